@@ -16,6 +16,7 @@
 #include "cli/input/trace_options.hpp"
 #include "cli/snapshot/files.hpp"
 #include "cli/support/commands.hpp"
+#include "cli/support/say.hpp"
 #include "formats/ctf/records.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
@@ -71,16 +72,15 @@ bool print_damage(const ConvertArguments& options, const Findings& findings) {
   for (const Finding& finding : findings.kept()) {
     if (describe(finding.kind).severity != Severity::error) continue;
     damaged = true;
-    fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{options.input_name(), finding.cpu, finding.offset}),
-               describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
+    say("warning: {}: {}{}{}\n", to_string(Place{options.input_name(), finding.cpu, finding.offset}),
+        describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
   }
   for (const Imperfection kind :
        {Imperfection::missing_cpu, Imperfection::interrupted_recording, Imperfection::cut_off_cpu,
         Imperfection::unknown_loss, Imperfection::repaired_file, Imperfection::sampled_events, Imperfection::late_event,
         Imperfection::unwritten_event})
     if (const std::uint64_t count = findings.count_of(kind); count > 0)
-      fmt::print(stderr, "note: {}: {}: {} of them\n", options.input_name(), describe(kind).sentence,
-                 humane_count(count));
+      say("note: {}: {}: {} of them\n", options.input_name(), describe(kind).sentence, humane_count(count));
   return damaged;
 }
 
@@ -93,14 +93,11 @@ std::string listed(const Names& names) {
 
 void print_left_out(const ConvertArguments& options, const LeftOut& left_out) {
   if (!left_out.fields.empty())
-    fmt::print(stderr, "note: {}: fields of events that are blank now: {}\n", options.input_name(),
-               listed(left_out.fields));
+    say("note: {}: fields of events that are blank now: {}\n", options.input_name(), listed(left_out.fields));
   if (left_out.events > 0)
-    fmt::print(stderr, "note: {}: {} events that cannot be read are left out\n", options.input_name(),
-               humane_count(left_out.events));
+    say("note: {}: {} events that cannot be read are left out\n", options.input_name(), humane_count(left_out.events));
   if (!left_out.texts.empty())
-    fmt::print(stderr, "note: {}: left out of what the trace says of its machine: {}\n", options.input_name(),
-               listed(left_out.texts));
+    say("note: {}: left out of what the trace says of its machine: {}\n", options.input_name(), listed(left_out.texts));
 }
 
 PseudonymKey key_for(const ConvertArguments& options) {
@@ -182,8 +179,8 @@ bool convert(const ConvertArguments& options) {
     throw error.context(fmt::format("Converting {} to {}", options.input_name(), printable(options.output)));
   }
   const std::uintmax_t read = options.from_standard_input() ? standard_input().bytes.size() : bytes_of(options.input);
-  fmt::print(stderr, "{}: {}, {}: {}\n", options.input_name(), humane_bytes(read), printable(options.output),
-             humane_bytes(bytes_of(options.output)));
+  say("{}: {}, {}: {}\n", options.input_name(), humane_bytes(read), printable(options.output),
+      humane_bytes(bytes_of(options.output)));
   return print_damage(options, findings);
 }
 

@@ -24,6 +24,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/result_file.hpp"
+#include "cli/support/say.hpp"
 #include "symbols/call_type_source.hpp"
 #include "views/common/export_stacks.hpp"
 #include "views/export/lines.hpp"
@@ -191,12 +192,10 @@ AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, con
   say_damage(trace.info().findings);
   AllocationSlices slices = largest.take();
   if (slices.slices.size() < slices.allocations)
-    fmt::print(stderr, "note: of {} allocations the {} largest are shown; --events N shows more\n",
-               humane_count(slices.allocations), humane_count(slices.slices.size()));
+    say("note: of {} allocations the {} largest are shown; --events N shows more\n", humane_count(slices.allocations),
+        humane_count(slices.slices.size()));
   if (slices.without_room > 0)
-    fmt::print(
-        stderr,
-        "note: {} of them are instants, not slices: at most {} slices of a task stand at one time, those that hold "
+    say("note: {} of them are instants, not slices: at most {} slices of a task stand at one time, those that hold "
         "most bytes for longest\n",
         humane_count(slices.without_room), AllocationSlices::kMostLanes);
   return slices;
@@ -223,8 +222,8 @@ CallGraphResult calls_of(const ExportArguments& options) {
   CallGraphResult calls = take_calls(graph, trace, types);
   say_damage(types.findings());
   if (calls.calls.size() < calls.calls_selected)
-    fmt::print(stderr, "note: of {} calls the first {} are shown; --calls N shows more\n",
-               humane_count(calls.calls_selected), humane_count(calls.calls.size()));
+    say("note: of {} calls the first {} are shown; --calls N shows more\n", humane_count(calls.calls_selected),
+        humane_count(calls.calls.size()));
   return calls;
 }
 

@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/support/parse_time.hpp"
+#include "cli/support/say.hpp"
 #include "fleet/schema.hpp"
 #include "fleet/trace_id.hpp"
 
@@ -108,7 +109,7 @@ ServerAddress server_at(const std::string& url, const std::string& retry) {
   if (!retry.empty()) address.patience = std::chrono::milliseconds(parse_duration(retry) / 1'000'000);
   address.say = [](const std::string& note) {
     const bool over_progress = ::isatty(STDERR_FILENO) == 1;
-    fmt::print(stderr, "{}note: {}\n", over_progress ? "\r\x1b[K" : "", note);
+    say("{}note: {}\n", over_progress ? "\r\x1b[K" : "", note);
   };
   return address;
 }
@@ -131,7 +132,7 @@ ClickHouseExport::ClickHouseExport(const ClickHouseOptions& options, const std::
 
 bool ClickHouseExport::is_there_already() const {
   if (!is_loaded(server_, trace_)) return false;
-  fmt::print(stderr, "note: the trace {} of {} is there already\n", trace_.id, trace_.host);
+  say("note: the trace {} of {} is there already\n", trace_.id, trace_.host);
   return true;
 }
 
@@ -141,15 +142,13 @@ FleetExport* ClickHouseExport::sink(const TraceInfo& info, const SymbolNames& sy
 
 void ClickHouseExport::say_what_was_loaded(bool complete) const {
   if (!complete) {
-    fmt::print(
-        stderr,
-        "note: the trace {} of {} is not shown until all of it is loaded: run the same command again, it goes on\n",
+    say("note: the trace {} of {} is not shown until all of it is loaded: run the same command again, it goes on\n",
         trace_.id, trace_.host);
     return;
   }
-  fmt::print(stderr, "note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
-  if (trace_.with_events) fmt::print(stderr, "; {}", blocks_text(sink_->events(), "events"));
-  fmt::print(stderr, "\n");
+  say("note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
+  if (trace_.with_events) say("; {}", blocks_text(sink_->events(), "events"));
+  say("\n");
   // It is loaded: that this cannot be told is no error.
   std::uint64_t others = 0;
   try {
@@ -157,9 +156,7 @@ void ClickHouseExport::say_what_was_loaded(bool complete) const {
   } catch (const Error&) {
   }
   if (others > 0)
-    fmt::print(
-        stderr,
-        "note: {} of {} of the same time {} there: events that several hold count as often, as where a trace was "
+    say("note: {} of {} of the same time {} there: events that several hold count as often, as where a trace was "
         "converted, or a part of it selected\n",
         others == 1 ? "another trace" : humane_count(others) + " other traces", trace_.host,
         others == 1 ? "is" : "are");

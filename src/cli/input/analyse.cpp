@@ -11,6 +11,7 @@
 #include "cli/input/calls_alongside.hpp"
 #include "cli/input/damage_note.hpp"
 #include "cli/input/reading.hpp"
+#include "cli/support/say.hpp"
 
 namespace kmt {
 
@@ -120,8 +121,7 @@ bool OpenedTrace::stream(EventStream& events, const bool& wanted) {
 
 void OpenedTrace::say_lack_of_calls() const {
   if (options_.call_paths && !has_calls())
-    fmt::print(stderr,
-               "note: the trace holds no calls: kmemtrace graph FUNCTION and ftrace's function_graph record them\n");
+    say("note: the trace holds no calls: kmemtrace graph FUNCTION and ftrace's function_graph record them\n");
 }
 
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {

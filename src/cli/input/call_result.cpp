@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/input/call_result.hpp"
 
-#include <cstdio>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "capture/sideband/build_ids.hpp"
+#include "cli/support/say.hpp"
 #include "symbols/running_types.hpp"
 #include "trace/note_lines.hpp"
 
@@ -36,16 +36,16 @@ std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo
 void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types) {
   if (file.empty()) return;
   if (!types.is_of_file()) {
-    fmt::print(stderr, "note: the trace holds the types of its calls: those in {} are not used\n", printable(file));
+    say("note: the trace holds the types of its calls: those in {} are not used\n", printable(file));
     return;
   }
   const std::optional<bool> same = is_of_traced_kernel(file, info);
   if (!same)
-    fmt::print(stderr, "note: nothing here tells whether the types in {} are those of the kernel that was traced{}\n",
-               printable(file), info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
+    say("note: nothing here tells whether the types in {} are those of the kernel that was traced{}\n", printable(file),
+        info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
   else if (!*same)
-    fmt::print(stderr, "warning: the types in {} are of another kernel than the one that was traced{}\n",
-               printable(file), info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
+    say("warning: the types in {} are of another kernel than the one that was traced{}\n", printable(file),
+        info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
 }
 
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/input/damage_note.hpp"
 
-#include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/support/say.hpp"
 #include "formats/task_notes.hpp"
 
 namespace kmt {
@@ -22,11 +22,11 @@ void say_damage(const Findings& findings) {
     if (count == 0 || !hides) continue;
     said += fmt::format("{}{} ({})", said.empty() ? "" : "; ", text.sentence, humane_count(count));
   }
-  if (!said.empty()) fmt::print(stderr, "warning: the trace is not whole: {}. `kmemtrace check` tells more\n", said);
+  if (!said.empty()) say("warning: the trace is not whole: {}. `kmemtrace check` tells more\n", said);
 }
 
 void say_interrupted(std::string_view result) {
-  fmt::print(stderr, "note: the reading was interrupted: the {} is of the part that was read\n", result);
+  say("note: the reading was interrupted: the {} is of the part that was read\n", result);
 }
 
 void say_lack_of_cgroups(const TraceInfo& info) {
@@ -41,9 +41,8 @@ void say_lack_of_cgroups(const TraceInfo& info) {
         if (path + 1 < line.size()) return;
       }
   if (is_told)
-    fmt::print(stderr,
-               "note: the trace has all tasks in the root cgroup: those of version 1 are not recorded, and inside a "
-               "container that one is the root\n");
+    say("note: the trace has all tasks in the root cgroup: those of version 1 are not recorded, and inside a "
+        "container that one is the root\n");
 }
 
 }  // namespace kmt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/input/given_symbols.hpp"
+#include "cli/support/say.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ void GivenSymbols::describe(const TraceDescription& description) {
   if (std::string symbols = symbols_from_elsewhere(info, files_, findings); !symbols.empty())
     to.kernel.kallsyms = std::move(symbols);
   for (const Finding& finding : findings.kept())
-    fmt::print(stderr, "note: {}: {}: {}\n", name_, kmt::describe(finding.kind).sentence, finding.detail);
+    say("note: {}: {}: {}\n", name_, kmt::describe(finding.kind).sentence, finding.detail);
   sink_.describe(to);
 }
 

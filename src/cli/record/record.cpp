@@ -141,6 +141,30 @@ std::string check_file_count(const std::string& text) {
              : "needs a number of files, 1 or more";
 }
 
+// Options that select events and tasks.
+void add_selection_options(Command& command, RecordOptions& options) {
+  command.option("-e,--event", &options.events, "EVENT",
+                 "Record EVENT, system:name with globs, instead of all events of kernel memory\nSeveral may be given, "
+                 "with commas or with several -e. `kmemtrace list events` shows them",
+                 {.repeats = true});
+  command.flag("--stacks{kernel}", &options.stacks,
+               "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
+               "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
+               "least: the others need frame pointers.",
+               {.words = {"kernel", "user", "both"}, .check = unlist_stack_kinds});
+  command.flag(
+      "--syscalls", &options.syscalls,
+      "Record where each system call begins and ends, and that tasks end, for `report --by syscall` without stacks");
+  command.option("--filter", &options.filters, "FILTER",
+                 "Record of an event only what an expression says, decided in the kernel "
+                 "(repeatable)\nEVENT:EXPRESSION, as 'kmem:kmalloc:bytes_req > 4096'",
+                 {.repeats = true});
+  command.option("-p,--pid", &options.pids, "PID",
+                 "Record only process PID, all its threads and what it forks (repeatable)", {.repeats = true});
+  command.option("--cgroup", &options.cgroup, "CGROUP", "Record only tasks of this cgroup and of those below it");
+  command.flag("-F,--only-command", &options.only_command, "Record only COMMAND and what it forks");
+}
+
 }  // namespace
 
 Command record_command() {
@@ -157,26 +181,7 @@ Command record_command() {
       "--backend", &options->backend, "BACKEND",
       "What takes the events: tracefs (default), or bpf (Linux 5.15 or later), which costs what is recorded less",
       {.words = {"tracefs", "bpf"}});
-  command.option("-e,--event", &options->events, "EVENT",
-                 "Record EVENT, system:name with globs, instead of all events of kernel memory\nSeveral may be given, "
-                 "with commas or with several -e. `kmemtrace list events` shows them",
-                 {.repeats = true});
-  command.flag("--stacks{kernel}", &options->stacks,
-               "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
-               "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
-               "least: the others need frame pointers.",
-               {.words = {"kernel", "user", "both"}, .check = unlist_stack_kinds});
-  command.flag(
-      "--syscalls", &options->syscalls,
-      "Record where each system call begins and ends, and that tasks end, for `report --by syscall` without stacks");
-  command.option("--filter", &options->filters, "FILTER",
-                 "Record of an event only what an expression says, decided in the kernel "
-                 "(repeatable)\nEVENT:EXPRESSION, as 'kmem:kmalloc:bytes_req > 4096'",
-                 {.repeats = true});
-  command.option("-p,--pid", &options->pids, "PID",
-                 "Record only process PID, all its threads and what it forks (repeatable)", {.repeats = true});
-  command.option("--cgroup", &options->cgroup, "CGROUP", "Record only tasks of this cgroup and of those below it");
-  command.flag("-F,--only-command", &options->only_command, "Record only COMMAND and what it forks");
+  add_selection_options(command, *options);
   command.option("-d,--duration", &options->duration, "T", "End after that time: 10s, 1.5s, 200ms, 5m");
   command.option("--trigger", &options->trigger, "COND",
                  "End when COND holds: failure (a slab or page allocation fails), or NAME>N, NAME<N, NAME+N (has grown "

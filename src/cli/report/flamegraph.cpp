@@ -16,6 +16,7 @@
 #include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/result_file.hpp"
+#include "cli/support/say.hpp"
 
 namespace kmt {
 
@@ -89,8 +90,7 @@ std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack)
     by_stack = alike;
     sides = read();
   }
-  if (!by_stack)
-    fmt::print(stderr, "note: only {} has stacks: call sites are compared\n", own_stacks ? "FILE" : "BASE");
+  if (!by_stack) say("note: only {} has stacks: call sites are compared\n", own_stacks ? "FILE" : "BASE");
   return sides;
 }
 
@@ -110,11 +110,10 @@ int run(const FlamegraphArguments& options) {
   const Flamegraph graph = flamegraph(sides[0].profile, sides.size() > 1 ? &sides[1].profile : nullptr, view);
   file.write(graph.svg);
   file.finish();
-  if (graph.frames == 0)
-    fmt::print(stderr, "note: the picture is empty: nothing was {} in what the options select\n", options.metric);
+  if (graph.frames == 0) say("note: the picture is empty: nothing was {} in what the options select\n", options.metric);
   if (graph.left_out > 0)
-    fmt::print(stderr, "note: the {} smallest of {} frames are not drawn\n", humane_count(graph.left_out),
-               humane_count(graph.left_out + graph.frames));
+    say("note: the {} smallest of {} frames are not drawn\n", humane_count(graph.left_out),
+        humane_count(graph.left_out + graph.frames));
   const auto is_complete = [](const Side& side) { return side.profile.trace.complete; };
   if (std::ranges::all_of(sides, is_complete)) return 0;
   say_interrupted("picture");

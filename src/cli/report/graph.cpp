@@ -24,6 +24,7 @@
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/result_file.hpp"
+#include "cli/support/say.hpp"
 #include "cli/support/suggest.hpp"
 #include "symbols/call_type_source.hpp"
 #include "symbols/running_types.hpp"
@@ -162,8 +163,8 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
     if (names.empty() || std::ranges::any_of(names, [&](const std::string& name) { return glob_match(glob, name); }))
       continue;
     const std::string near = nearest_name(glob, names);
-    fmt::print(stderr, "note: no traced function is like \"{}\"{}\n", printable(glob),
-               near.empty() ? "" : fmt::format(": did you mean \"{}\"?", printable(near)));
+    say("note: no traced function is like \"{}\"{}\n", printable(glob),
+        near.empty() ? "" : fmt::format(": did you mean \"{}\"?", printable(near)));
   }
 }
 
@@ -206,8 +207,7 @@ int graph(const GraphArguments& options) {
   std::optional<CallTrace> recorded;
   if (is_recorded) {
     if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id()))
-      fmt::print(stderr, "note: nothing here tells whether the types in {} are this kernel's\n",
-                 printable(options.btf));
+      say("note: nothing here tells whether the types in {} are this kernel's\n", printable(options.btf));
     if (!options.html.empty()) try_to_write(options.html);
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);

@@ -17,6 +17,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
+#include "cli/support/say.hpp"
 #include "results/series/thresholds.hpp"
 #include "views/json/report.hpp"
 #include "views/text/lines.hpp"
@@ -120,19 +121,17 @@ std::string example_of(const Findings& findings, Imperfection kind) {
 
 // What those lines have no place for.
 void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
-  if (const std::string missing = missing_cpus_text(trace); !missing.empty()) fmt::print(stderr, "{}\n", missing);
+  if (const std::string missing = missing_cpus_text(trace); !missing.empty()) say("{}\n", missing);
   if (findings.count_of(Imperfection::sampled_events) > 0)
-    fmt::print(stderr,
-               "note: {}{}: each sample counts once here, where perf report counts the period that it stands "
-               "for: shares may differ from perf's\n",
-               describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
+    say("note: {}{}: each sample counts once here, where perf report counts the period that it stands "
+        "for: shares may differ from perf's\n",
+        describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
   for (const Imperfection kind :
        {Imperfection::no_kernel_symbols, Imperfection::unreadable_symbols, Imperfection::unchecked_kernel_symbols,
         Imperfection::kernel_symbols_from_elsewhere, Imperfection::no_user_stacks, Imperfection::no_mappings,
         Imperfection::no_user_build_ids, Imperfection::no_user_symbols, Imperfection::nothing_fetched,
         Imperfection::not_unwound, Imperfection::no_syscalls})
-    if (findings.count_of(kind) > 0)
-      fmt::print(stderr, "note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
+    if (findings.count_of(kind) > 0) say("note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
 }
 
 int report(const Command& command, const ReportArguments& options) {
@@ -186,7 +185,7 @@ int report(const Command& command, const ReportArguments& options) {
     return result.trace.complete ? 0 : kInterruptedExitCode;
   }
   if (perf_kmem) {
-    fmt::print(stderr, "{}", perf_kmem_warnings(result));
+    say("{}", perf_kmem_warnings(result));
     print_result(text_perf_kmem(result, *perf_kmem));
     return result.trace.complete ? 0 : kInterruptedExitCode;
   }

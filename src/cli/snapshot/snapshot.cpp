@@ -17,6 +17,7 @@
 #include "cli/support/confined.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/say.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
@@ -123,11 +124,11 @@ void take_series(const SnapshotArguments& options) {
   }
   file.finish();
   const std::uint64_t lasted = elapsed();
-  fmt::print(stderr, "{}: {} snapshot{} in {}, {}\n", printable(options.output), humane_count(taken),
-             taken == 1 ? "" : "s", humane_duration(lasted), humane_bytes(file.bytes()));
+  say("{}: {} snapshot{} in {}, {}\n", printable(options.output), humane_count(taken), taken == 1 ? "" : "s",
+      humane_duration(lasted), humane_bytes(file.bytes()));
   if (late > 0)
-    fmt::print(stderr, "{} of them began late: reading all files takes {} here, which is the shortest interval\n",
-               humane_count(late), humane_duration(longest));
+    say("{} of them began late: reading all files takes {} here, which is the shortest interval\n", humane_count(late),
+        humane_duration(longest));
 }
 
 void run_snapshot(SnapshotArguments& options) {

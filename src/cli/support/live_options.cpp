@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/support/live_options.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
-#include "base/units.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/pid_namespace.hpp"
 #include "capture/ftrace/process_filter.hpp"
@@ -76,39 +69,8 @@ std::string selection_text(const LiveOptions& options) {
   return text;
 }
 
-bool nobody_reads() {
-  pollfd output{STDOUT_FILENO, 0, 0};
-  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
-}
-
-void say_begin(const LiveOptions& options, const char* what) {
-  if (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1)
-    say("{}{}\n", what, options.command.empty() && options.duration.empty() ? "; Ctrl+C ends it" : "");
-}
-
-void say_command_end(const LiveOptions& options, int status) {
-  const std::string command = printable(options.command.front());
-  if (WIFSIGNALED(status))
-    say("{} was ended by signal {}\n", command, WTERMSIG(status));
-  else
-    say("{} exited with {}\n", command, WEXITSTATUS(status));
-}
-
 void say_caveats() {
   if (const BpfSupport support = bpf_support(); !support.caveat.empty()) say("note: {}\n", support.caveat);
-}
-
-bool all_ended(const BpfSelection& selection) {
-  return !selection.processes.empty() && std::ranges::none_of(selection.processes, [](pid_t process) {
-    return ::kill(process, 0) == 0 || errno != ESRCH;
-  });
-}
-
-std::optional<std::uint64_t> duration_of(const LiveOptions& options) {
-  if (options.duration.empty()) return {};
-  const std::uint64_t duration = parse_duration(options.duration);
-  if (duration == 0) throw Error("--duration of nothing watches nothing");
-  return duration;
 }
 
 }  // namespace kmt

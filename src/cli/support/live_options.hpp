@@ -28,15 +28,5 @@ BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child
 std::string selection_text(const LiveOptions& options);
 // Says on stderr what is worse on this kernel than on newer ones.
 void say_caveats();
-// Whether all processes of a selection that has some have ended.
-bool all_ended(const BpfSelection& selection);
-// Whether standard output is a pipe that nobody reads any more.
-bool nobody_reads();
-// Says on stderr that watching has begun, where somebody may wait for that: on a terminal, or with -p.
-void say_begin(const LiveOptions& options, const char* what);
-// Says how COMMAND ended, of its wait status.
-void say_command_end(const LiveOptions& options, int status);
-// --duration in nanoseconds.
-std::optional<std::uint64_t> duration_of(const LiveOptions& options);
 
 }  // namespace kmt

@@ -14,15 +14,13 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/bpf/watch/heap.hpp"
-#include "capture/session/command.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
-#include "cli/support/interrupt.hpp"
 #include "cli/support/live_kernel.hpp"
-#include "cli/support/live_options.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/say.hpp"
+#include "cli/watch/live_run.hpp"
 #include "cli/watch/profile_files.hpp"
 #include "formats/kmt/profile.hpp"
 #include "views/json/heap_profile.hpp"
@@ -228,24 +226,16 @@ void show(const ProfileArguments& options) {
 
 void profile(const ProfileArguments& options) {
   check_options(options);
-  const std::optional<std::uint64_t> duration = duration_of(options.live);
   const std::chrono::nanoseconds every = parse_every(options.every);
-  const InterruptGuard interrupt;
-  std::optional<HeldCommand> command;
-  if (!options.live.command.empty()) command.emplace(options.live.command);
-  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
-  say_caveats();
-  Profiler profiler(options, selection);
-  if (command) command->release();
-  say_begin(options.live, "Profiling");
-  const Clock::time_point start = Clock::now();
-  Clock::time_point next = start + every;
+  LiveRun run(options.live);
+  Profiler profiler(options, run.selection());
+  run.start("Profiling");
+  Clock::time_point next = Clock::now() + every;
   const auto write_interval = [&] {
     write_continuous_profile(options.continuous, options.format == kKmt ? ".kmt" : ".pb.gz", options.keep,
                              profiler.end_interval(), profiler.symbols());
   };
-  while (!interrupt.interrupted() && !(command ? command->poll().has_value() : all_ended(selection)) &&
-         !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
+  while (run.goes_on()) {
     std::this_thread::sleep_for(kPause);
     profiler.drain();
     if (options.continuous.empty() || Clock::now() < next) continue;
@@ -256,8 +246,7 @@ void profile(const ProfileArguments& options) {
     write_interval();
   else
     give(options, profiler.end_interval(), profiler.symbols());
-  if (command)
-    if (const std::optional<int> status = command->poll()) say_command_end(options.live, *status);
+  run.say_end();
 }
 
 }  // namespace

@@ -9,15 +9,12 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "capture/bpf/watch/event_counters.hpp"
-#include "capture/session/command.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
-#include "cli/support/interrupt.hpp"
-#include "cli/support/live_options.hpp"
 #include "cli/support/output.hpp"
-#include "cli/support/say.hpp"
+#include "cli/watch/live_run.hpp"
 #include "views/json/stat.hpp"
 #include "views/text/stat.hpp"
 
@@ -100,14 +97,9 @@ std::optional<std::uint64_t> interval_of(const StatArguments& options) {
 }
 
 void stat(const StatArguments& options) {
-  const std::optional<std::uint64_t> duration = duration_of(options.live);
   const std::optional<std::uint64_t> interval = interval_of(options);
-  const InterruptGuard interrupt;
-  std::optional<HeldCommand> command;
-  if (!options.live.command.empty()) command.emplace(options.live.command);
-  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
-  say_caveats();
-  const EventCounters counters(selection);
+  LiveRun run(options.live);
+  const EventCounters counters(run.selection());
   keep_watching();
   const auto print = [&](const Reading& from, const Reading& to, bool whole) {
     StatResult result = result_between(from, to);
@@ -120,12 +112,10 @@ void stat(const StatArguments& options) {
   };
   const Clock::time_point start = Clock::now();
   const Reading first = read_now(counters, start);
-  if (command) command->release();
-  say_begin(options.live, "Counting");
+  run.start("Counting");
   Reading last = first;
   std::uint64_t next = interval.value_or(0);
-  const auto ended = [&] { return nobody_reads() || (command ? command->poll().has_value() : all_ended(selection)); };
-  while (!interrupt.interrupted() && !ended() && !(duration && since(start) >= *duration)) {
+  while (!nobody_reads() && run.goes_on()) {
     if (interval && since(start) >= next) {
       Reading now = read_now(counters, start);
       print(last, now, false);
@@ -137,8 +127,7 @@ void stat(const StatArguments& options) {
   const Reading end = read_now(counters, start);
   if (interval) print(last, end, false);  // what is left of it: intervals add up to the total
   print(first, end, true);
-  if (command)
-    if (const std::optional<int> status = command->poll()) say_command_end(options.live, *status);
+  run.say_end();
 }
 
 }  // namespace

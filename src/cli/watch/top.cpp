@@ -18,14 +18,11 @@
 #include "base/output_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "capture/session/command.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
-#include "cli/support/interrupt.hpp"
-#include "cli/support/live_options.hpp"
 #include "cli/support/output.hpp"
-#include "cli/support/say.hpp"
 #include "cli/watch/heap_watch.hpp"
+#include "cli/watch/live_run.hpp"
 #include "cli/watch/top_screen.hpp"
 #include "views/json/top.hpp"
 #include "views/text/top.hpp"
@@ -33,8 +30,6 @@
 namespace kmt {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kLookMs = 100;  // for keys, and into the ring buffer
 
@@ -275,22 +270,16 @@ void top(const TopArguments& options) {
   shown.sort = parse_name("--sort", options.sort, top_columns()).column;
   shown.filter = options.filter;
   const std::chrono::nanoseconds interval = parse_watch_interval(options.interval);
-  const std::optional<std::uint64_t> duration = duration_of(options.live);
   const bool frames_only = options.batch || options.result.json || options.frames > 0;
-  const InterruptGuard interrupt;
-  std::optional<HeldCommand> command;
-  if (!options.live.command.empty()) command.emplace(options.live.command);
-  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
-  say_caveats();
-  HeapWatch watch(selection, selection_text(options.live), interval, frames_only ? std::vector{view} : all_views());
+  LiveRun run(options.live);
+  HeapWatch watch(run.selection(), selection_text(options.live), interval,
+                  frames_only ? std::vector{view} : all_views());
   std::optional<TopScreen> screen;
   if (!frames_only) screen.emplace();
-  if (command) command->release();
-  if (frames_only) say_begin(options.live, "Watching");
+  run.start(frames_only ? "Watching" : nullptr);
 
   std::optional<Browser> browser;
   if (screen) browser.emplace(watch, view, shown);
-  const Clock::time_point start = Clock::now();
   bool has_key = true;  // draws the first screen
   unsigned frames = 0;
   const auto print_frame = [&] {
@@ -302,9 +291,7 @@ void top(const TopArguments& options) {
                                      : text_top(result, watch.symbols(), all, stdout_style(options.result.style)));
     ++frames;
   };
-  while (!interrupt.interrupted() && !(frames_only && nobody_reads()) &&
-         !(command ? command->poll().has_value() : all_ended(selection)) &&
-         !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
+  while (!(frames_only && nobody_reads()) && run.goes_on()) {
     const bool has_frame = watch.turn();
     if (browser) {
       if (has_frame) browser->refresh();
@@ -321,10 +308,9 @@ void top(const TopArguments& options) {
     print_frame();
     if (frames == options.frames) return;
   }
-  const std::optional<int> status = command ? command->poll() : std::nullopt;
   browser.reset();
   screen.reset();
-  if (status) say_command_end(options.live, *status);
+  run.say_end();
   if (!frames_only) return;
   // What was watched after the last whole interval.
   watch.turn(true);
