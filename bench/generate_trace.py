@@ -190,7 +190,7 @@ TYPE_TRACEPOINT = 2
 # IP | TID | TIME | CPU | PERIOD | RAW | IDENTIFIER
 SAMPLE_TYPE = 1 | 2 | 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
 SAMPLE_ID_ALL = 1 << 18
-EVENTS_OF_A_PERF_ROUND = 4000  # what half of a buffer of 512 KiB holds, from which on perf reads it
+EVENTS_OF_A_PERF_ROUND = 4000  # half of a buffer of 512 KiB, the amount at which perf reads it
 ATTR_BYTES, HEADER_BYTES, FEATURE_TRACING_DATA = 128, 104, 1
 MISC_KERNEL = 1
 
@@ -221,7 +221,7 @@ def kernel_map(round_):
             re.findall(rb'^([0-9a-f]+) (\S) (_text|_etext)$', round_.trace.kallsyms, re.M)}
     start, end = text[b'_text'], text[b'_etext']
     body = struct.pack(order + 'iIQQQ', -1, 0, start, end - start, start) + b'[kernel.kallsyms]_text\0\0'
-    body += struct.pack(order + 'iiQIIQ', -1, 0, 0, 0, 0, 0)  # what sample_id_all adds: tid, time, cpu, id
+    body += struct.pack(order + 'iiQIIQ', -1, 0, 0, 0, 0, 0)  # added by sample_id_all: tid, time, cpu, id
     return struct.pack(order + 'IHH', MMAP, MISC_KERNEL, 8 + len(body)) + body
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the benchmarks share: building what they measure, programs whose time and memory are watched, recorders of the
+"""Shared by the benchmarks: building the measured programs, watching the time and memory of programs, recorders of the
 running kernel, and tables."""
 import collections
 import contextlib
@@ -121,7 +121,7 @@ class Program:
 
 
 def default_events(kmemtrace):
-    """What `kmemtrace record` records here when nothing else is asked for, as system:name."""
+    """The events that `kmemtrace record` records here by default, as system:name."""
     done = subprocess.run([kmemtrace, 'list', 'events', '--json'], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)['events']['default']
 

@@ -22,7 +22,7 @@ using namespace kmt::kmt_format;
 
 constexpr std::uint64_t kBlockEvents = 65536;
 
-// Memory is laid out as in ring-buffer pages: one record behind the other.
+// Memory is laid out as in ring-buffer pages: one record after the other.
 class RecordedTrace : public RecordSink {
  public:
   struct Record {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a timeline costs an event: its bucket, and one series of its group. And the trend of a finished series.
+// Measures the cost of a timeline for an event (bucket and one series of its group), and the trend of a finished
+// series.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measures again all that docs/BENCHMARKS.md has figures of, next to the other tools that can be installed here, one
-# script after the other, and writes their tables as one document. What this machine refuses, or has not, is named there
-# with the reason. Takes root, nobody else at work on the machine, 30 GB of disk and some hours; --quick sees in minutes
-# that all of it runs, with figures that mean little.
+# Repeats all measurements of docs/BENCHMARKS.md, next to the other tools that can be installed here, and writes their
+# tables as one document. The document lists measurements that this machine does not support, with the reason. Needs root,
+# an otherwise idle machine, 30 GB of disk and some hours. --quick tries all of it in minutes; its figures mean little.
 #   bench/peers.sh [--quick] [FILE]      FILE: build/bench/peers.md
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit

@@ -40,7 +40,7 @@ void stay_on(unsigned cpu) {
   if (::sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
 }
 
-// Of this process, in user space and in the kernel.
+// CPU time of this process, in user space and in the kernel.
 double processor_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

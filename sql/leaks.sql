@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- `kmemtrace fleet leaks`: what was live when traces ended, and how it grew while they lasted. The slope of the line
--- that least squares lay through live bytes L over the seconds t from 0 to T is 12 / T^3 * integral of (t - T/2) L(t).
--- A change d of L at the time t is worth d * t (T - t) / 2 in that integral, so the slope is 6 / T^3 * (T * sum of d t
--- - sum of d t^2): the two moments that rows have, which add up. What lives no more when a trace ends has not grown.
--- Of a trace of less than a second nothing is said to grow, as in `kmemtrace leaks`: programs that start look like it.
--- The mean of the slopes is by the traces' lengths: a slope of an hour is worth 3,600 of a second. {shrinkable} is what
--- is said of sums' cache, function and migrate type; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives
--- at a call site, of pages of an order, of which a hundredth or more is freed unseen in the same trace may have been
--- freed, as in `kmemtrace leaks`, and so may what the kernel frees on paths without tracepoint, and all of a trace, or
--- of an allocator in it, that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that
--- part of it does, too.
--- The deviation is of differences from the mean: stddevSamp() subtracts squares, and gives noise where slopes are alike.
+-- `kmemtrace fleet leaks`: memory live when traces ended, and its growth in them. The least-squares line through live
+-- bytes L over the seconds t from 0 to T has the slope 12 / T^3 * integral of (t - T/2) L(t). A change d of L at the
+-- time t adds d * t (T - t) / 2 to that integral, so the slope is 6 / T^3 * (T * sum of d t - sum of d t^2). Rows have
+-- these two moments, which add up.
+-- A group without live memory at the end has not grown. Traces under a second are not judged, as in `kmemtrace leaks`,
+-- because programs that start look like growth. The mean of the slopes is weighted by the lengths of traces.
+-- {shrinkable} is a condition on cache, function and migrate type of sums; {keys_as}, {keys}, {rows}, {traces} are as in
+-- report.sql. Live memory may have been freed in three cases: a hundredth or more of its call site (pages: order) is
+-- freed unseen in the same trace, as in `kmemtrace leaks`; the kernel frees it on paths without a tracepoint; the trace
+-- or an allocator in it may lack frees. Everything else that is not shrinkable is sure. A group grows only if its sure
+-- part grows, too.
+-- The deviation uses differences from the mean: stddevSamp() subtracts squares, which is noise for similar slopes.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
   sumIf(slope * seconds, seconds >= {least_seconds}) / sumIf(seconds, seconds >= {least_seconds}),

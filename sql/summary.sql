@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- What a selection of traces is made of: one row. A trace is in this table only when all of it was loaded.
+-- Summary of a selection of traces: one row. A trace is in this table only when all of it was loaded.
 -- {recorded}: how much of a trace, in nanoseconds.
 SELECT count(), uniqExact(host), arraySort(groupUniqArray(kernel)), sum({recorded}), sum(events), sum(lost_events),
   toUInt32(min(began)), toUInt32(max(began)),

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- What traces of many machines are loaded into, on each server; docs/formats/fleet.md describes it. {text} is
+-- The tables on each server for traces of many machines; docs/formats/fleet.md describes them. {text} is
 -- LowCardinality(String) where the server has it, else String; {local} is empty, or _local on a server of a cluster.
 -- A row that is sent twice is the same row: all keys together are its identity, and merges keep one.
 CREATE TABLE IF NOT EXISTS {database}.traces{local} (

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- What ended because its address was given again: its free has no tracepoint. Traces that were loaded before tell of none.
+-- Objects that ended because their address was allocated again: their free has no tracepoint. 0 for older traces.
 ALTER TABLE {database}.sums{local} ADD COLUMN freed_unseen Int64;

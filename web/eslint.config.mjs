@@ -9,7 +9,7 @@ function globals(names) {
 }
 
 const kNode = globals('console process setTimeout URL');
-// What runs in the page that is looked at.
+// Code that runs in the page under test.
 const kBrowser = globals(
   'CSS document Event getComputedStyle location KeyboardEvent MutationObserver performance requestAnimationFrame window',
 );
@@ -37,7 +37,7 @@ export default tseslint.config(
         'error',
         { allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: 'test' }] },
       ],
-      // What holds the trace's text never becomes HTML.
+      // Text of the trace never becomes HTML.
       'no-restricted-properties': [
         'error',
         ...['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'write'].map((property) => ({ property })),

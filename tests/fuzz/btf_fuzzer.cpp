@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any bytes as the types of a kernel: signatures of functions, values that paths lead to and names of types must not
-// crash, hang or take memory out of proportion. What is none may be an ELF file with some.
+// crash, hang or take memory out of proportion. Input that is not BTF may be an ELF file with BTF.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ void resolve(const kmt::Btf& btf, const std::string& function, const std::string
   }
 }
 
-// What an argument leads to, by the first members.
+// Follows the first members of an argument.
 void follow(const kmt::Btf& btf, const std::string& function, const kmt::CallSignature& signature) {
   for (const kmt::Parameter& parameter : signature.parameters) {
     resolve(btf, function, parameter.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Events of any types with any bytes as a CTF trace: what kmemtrace makes of them must not crash, hang or take memory
-// out of proportion. An input is declarations of events up to a NUL, then packets, each behind its size (u16). The
+// out of proportion. An input is declarations of events up to a NUL, then packets, each after its size (u16). The
 // headers of packets are sound: libbabeltrace2 ends the program where their sizes are impossible (docs/formats/ctf.md).
 // And the same bytes as an index of packets, and as metadata in packets.
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as the unpacked payload of a .kmt block, which checksums keep a fuzzer of whole files away from. What can
-// be read must survive being written and read again. And the same bytes as a profile, which is shown.
+// Any bytes as the unpacked payload of a .kmt block, which checksums keep a fuzzer of whole files away from. A
+// readable input must survive being written and read again. The same bytes are also shown as a profile.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

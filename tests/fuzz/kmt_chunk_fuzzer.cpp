@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any bytes as the payload of a .kmt's chunk of the type that the first byte says, which checksums keep a fuzzer of
-// whole files away from. What can be read can be read again when it was written. Events and profiles are
-// kmt_block_fuzzer's.
+// whole files away from. A readable input must be readable again after it was written. Events and profiles
+// are tested by kmt_block_fuzzer.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

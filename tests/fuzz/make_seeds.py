@@ -27,7 +27,7 @@ LINES = 60  # of a file of a snapshot
 
 
 def perf_data(name):
-    """What a fixture holds, unpacked where it is stored compressed."""
+    """The content of a fixture, unpacked if it is stored compressed."""
     path = os.path.join(HERE, '..', 'data', name)
     if os.path.exists(path):
         with open(path, 'rb') as file:
@@ -47,7 +47,7 @@ def write_perf_seeds(folder):
         seeds.write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
 
 
-# What those machines' files do not have.
+# Lines that those machines' files lack.
 MEMINFO = b"""@meminfo
 MemTotal: 1000 kB
 MemFree: 500 kB

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What fuzzers share: everything that reads a trace. What is given to a converter is support/checked_sink.hpp.
+// Shared by fuzzers: everything that reads a trace. The sink given to a converter is support/checked_sink.hpp.
 #pragma once
 
 #include <cstdint>

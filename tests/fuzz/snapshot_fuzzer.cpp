@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any texts as those of the kernel's files: parsing, adding up and showing must not crash, hang or take memory out of
-// proportion, and the balance sheet's lines add up to MemTotal. An input is texts, each behind a line "@NAME".
+// proportion, and the balance sheet's lines add up to MemTotal. An input is texts, each after a line "@NAME".
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ kmt::StateSample sample_of(std::string_view input) {
   return sample;
 }
 
-// Where lines are missing without which there is no balance sheet, those of a whole meminfo come behind the others.
+// Appends the lines of a complete meminfo if lines are missing that the balance sheet needs.
 kmt::SnapshotResult stock_of(kmt::StateSample& sample) {
   try {
     return kmt::take_stock(kmt::parse_snapshot(sample, 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any bytes as a trace, trace.dat or .kmt: reading, reporting, checking, anonymising and repairing must not crash, hang
-// or take memory out of proportion. What was repaired needs no repair.
+// or take memory out of proportion. A repaired file needs no repair.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

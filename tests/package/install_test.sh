@@ -47,7 +47,7 @@ if [[ -e /etc/debian_version ]]; then
     fail "debian/libkmemtrace0.1.symbols names others than the library: $(cat "$place/symbols")"
 fi
 
-# What shells and systemd read.
+# Files for shells and systemd.
 bash -n "$root/share/bash-completion/completions/kmemtrace"
 # LINE, and what it may become: of commands, options, an option's values, an argument, and names of 2008.
 completed=('kmemtrace rep' 'repair*report' 'kmemtrace report --so' '--sort' 'kmemtrace simulate --goal ' 'given*held'

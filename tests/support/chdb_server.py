@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A current ClickHouse engine (chDB, a library) behind as much of the server's HTTP as kmemtrace uses: `query` in the
-address, the body behind it. Prints its port; ends with its standard input.
+"""Serves a current ClickHouse engine (chDB, a library) over the part of the server's HTTP that kmemtrace uses: `query` in
+the address, followed by the body. Prints its port; ends with its standard input.
   chdb_server.py LIBCHDB.SO FOLDER"""
 import ctypes
 import http.server

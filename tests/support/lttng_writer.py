@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CTF 1.8 as LTTng's kernel tracer lays it out: packets with their sizes, times, sequence number and count of discarded events,
-and event headers of 5 bits of id and 27 of time, or longer ones behind the id 31. Written bit by bit after the CTF
+and event headers of 5 bits of id and 27 of time, or longer ones after the id 31. Written bit by bit after the CTF
 specification (4.1, 6.1) and the metadata of lttng-modules, with nothing of the project's own code."""
 import os
 import struct

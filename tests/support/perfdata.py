@@ -77,7 +77,7 @@ def to_file(perf):
 
 
 def to_pipe(perf):
-    """What `perf record -o -` would have written."""
+    """The output that `perf record -o -` would have written."""
     def record(kind, payload, behind=b''):
         return perf.pack('IHH', kind, 0, 8 + len(payload)) + payload + behind
 
@@ -90,7 +90,7 @@ def to_pipe(perf):
     tracing = perf.features.get(TRACING_DATA)
     if tracing is not None:
         out += record(HEADER_TRACING_DATA, perf.pack('II', len(tracing), 0), tracing + bytes(-len(tracing) % 8))
-    # Those of the section are records of the same form, but for their type.
+    # Entries of the section are records of the same form, except for their type.
     ids, at = perf.features.get(BUILD_ID, b''), 0
     out += b''.join(perf.records)
     while at < len(ids):

@@ -15,16 +15,16 @@ HARDIRQ, SOFTIRQ, NMI = 0x08, 0x10, 0x40
 GFP_KERNEL, GFP_ATOMIC, GFP_KERNEL_ZERO = 0xcc0, 0xa20, 0xdc0
 SIZES = 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096
 
-# An anomaly between two call sites, None where there is none, as docs/formats/report-json.md tells of it.
+# An anomaly between two call sites (None if there is none), as in docs/formats/report-json.md.
 Anomaly = collections.namedtuple('Anomaly', 'kind allocator first second count first_ns last_ns')
-# What a call site leaves. `growth`: 'linear', 'saturating' (it warms up, then it is steady), 'bursts', 'none';
-# `uncertain`: so many of the live ones were freed in a lost stretch.
+# The result of a call site. `growth`: 'linear', 'saturating' (it warms up, then it is steady), 'bursts', 'none';
+# `uncertain`: number of live objects that were freed in a lost stretch.
 Site = collections.namedtuple('Site', 'site allocations frees live live_bytes cross_cpu growth uncertain')
 
 class Plan:
-    """`trace` is the tracedat.Trace; `anomalies` and `sites` ({name: Site}) what was planted; `losses` the lost stretches,
-    (cpu, from, to, how many events as the trace tells it, None where it does not); `allocators`: {name: (allocations,
-    bytes, live)} of the planted percpu memory and vmap areas; `nodes` of the CPUs."""
+    """`trace` is the tracedat.Trace; `anomalies` and `sites` ({name: Site}) were planted. `losses` are the lost stretches:
+    (cpu, from, to, number of events in the trace or None). `allocators` are {name: (allocations, bytes, live)} of the
+    planted percpu memory and vmap areas; `nodes` those of the CPUs."""
 
     def __init__(self, trace, anomalies, sites, losses, allocators, nodes):
         self.trace, self.anomalies, self.sites = trace, anomalies, sites
@@ -32,10 +32,9 @@ class Plan:
 
 
 def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_caches=False, renames=False):
-    """A Plan in a trace of the donor's machine. `noise`: events beside the planted ones; `kernel`: the release to
-    pretend, which decides what is legal; `stacks`: slab events have a kernel stack each, of a number only those from that
-    time on; `names_caches`: kmem_cache_alloc names the cache, as since Linux 7; `renames`: a task changes its name, which
-    the trace tells."""
+    """A Plan in a trace of the donor's machine. `noise`: additional events; `kernel`: the pretended release, which decides
+    what is legal; `stacks`: slab events have a kernel stack each (a number: from that time on); `names_caches`:
+    kmem_cache_alloc names the cache, as since Linux 7; `renames`: an event renames a task."""
     return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise, renames)
 
 
@@ -253,7 +252,7 @@ class _Planter:
         self.left('cache to kfree', cache_site, 5, 5, 256, 0)
 
     def other_caches(self):
-        """Objects of one call site of which two go to another cache, which shows where allocations name theirs."""
+        """Objects of one call site; two of them go to another cache, which is visible if allocations name the cache."""
         site, free, wrong = self.site(), self.site(), self.site()
         for i in range(30):
             pointer, times, cpu = self.address(), self.times(2), self.cpu()

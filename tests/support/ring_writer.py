@@ -26,7 +26,7 @@ ALL_EVENTS = {name for _, name, _ in MORE_EVENTS} | {'kmalloc', 'kmalloc_node', 
 # Since Linux 7 the event names the cache.
 NAMED_CACHE_ALLOC = ('unsigned long call_site; const void * ptr; size_t bytes_req; size_t bytes_alloc; unsigned long gfp_flags; '
                      'int node; bool accounted; __data_loc char[] name')
-# What prints a field of these names; it is what tells trace-cmd how to show it raw, too.
+# The conversions that print fields of these names. trace-cmd also uses them to show raw fields.
 PRINTED = {'call_site': '%pS', 'ptr': '%p', 'node': '%d', 'addr': '0x%lx', 'va_start': '0x%lx'}
 # (bytes, signed) of types; others are as wide as a long.
 TYPES = {'unsigned short': (2, 0), 'short': (2, 1), 'unsigned char': (1, 0), 'bool': (1, 0), 'int': (4, 1), 'pid_t': (4, 1),

@@ -38,7 +38,7 @@ class Trace:
     buffers: list = dataclasses.field(default_factory=list)  # Buffer; the first is the top one
 
     def page_data_offset(self):
-        """Where events start in a page, and the bytes of its commit field."""
+        """Offset of the first event in a page, and the bytes of its commit field."""
         field = re.search(rb'commit;\s*offset:(\d+);\s*size:(\d+)', self.header_page)
         return int(field[1]) + int(field[2]), int(field[2])
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What runs in several threads, so that ThreadSanitizer sees it: analyses in stages, and recording by threads that
-// read, encode and store. Recording needs root and tracefs, else it is skipped; KMEMTRACE_REQUIRE_LIVE=1 makes that a
-// failure.
+// Runs code with several threads under ThreadSanitizer: analyses in stages, and recording by threads that read, encode
+// and store. Recording needs root and tracefs, else it is skipped; KMEMTRACE_REQUIRE_LIVE=1 makes that a failure.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -32,7 +32,7 @@ function sameValue(shown, value) {
   return /^0x[0-9a-f]+( \(.*\))?$/.test(shown) && Number(shown.split(' ')[0]) === value;
 }
 
-// What stands behind each name of the text that is shown.
+// The values after each name in the shown text.
 function shownValues(text, names) {
   let at = text.indexOf('(') + 1;
   return names.map((name, i) => {
@@ -147,7 +147,7 @@ async function functionFilters(page, checks, graph, held) {
   checks.equal(await page.getAttribute('[aria-selected=true]', 'id'), 'tab-calls', 'key c');
 }
 
-// All that is known of one call stands below, with a way to its function's.
+// All data of one call is below, with a link to its function's.
 async function callIsTold(page, checks, held) {
   const at = Math.max(
     held.findIndex((call) => Object.keys(call.arguments ?? {}).length > 0),

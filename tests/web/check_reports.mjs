@@ -3,9 +3,9 @@
 //   node check_reports.mjs --modules FOLDER [--chromium PROGRAM] [--shots FOLDER] [--open-ms N] [--large REPORT.html]
 //                          [--none REPORT.html] [--found REPORT.html] [--brief REPORT.html]… REPORT.html…
 // Pictures of all pages go to the folder of --shots. A large report must stay fluid; one of a trace without memory events
-// must say so and show nothing else. In one of what an investigation found claims lead to numbers. Of a brief one only
-// the numbers are compared and each page is looked at once: its data differ from the others', not the program; one with
-// calls on a small screen too. Dark colors are those of the first one: they do not depend on data.
+// must say so and show nothing else. In one of an investigation, claims lead to numbers. For a brief one only the
+// numbers are compared, and each page is opened once: only its data differ. One with calls is tried on a small screen
+// too. Dark colors are those of the first one: they do not depend on data.
 // Beside REPORT.html may lie REPORT.report.json (report --json --limit 2000), REPORT.caches.json (the same with --by
 // cache), REPORT.tasks.json (--by comm), REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0):
 // then the numbers have to be the same.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a person does with a report: keys, sorting, a brush, filters, zooming. All of it has to be there.
+// Uses a report as a person would: keys, sorting, a brush, filters, zooming. All of it has to work.
 import { goTo, rowsOf, settle, valueOf } from './reading.mjs';
 
 export async function keysWork(page, checks) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a person does with the page of an investigation.
+// Uses the page of an investigation as a person would.
 import { settle } from './reading.mjs';
 
-// What began while it was watched: 64 steps of half a second, of which it rises in the last half.
+// A site that started during the investigation: 64 steps of half a second, and it rises in the last half.
 export async function tellsSinceWhen(page, checks) {
   const row = page.locator('tr', { has: page.locator('[data-column=name][data-value=began-late]') });
   const told = await row.locator('[data-column=judged]').innerText();

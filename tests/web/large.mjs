@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether a large report stays usable while somebody works with it, and tells of what it has no room for. Milliseconds are
-// printed; their limits are so wide that only work in proportion to the whole trace can pass them, on a slow machine that
-// does other things too: docs/BENCHMARKS.md has what is reached.
+// Checks that a large report stays usable, and reports what it has no room for. Milliseconds are printed. Their limits are
+// so wide that only work in proportion to the whole trace exceeds them, also on a slow and busy machine;
+// docs/BENCHMARKS.md has the figures.
 import { goTo, settle } from './reading.mjs';
 
 const kRounds = 4; // at most, of which the best counts

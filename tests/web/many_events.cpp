@@ -55,7 +55,7 @@ class Record {
     const FormatField* const field = format_->field(name);
     if (field != nullptr) std::memcpy(bytes_.data() + field->offset, &value, std::min(field->size, 8u));
   }
-  // What stands from a field on.
+  // Sets the words from a field on.
   void set_rest(const char* name, const std::vector<std::uint64_t>& values) {
     const std::size_t offset = format_->field(name)->offset;
     bytes_.resize(offset + 8 * values.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a page shows, read as a person would: from its elements.
+// Reads a page as a person would: from its elements.
 
 export async function goTo(page, hash) {
   await page.evaluate((to) => {

@@ -195,7 +195,7 @@ function chips(app: App): HTMLElement | null {
   return el('div', { class: 'chips', role: 'group', 'aria-label': 'Filters' }, ...found);
 }
 
-// What goes wrong in one page leaves the others usable.
+// An error in one page leaves the others usable.
 function content(app: App): HTMLElement {
   try {
     return kViews[app.page].draw(app);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is looked at: it is the part of the address behind "#", so that it can be kept and sent.
+// The view state: it is the part of the address after "#", so that it can be kept and sent.
 import { kDimensions, kNoFilter, type Filter } from './data/filter';
 
 export const kPages = [

@@ -38,7 +38,7 @@ const kCalls = [
 ];
 const kAll: CallFilter = { function: null, task: null, times: null };
 
-// The order of each call that is shown, behind a ">" for each that is around it.
+// The order of each call that is shown, after a ">" for each that is around it.
 function outline(filter: Partial<CallFilter>): string {
   return shownCalls(kCalls, { ...kAll, ...filter })
     .map((row) => '>'.repeat(row.depth) + String(row.order))

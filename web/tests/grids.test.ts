@@ -43,7 +43,7 @@ test('sizes lie in cells of half an octave', () => {
   // 8 and 10, 90 and 100
   assert.deepEqual([map.firstColumn, map.columns, map.firstRow, map.rows], [6, 7, 6, 8]);
   assert.equal(map.cells[0][0].requested, 8);
-  // Of those that hold none what they could: 11.3 to 16 is 12 to 15.
+  // Empty ones show their possible sizes: 11.3 to 16 is 12 to 15.
   assert.deepEqual(map.columnSizes.slice(0, 2), [
     [8, 8],
     [12, 15],
@@ -69,7 +69,7 @@ test('lifetimes are a grid of octaves and time', () => {
 test('sizes that are put together are of no call site', () => {
   assert.deepEqual(sizesLeftOut(model, kNoFilter), { allocations: 4, requested: 40, allocated: 64 });
   assert.equal(sizesLeftOut(model, { ...kNoFilter, range: { from: 0, to: 2 } }).allocations, 0);
-  assert.equal(sizesLeftOut(model, { ...kNoFilter, site: 's1' }).allocations, 4); // of which some may be its own
+  assert.equal(sizesLeftOut(model, { ...kNoFilter, site: 's1' }).allocations, 4); // some may be its own
   assert.equal(sizesLeftOut(model, { ...kNoFilter, allocator: 'pages' }).allocations, 0);
 });
 

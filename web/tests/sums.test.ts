@@ -25,7 +25,7 @@ test('sums of a range, and live at its end', () => {
   assert.equal(whole.peak, 350);
   const middle = sumGroups(model, [0], { from: 1, to: 3 });
   assert.equal(middle.allocations, 1);
-  assert.equal(middle.live, 300); // what was allocated before the range is live, too
+  assert.equal(middle.live, 300); // allocations before the range are live, too
   assert.equal(middle.liveAllocations, 3);
   assert.equal(middle.peak, 300);
   assert.equal(sumGroups(model, [0], { from: 3, to: 5 }).peak, 0);

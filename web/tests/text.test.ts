@@ -27,7 +27,7 @@ test('sizes, counts and times are written as kmemtrace prints them', () => {
   assert.equal(signed(-5, count), '-5');
 });
 
-// What `kmemtrace report` printed of the same numbers.
+// The output of `kmemtrace report` for the same numbers.
 test('what lies between two digits is rounded as kmemtrace rounds it', () => {
   assert.equal(bytes(1280), '1.2 KiB');
   assert.equal(bytes(1792), '1.8 KiB');

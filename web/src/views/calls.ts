@@ -25,7 +25,7 @@ function failures(row: Measured): number {
   return Object.values(row.inside).reduce((sum, of) => sum + of.failed, 0);
 }
 
-// Of allocators that were asked for anything in a call.
+// Allocators with requests in a call.
 function insideColumns<Row extends Measured>(allocators: AllocatorName[], live: string): Column<Row>[] {
   const column = (
     name: AllocatorName,

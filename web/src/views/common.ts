@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What several pages say in the same way.
+// Texts that several pages share.
 import type { App } from '../app';
 import { kAllocators, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName } from '../data/document';
@@ -99,7 +99,7 @@ export function allocatorControl(app: App, name: string): HTMLElement | null {
   );
 }
 
-// What the cells of a page's heat map count.
+// Counts of the cells of a page's heat map.
 export type Weight = 'frees' | 'bytes';
 
 export function weightControl(app: App, options: { weight: Weight }): HTMLElement | null {

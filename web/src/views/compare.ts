@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What trace B does otherwise than trace A.
+// Differences of trace B from trace A.
 import type { App } from '../app';
 import { kAllocators, kAllocatorTitles } from '../data/allocators';
 import { joinedSums, joinTrees, type JoinedTree } from '../data/compare';

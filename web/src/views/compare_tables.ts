@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `kmemtrace diff` says of the two traces: their totals, and each call site.
+// The result of `kmemtrace diff` for the two traces: their totals, and each call site.
 import type { App } from '../app';
 import { allocatorNumber, kAllocators, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName, Diff, DiffColumn, DiffRow, DiffUnit } from '../data/document';
@@ -27,7 +27,7 @@ function differenceText(unit: DiffUnit, difference: number | null): string {
   return difference > 0 ? `+${size}` : `-${size}`;
 }
 
-// Of percentages the difference in points: a percentage of a percentage misleads.
+// Percentages have their difference in points: a percentage of a percentage misleads.
 function relativeText(unit: DiffUnit, column: DiffColumn | undefined): string {
   if (unit !== 'percent') return change(column?.a, column?.b);
   const points = column?.difference ?? null;

@@ -19,7 +19,7 @@ interface CpuRow {
   away: number;
 }
 
-// What each CPU allocated and freed, of what was both.
+// Memory that each CPU allocated and freed, if both are in the trace.
 function placeSums(grid: Matrix, weight: Weight): CpuRow[] {
   return grid.places.map((which, place) => {
     let allocated = 0;

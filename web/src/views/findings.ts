@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `investigate` found: what grows, how fast, how sure, by whom; each claim with the numbers under it.
+// Findings of `investigate`: what grows, how fast, how sure, by whom; each claim with the numbers under it.
 import type { App } from '../app';
 import type {
   BalanceChange,
@@ -52,7 +52,7 @@ function bringIntoSight(id: string): void {
   element?.focus({ preventScroll: true });
 }
 
-// The first of its caches that the kernel's account tells of.
+// The first of its caches in the kernel's own counters.
 function accountOf(finding: GrowthFinding, found: Investigation): string | null {
   const known = finding.caches.find((cache) => found.states.some((state) => state.name === cache.account));
   return known?.account ?? null;
@@ -65,7 +65,7 @@ function reason(finding: GrowthFinding, at: number, which: number, found: Invest
     const account = accountOf(finding, found);
     return account === null ? text : claim(text, () => revealRow(kStates, account));
   }
-  // Of samples beside a recording no course is kept.
+  // Samples have no course beside a recording.
   if (ground === 'samples' && finding.source === 'recording') return text;
   return claim(text, () => bringIntoSight(`finding-${at}-${ground === 'call_sites' ? 'sites' : 'course'}`));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who allocates, by stack.
+// Allocations by stack.
 import type { App } from '../app';
 import { allocatorNumber, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName } from '../data/document';

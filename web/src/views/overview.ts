@@ -128,7 +128,7 @@ function standingOut(app: App): HTMLElement {
   const filtered = filter.range !== null || filtersGroups(filter);
   const { rows } = tableRows(app.model(), 'site', filter);
   const named = rows.filter((row) => row.name !== '(others)' && row.name !== 'unknown');
-  // Pages are given to the other allocators, too: whoever asks those for memory tells more.
+  // Pages go to the other allocators too, whose call sites are more informative.
   const slab = named.filter((row) => kAllocators[row.allocator] === 'slab');
   const known = slab.length > 0 ? slab : named;
   const items: HTMLElement[] = [];
@@ -339,7 +339,7 @@ function memoryTable(app: App): HTMLElement | null {
   );
 }
 
-// What was allocated and freed.
+// Allocated and freed memory.
 function memory(app: App): HTMLElement[] {
   const model = app.model();
   const { filter } = app.state;

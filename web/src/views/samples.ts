@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel itself said of its memory while it was traced.
+// The kernel's own memory counters during the trace.
 import type { App } from '../app';
 import type { Timeline } from '../data/document';
 import { bytes, count, printable, signed } from '../text';

@@ -18,7 +18,7 @@ import { balances, samples } from './samples';
 const kMost = 8;
 const options: { by: Dimension; allocator: AllocatorName | null } = { by: 'site', allocator: null };
 
-// What one line of the plots is of.
+// The source of one line of the plots.
 interface Course {
   name: string;
   filter: string | null; // the key's text, if it is one
@@ -26,7 +26,7 @@ interface Course {
   values: Float64Array; // by bucket
 }
 
-// Of the two plots: each shows those that are largest in it.
+// The largest groups of each of the two plots.
 interface Courses {
   live: Course[];
   allocated: Course[];
@@ -84,7 +84,7 @@ interface LegendColumn {
   of: (values: Float64Array, range: Range) => number;
 }
 
-// What the lines of a plot are, with numbers. `hover` shows those of a bucket.
+// The legend of a plot, with numbers. `hover` shows those of a bucket.
 function legend(
   app: App,
   label: string,

@@ -77,7 +77,7 @@ export function action(name: string, title: string, act: () => void, help?: stri
   return el('button', { type: 'button', class: 'action', 'data-focus': name, title: help, click: act }, title);
 }
 
-// What cannot be shown, and why.
+// Reasons why something cannot be shown.
 export function empty(reason: string): HTMLElement {
   return el('p', { class: 'empty' }, reason);
 }

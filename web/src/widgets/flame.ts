@@ -94,7 +94,7 @@ export function flame(options: FlameOptions): Flame {
           drawFrame(context, layout.node[at++], Math.max(0, x), Math.min(width, right), y);
           continue;
         }
-        // What follows in this pixel and the next ones, as long as nothing is as wide as one.
+        // Merges the frames of this pixel and the next ones, until one is as wide as a pixel.
         let last = right;
         let marked = false;
         while (at < end && layout.x0[at] < view.to && layout.x1[at] - layout.x0[at] < pixel) {

@@ -18,7 +18,7 @@ export interface HeatOptions {
   format: (value: number) => string; // written into cells that have room for it, and beside the scale
   marked?: (row: number, column: number) => boolean;
   square?: boolean;
-  rowSum?: (row: number) => string; // written behind rows
+  rowSum?: (row: number) => string; // written after rows
   columnSum?: (column: number) => string; // and above columns
 }
 

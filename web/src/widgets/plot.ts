@@ -16,7 +16,7 @@ export interface PlotOptions {
   lines: Line[];
   stacked: boolean;
   points?: boolean;
-  from: number; // what is seen, seconds
+  from: number; // the visible range, seconds
   to: number;
   format: (value: number) => string;
   isBytes: boolean; // marks at powers of two

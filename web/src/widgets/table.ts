@@ -8,7 +8,7 @@ export interface Column<Row> {
   key: string;
   title: string;
   help?: string;
-  value: (row: Row) => number | string | null; // what is sorted by, and the exact value
+  value: (row: Row) => number | string | null; // the sort key and exact value
   text: (row: Row) => string;
   node?: (row: Row) => Node; // instead of the text
   isText?: boolean;
@@ -27,7 +27,7 @@ export interface TableOptions<Row> {
   activate?: (row: Row) => void;
   activateHelp?: string;
   empty: string;
-  idOf?: (row: Row) => string; // by which revealRow() finds it
+  idOf?: (row: Row) => string; // revealRow() finds the row by it
   short?: boolean; // no more rows than fit into the page: no scrolling of its own
 }
 

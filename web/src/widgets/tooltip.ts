@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One box beside the pointer. What it says can be had without a pointer, too, so that screen readers skip it.
+// One box beside the pointer. Its text is available without a pointer, too, so that screen readers skip it.
 import { el } from './dom';
 
 let box: HTMLElement | null = null;
