@@ -33,11 +33,8 @@ NOT_YET = (
     'src/symbols/',
     'src/trace/',
     'src/views/',
-    'tests/cli/',
-    'tests/live/',
     'tests/oracle/',
     'tests/unit/',
-    'tests/vm/',
 )
 
 

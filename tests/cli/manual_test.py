@@ -8,7 +8,7 @@ import unittest
 
 PROGRAM = os.environ['KMEMTRACE']
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'man')
-# What every command has, and kmemtrace(1) tells.
+# Options of every command, described in kmemtrace(1).
 COMMON = {'--help', '--version'}
 
 

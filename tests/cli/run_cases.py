@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the cases of a file of directives against the program, through bash, in an empty folder each.
 
-  # what the case shows           a line of comment names the case that follows
+  # the purpose of the case       a comment names the case that follows
   RUN report nosuch.dat           the program's arguments; $DATA is tests/data; `| ...`, `> ...` as in a shell
   SHELL echo x > f; kmemtrace …   any commands; `kmemtrace` is the program
   EXIT 2                          the exit status (default 0)

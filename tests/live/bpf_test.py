@@ -89,7 +89,7 @@ def attached_by(pid):
     """Names of the raw tracepoints that BPF programs of this process are attached to."""
     folder = f'/proc/{pid}/fdinfo'
     names = []
-    with contextlib.suppress(OSError):  # what was open a moment ago
+    with contextlib.suppress(OSError):  # a file may be closed meanwhile
         for fd in os.listdir(folder):
             names += re.findall(r'^tp_name:\t(\w+)', read_file(f'{folder}/{fd}'), re.MULTILINE)
     return names
@@ -107,8 +107,8 @@ class Bpf(LiveTest):
         return process
 
     def both(self, *arguments):
-        """The workload's counts, and what the two recorders saw of it. An interrupt that comes while a program runs may
-        do the same: then something is missed, which is said, and another workload is taken."""
+        """The workload's counts, and what the two recorders saw of it. An interrupt while a program runs may cause a
+        reported miss. Then another workload is taken."""
         for _ in range(10):
             counted, said, found = self.attempt(*arguments)
             if all('othing was lost' in text for text in said):
@@ -238,7 +238,7 @@ class Bpf(LiveTest):
         self.assertEqual([event.name for event in found if 'free' not in event.name], [])
 
     def test_all_events_begin_and_end_at_once(self):
-        """Though programs are attached and detached one after the other; but tasks are told of before."""
+        """Although programs are attached and detached one after the other. Events of tasks start earlier."""
         for _ in range(2):
             self.addCleanup(self.end, subprocess.Popen(['sh', '-c', 'while :; do /bin/true; done']))
         messages = self.record('--backend', 'bpf', '-d', '0.7')
@@ -257,7 +257,7 @@ class Bpf(LiveTest):
 
     def test_losses_are_counted(self):
         recorder = self.begin('-b', '64k')
-        recorder.send_signal(signal.SIGSTOP)  # nobody takes anything
+        recorder.send_signal(signal.SIGSTOP)  # the rings are not read
         loop = begin_loop(3000)
         self.addCleanup(self.end, loop)
         counted = end_loop(loop)
@@ -268,7 +268,7 @@ class Bpf(LiveTest):
         end_loop(again)
         recorder.send_signal(signal.SIGINT)
         said = self.finish(recorder)
-        missed = re.search(r'of any cpu: ([\d,]+) missed', said)  # nobody knows where
+        missed = re.search(r'of any cpu: ([\d,]+) missed', said)  # on an unknown CPU
         lost = self.lost_said(said) - (int(missed[1].replace(',', '')) if missed else 0)
         self.assertGreater(lost, sum(counted[name] for name in COUNTED) / 2)
         marked, uncounted = lost_in_blocks(File(self.trace))

@@ -104,7 +104,7 @@ class Cgroup(LiveTest):
     def test_moves_that_nobody_saw_are_told_of(self):
         moved = self.begin()
         process = self.start('--backend', 'tracefs', '-F', '--', 'sleep', '60')
-        process.send_signal(signal.SIGSTOP)  # meanwhile nobody reads the buffers, which hold some hundreds
+        process.send_signal(signal.SIGSTOP)  # the buffers are not read meanwhile, and hold some hundreds
         for _ in range(2000):
             self.enter(self.group, moved)
             self.enter(self.child, moved)

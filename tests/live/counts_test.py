@@ -47,7 +47,7 @@ class Counts(LiveTest):
             self.assertEqual(counts[0][site] * 3, counts[1][site], site)
 
     def check_frees_of_the_recorder(self, *options):
-        """What the recorder allocates is not in the trace and what it frees is: no object that is freed again."""
+        """The recorder's allocations are not in the trace, but its frees are: no object is freed twice."""
         self.record('-e', 'kmem:kmalloc*,kmem:kmem_cache_alloc*,kmem:kfree,kmem:kmem_cache_free', *options, '--',
                     'sh', '-c', 'for i in 1 2 3; do sleep 0.4; ls -lR /etc > /dev/null; done')
         own = set(map(int, kmt_events.File(self.trace, heads_only=True).facts['note:recorder_tasks'].split()))
@@ -176,7 +176,7 @@ class Counts(LiveTest):
 
     def test_lost_events_are_the_kernels_own_count(self):
         process = self.start('-b', '64k')
-        process.send_signal(signal.SIGSTOP)  # nobody reads: the buffers must overflow
+        process.send_signal(signal.SIGSTOP)  # not read, so that the buffers overflow
         subprocess.run([PIPE_LOOP, '4000'], stdout=subprocess.DEVNULL, check=True)
         process.send_signal(signal.SIGCONT)
         process.send_signal(signal.SIGINT)

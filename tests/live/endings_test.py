@@ -216,7 +216,7 @@ class Endings(LiveTest):
 
 
 class EndingsOfTraceDat(LiveTest):
-    """Whose file is written when all is known, and must still find room."""
+    """A trace.dat is written at the end, and must still find room."""
     FILE = 'trace.dat'
     test_signals_end_it_cleanly = Endings.test_signals_end_it_cleanly
     test_kill_leaves_nothing = Endings.test_kill_leaves_nothing

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace graph FUNCTION` on this machine: calls are recorded, or it is said why not and what it would take. What is
-recorded is tested on stock kernels, in tests/vm."""
+"""`kmemtrace graph FUNCTION` on this machine: calls are recorded, or a message says why not and how to
+enable it. The recorded calls are tested on stock kernels, in tests/vm."""
 import gzip
 import json
 import os

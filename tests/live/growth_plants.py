@@ -15,7 +15,7 @@ import struct
 import sys
 import time
 
-# What a finding has to name: functions of the kernel that are asked for such an object, or allocate it.
+# A finding has to name one of these kernel functions, which create or allocate such an object.
 CALL_SITES = {
     'pipes': r'alloc_pipe_info|create_pipe_files|do_pipe2|__do_pipe_flags',
     'sockets': r'sk_prot_alloc|sk_alloc|sock_alloc|__sock_create|__sys_socket|unix_create|inet_create',
@@ -69,7 +69,7 @@ def make_key_holder():
 
 
 def make_message_holder():
-    """Messages of SysV IPC that nobody receives, in a namespace that goes with the process."""
+    """Messages of SysV IPC that are never received, in a namespace that ends with the process."""
     libc = ctypes.CDLL(None, use_errno=True)
     clone_newipc, ipc_private, size, in_a_queue = 0x08000000, 0, 900, 16
     queues = []
@@ -104,7 +104,7 @@ def main():
     time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
     begin = time.monotonic()
     while True:
-        # What a busy machine kept it from is not made up for at once: that would be steps.
+        # A delay on a busy machine is not made up for at once: that would be steps.
         time.sleep(1 / per_second)
         try:
             held.append(hold(len(held)))

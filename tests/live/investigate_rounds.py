@@ -6,7 +6,7 @@ investigate_rounds.py KMEMTRACE [ROUNDS] [SECONDS] [KIND,...] [AFTER]
 For each kind of plant so many rounds (default 20, of 15 seconds), with what else runs on the machine and a small
 workload of its own beside it, and as many without a plant. Prints a line a round and a table; exit status 1 where less
 than 19 of 20 plants were named first, or something was found without one. Plants begin so many seconds AFTER the watch
-does (default 0: before it). What wrong rounds saw is kept in the folder
+does (default 0: before it). The data of wrong rounds is kept in the folder
 KEEP_WRONG of the environment, for `kmemtrace investigate --from`."""
 import json
 import os
@@ -21,7 +21,7 @@ import time
 import growth_plants
 
 PLANTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'growth_plants.py')
-# Processes, files and compilers that come and go: nobody's leak.
+# Processes, files and compilers that come and go: not a leak.
 BUILD = ('while :; do for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\nint f%d(int a){return a*%d;}\\n" '
          '$i $i > f$i.c; cc -O2 -c f$i.c -o f$i.o 2>/dev/null || cat f$i.c > f$i.o; done; cat f*.o > all.o; '
          'find /usr/include -name "*.h" | head -200 | xargs cat | sort | tail -1 > out.txt; rm -f f*.o; done')

@@ -45,7 +45,7 @@ class Investigate(LiveTest):
         self.assertGreater(found['recording']['seconds'], SECONDS / 10)
         self.assertTrue(any('do_pipe2' in frame for frame in first['call_sites'][0]['stack']), first['call_sites'][0])
         self.assertTrue(any(cache['name'] == 'kmalloc-1k' for cache in first['caches']), first['caches'])
-        # What it says is in the folder, each file readable by the command that it names.
+        # The folder holds the result, and each file is readable by the command that it names.
         names = {file['name'] for file in found['files']}
         self.assertEqual(names, {'before.kmt', 'after.kmt', 'profile.kmt', 'trace.kmt', 'evidence.json', 'summary.json',
                                  'index.html'})
@@ -58,7 +58,7 @@ class Investigate(LiveTest):
             done = subprocess.run([PROGRAM, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                   encoding='utf-8', check=False)
             self.assertEqual(done.returncode, 0, f'{command}: {done.stderr}')
-        # What it kept is judged the same again, without the kernel.
+        # The kept data is judged the same again, without the kernel.
         self.assert_judged_the_same_again(found, folder)
         with open(self.path('again.html'), encoding='utf-8') as file:
             self.assertIn('kmemtrace-data', file.read())
@@ -76,7 +76,7 @@ class Investigate(LiveTest):
         self.assert_named_first(investigate(PROGRAM, self.path('out'), SECONDS), 'epoll', plant)
 
     def test_says_no_growth_without_any_and_nobody_cannot_tell(self):
-        """Root and nobody at the same time."""
+        """Root and an unprivileged user at the same time."""
         self.plant('none')
         folder = self.enterContext(tempfile.TemporaryDirectory())
         os.chmod(folder, 0o777)
@@ -87,8 +87,8 @@ class Investigate(LiveTest):
         output, messages = nobody.communicate(timeout=120)
         self.assertFalse(found['found'], describe(found))
         self.assertEqual(found['verdict'], 'no_growth')
-        # It goes on to the end, whatever samples cost: 2.4 s are allowed at any rate, and on a busy machine the end
-        # takes longer.
+        # It goes on to the end, whatever samples cost: the budget is at least 2.4 s, and on a busy machine the end takes
+        # longer.
         self.assertTrue(found['complete'])
         self.assertGreater(found['seconds'], SECONDS - 1)
         self.assertTrue(found['cost']['measured'])
@@ -124,7 +124,7 @@ class Investigate(LiveTest):
                 sockets = [one for one in found['findings'] if one['processes'][0]['process'] == plant.process.pid]
                 self.assertTrue(sockets and sockets[0]['certainty'] != 'weak', describe(found))
                 self.assertIn(sockets[0], found['findings'][:2], describe(found))
-                # Pages of slabs are told of by their objects.
+                # Pages of slabs are reported as their objects.
                 self.assertEqual([], [cache for cache in sockets[0]['caches'] if cache['name'].startswith('pages')])
                 # The copies tell what the caches differ by.
                 self.assertEqual([], [cache['no_account'] for cache in sockets[0]['caches'] if cache['no_account']])
@@ -163,14 +163,14 @@ class Investigate(LiveTest):
         refused = unseen(nobody)
         self.assertEqual(('run it as root', 'run it as root'), (refused[slabs]['how'], refused[trace]['how']))
         self.assertIn('Permission denied', refused[slabs]['why'])
-        # What will not be done costs nothing, and is not promised.
+        # Skipped steps cost nothing, and are not promised.
         plan = json.loads(subprocess.check_output([*nobody, *command]))['plan']
         self.assertEqual((False, False, 0), (plan['samples'], plan['recording'], plan['kernel_bytes']))
         self.assertIn('meminfo', plan['states'])
         self.assertNotIn('slabinfo', plan['states'])
         said = subprocess.check_output([*nobody, *command[:-1]], encoding='utf-8')
         self.assertNotRegex(said, r'slabinfo, |loading programs|before it is|0 B in the kernel')
-        # Who is nobody would see no more as root, where there is nothing to see.
+        # Without /sys, root would see no more than an unprivileged user.
         hidden = unseen(['unshare', '--mount', 'sh', '-c', 'umount -R -l /sys; exec "$@"', 'sh', *nobody])
         self.assertNotIn('root', hidden[trace]['how'])
         self.assertIn('/sys is not mounted', hidden[trace]['why'])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a recorder that is killed leaves behind is readable up to shortly before its death."""
+"""The file of a killed recorder is readable up to shortly before its end."""
 import os
 import signal
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is in a .kmt, read by the second reader of the format: events with their fields as numbers, samples of the
+"""Reads a .kmt with the second reader of the format: events with their fields as numbers, samples of the
 memory's state, and files that were cut off."""
 import collections
 import os
@@ -45,7 +45,7 @@ class File(kmt_decoder.File):
 
 
 def whole_bytes(data):
-    """Where the last whole chunk of a file without an end ends, by the sizes in the headers."""
+    """The end of the last whole chunk of a file without an end, by the sizes in the headers."""
     end = 16
     while len(data) - end >= kmt_decoder.CHUNK_HEADER:
         stored, = struct.unpack_from('<I', data, end + 8)
@@ -77,7 +77,7 @@ class Formats:
 
 
 def records_of(file):
-    """Of each CPU (cpu, the records of all of its blocks), in the buffer's order."""
+    """(cpu, the records of all of its blocks) for each CPU, in the buffer's order."""
     for stream in file.streams.values():
         yield stream.cpu, [record for block in stream.blocks for record in block.records]
 

@@ -11,7 +11,7 @@ from recording import LiveTest, kernel_statistics, lost_in
 
 class Losses(LiveTest):
     def record_under_load(self, seconds, *options):
-        """What the recorder says of a recording with all CPUs busy."""
+        """Messages of a recording with all CPUs busy."""
         loops = self.load()
         process = self.start(*options)
         time.sleep(seconds)
@@ -39,7 +39,7 @@ class Losses(LiveTest):
         self.assertGreater(in_blocks + unknown, 0)
 
     def test_sum_of_the_marks(self):
-        """The kernel writes the number behind the events of a page, if there is room: 28 bytes an event leave some."""
+        """The kernel writes the number after the events of a page, if there is room: 28 bytes an event leave some."""
         said, in_blocks, unknown = self.lose('-e', 'kmem:kmalloc')
         if unknown:  # something else was in the page, as a time extension
             self.assertLess(in_blocks, said)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What running commands may still do, as the kernel says it of their processes; and that recording needs no root, but
-a few capabilities."""
+"""Running commands have few rights left, by the kernel's data about their processes. Recording needs no root, only a few
+capabilities."""
 import json
 import os
 import re
@@ -36,7 +36,7 @@ def capabilities(pid):
 
 
 def no_new_privileges(pid):
-    """What goes with Landlock's rules."""
+    """The flag that Landlock's rules require."""
     with open(f'/proc/{pid}/status', encoding='utf-8') as status:
         return re.search(r'^NoNewPrivs:\t(\d)$', status.read(), re.MULTILINE)[1]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `profile` estimates is what an exact trace of the same time says, as often as its intervals promise; and pprof
-reads what it writes."""
+"""The estimates of `profile` agree with an exact trace of the same time, as often as its intervals promise. pprof reads its
+files."""
 import gzip
 import json
 import os
@@ -33,7 +33,7 @@ class Profile(LiveTest):
         return json.loads(output)
 
     def test_intervals_hold_what_an_exact_trace_says(self):
-        """Of a loop, profiled finely by a sampler that draws anew each time."""
+        """A loop, profiled finely by a sampler with new random numbers each time."""
         held = {'objects': 0, 'bytes': 0}
         for _ in range(ROUNDS):
             done = self.result('--rate', '16K', '--', 'sh', '-c', f'exec {PIPE_LOOP} 3000 >&2')
@@ -85,7 +85,7 @@ class Profile(LiveTest):
         output, messages = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, messages)
         printed = json.loads(output)
-        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)  # it tells where the kernel's code is
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)  # it has the addresses of the kernel's code
         shown = self.show(path, '--json')
         self.assertEqual(json.loads(shown.stdout), printed)
         self.assertTrue(any(row['keys']['stack'] != 'unknown' for row in

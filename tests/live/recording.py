@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the live tests share: running the recorder, and reading its traces with trace-cmd and with the second reader of
+"""Shared by the live tests: running the recorder, and reading its traces with trace-cmd and with the second reader of
 .kmt, not with our own reader."""
 import contextlib
 import json
@@ -202,7 +202,7 @@ class LiveTest(unittest.TestCase):
 
     @staticmethod
     def check(path):
-        """What `check --json` says of a trace."""
+        """The result of `check --json` for a trace."""
         done = subprocess.run([PROGRAM, 'check', '--json', path], stdout=subprocess.PIPE, check=False)
         return json.loads(done.stdout)['files'][0]
 

@@ -18,7 +18,7 @@ NAMES = ('meminfo', 'vmstat', 'buddyinfo', 'slabinfo')
 
 
 def keys(text):
-    """The first words of its lines: names, but for numbers and colons."""
+    """The first words of its lines: names without numbers and colons."""
     return [re.match(r'[^\s:]+', line)[0] for line in text.splitlines() if line]
 
 
@@ -76,7 +76,7 @@ class Samples(LiveTest):
         self.assert_like_proc(samples[0].texts)
 
     def test_buffers_that_perf_fills_are_the_recorders_own(self):
-        """They are pages that nobody else accounts for: by what the recorder has mapped of them."""
+        """Their pages are unaccounted otherwise, and known from the mappings of the recorder."""
         def buffers():
             text = samples_of(File(self.trace))[-1].texts['recorder']
             return int(re.search(r'^ring_buffers (\d+)$', text, re.MULTILINE)[1])

@@ -82,7 +82,7 @@ class Serve(LiveTest):
 
     @unittest.skipUnless(shutil.which('promtool'), 'Prometheus is not installed')
     def test_rule_waits_for_an_hour(self):
-        """Of growth from the begin on: not in the first hour, nor of a young series; then it fires."""
+        """Growth from the start does not fire in the first hour, nor for a young series; then it does."""
         rules = os.path.abspath(os.path.join(DOCS, 'prometheus-rules.yml'))
         labels = 'job="k", instance="i"'
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`simulate` of a recording of the running kernel: bytes_alloc as it gave them, and pages of slab caches as its slabinfo
-says, which record keeps from the begin and the end."""
+says, which record keeps from the start and the end."""
 import json
 import subprocess
 import unittest
@@ -10,8 +10,8 @@ from recording import PROGRAM, LiveTest
 
 
 class Simulate(LiveTest):
-    # Of all pages of slab caches: other orders where memory is fragmented, caches that are shrunk, and what happens
-    # between slabinfo and the first or last event, are not modelled.
+    # Share of all slab pages. Not modelled: other orders in fragmented memory, shrunk caches, and changes between slabinfo
+    # and the first or last event.
     MOST_ERROR = 0.05
 
     def test_as_the_kernel(self):

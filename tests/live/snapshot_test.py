@@ -73,7 +73,7 @@ class Snapshot(unittest.TestCase):
     SLACK = 4 * MIB  # of what else goes on
 
     def assert_taken(self, take, size):
-        """What `take` gives back, when closed, takes so many bytes from the page allocator until then."""
+        """The result of `take` holds so many bytes of the page allocator until it is closed."""
         before = unaccounted()
         held = take()
         during = unaccounted()
@@ -245,7 +245,7 @@ class Snapshot(unittest.TestCase):
             time.sleep(0.01)
 
     def test_series_shows_what_grows(self):
-        """Pipes that are held, eight more for each snapshot: pages that nobody accounts for."""
+        """Pipes that are held, eight more for each snapshot: unaccounted pages."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'series.kmt')
             ends = []
@@ -269,7 +269,7 @@ class Snapshot(unittest.TestCase):
             self.assertTrue(result['finished'])
             self.assertEqual(0, result['damaged'])
             left_over = next(row for row in result['balance'] if row['name'] == 'unaccounted')
-            self.assertIn(left_over['verdict'], ('certain', 'uneven'))  # by what else goes on
+            self.assertIn(left_over['verdict'], ('certain', 'uneven'))  # depends on other work
             self.assertGreater(left_over['growth']['low'], result['threshold_bytes_per_s'])
             self.assertEqual(result['growth_found'], done.returncode == 1)
             rate = 8 * MIB * (result['snapshots'] - 1) / (result['elapsed_ns'][-1] / 1e9)

@@ -22,7 +22,7 @@ class Symbols:
         self.addresses = [address for address, _ in self.symbols]
 
     def name(self, address):
-        place = bisect.bisect_right(self.addresses, address - 1) - 1  # a return address: behind the call
+        place = bisect.bisect_right(self.addresses, address - 1) - 1  # a return address: after the call
         return self.symbols[place][1] if place >= 0 else ''
 
 
@@ -56,7 +56,7 @@ class Stacks(LiveTest):
         self.assertGreater(with_call_site, 0.9 * with_site)
         text = report(paths[1])
         self.assertEqual(len(re.findall(r'kernel_stack:', text)), len(pairs))
-        # What stands in front of the first block, most of it symbols, is packed in one of both only.
+        # The data before the first block, mostly symbols, is packed in only one of them.
         begin = next(chunk.offset for chunk in file.chunks if chunk.type == 3)
         large = os.path.getsize(paths[1]) - len(file.facts['kallsyms'])
         self.assertLess((os.path.getsize(paths[0]) - begin) * 10, large)

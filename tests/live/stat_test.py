@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `stat` counts inside the kernel is what perf stat counts of the same process in the same time."""
+"""`stat` counts the same inside the kernel as perf stat, for the same process in the same time."""
 import json
 import os
 import signal
@@ -14,7 +14,7 @@ EVENTS = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free', 'mm_page_al
 
 
 def bpf_files(pid):
-    """What of BPF a process holds open."""
+    """BPF objects that a process holds open."""
     found = []
     for fd in os.listdir(f'/proc/{pid}/fd'):
         target = os.readlink(f'/proc/{pid}/fd/{fd}')
@@ -70,7 +70,7 @@ class Stat(LiveTest):
             self.assertLessEqual(abs(seen[name] - count), missed, name)
 
     def test_bytes_are_those_that_the_trace_says(self):
-        """Of the same command, recorded and counted: what grows by 1000 pipes is the same."""
+        """1000 more pipes add the same, recorded and counted."""
         grown = []
         for pipes in ('1000', '2000'):
             result = self.result('-d', '20s', '--', 'sh', '-c', f'{PIPE_LOOP} {pipes} >&2')

@@ -28,7 +28,7 @@ for i in range(50):
     os.listdir("/"), os.stat("/proc/self/maps").st_size, open("/proc/self/stat").read()
 os.system("true")
 '''
-# Without a C library, which machines seldom have of 32 bits. An argument lets it run for ever.
+# Without a C library, which machines seldom have of 32 bits. An argument makes it run endlessly.
 PIPES = r'''
 static int call(int number, void* argument) {
   int result;
@@ -76,7 +76,7 @@ class Syscalls(LiveTest):
             self.assertGreater(wanted[name], 0, wanted)
         brackets = {name: count for name, count in found.items()
                     if name and name.startswith('[') and name not in ('[softirq]', '[hardirq]', '[nmi]')}
-        # What the events tell no call of, the end of a fork in the child among it, the stacks may.
+        # Stacks may name calls without events, such as the end of a fork in the child.
         for name, count in wanted.items():
             if name is not None and name not in ('clone', 'clone3', 'vfork', 'fork'):
                 self.assertEqual(found.get(name), count, (name, found, wanted))
@@ -106,7 +106,7 @@ class Syscalls(LiveTest):
     def check_32_bits(self):
         found = self.hits('--comm', 'pipes32')
         self.assertGreaterEqual(found.get('pipe', 0), 2 * 100, found)
-        self.assertNotIn('connect', found)  # what 42, pipe's number, is to 64-bit programs
+        self.assertNotIn('connect', found)  # the 64-bit call with pipe's number, 42
 
     def test_a_32_bit_program(self):
         self.record('--syscalls', '-e', KERNEL, '--', 'sh', '-c', f'{self.program_of_32_bits()}; ls -l /proc > /dev/null')

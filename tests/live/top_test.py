@@ -106,7 +106,7 @@ class Top(LiveTest):
         self.assertEqual(pinned(), before)
 
     def frozen(self, terminal, folder):
-        """What f writes."""
+        """The file that f writes."""
         before = set(os.listdir(folder))
         terminal.keys('f')
         self.assertTrue(wait_until(lambda: set(os.listdir(folder)) - before), terminal.screen())
@@ -162,13 +162,13 @@ class Top(LiveTest):
                                    delta=bytes_exact // 50)
 
     def test_what_is_told_twice_counts_once(self):
-        """Linux 6.18 tells of a large kmalloc behind kvmalloc twice. Here of values of extended attributes, by report."""
+        """Linux 6.18 reports a large kmalloc in kvmalloc twice: here for values of extended attributes, by report."""
         def values(times):
             return ('--', sys.executable, '-c', 'import os\n'
                     f'for _ in range({times}):\n'
                     '    try: os.setxattr(".", "user.kmemtrace", b"x" * 30000)\n'
                     '    except OSError: pass\n')
-        load = values(10000)  # long enough that interrupts come between the two tellings of some
+        load = values(10000)  # long enough for interrupts between some duplicate events
         recorded = self.path('trace.kmt')
         subprocess.run([PROGRAM, 'record', '-F', '-b', '64M', '-o', recorded, *load], check=True, cwd=self.directory,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -177,8 +177,8 @@ class Top(LiveTest):
         exact = {site['symbol']: site for site in report['call_sites'] if site['bytes_allocated'] >= 9000 * 32768}
         rows = {row['name']: row for row in self.frames('--view', 'call-sites', *load)[-1]['rows']}
         self.assertTrue(any('memdup_user' in name for name in exact), exact.keys())
-        # Where an interval ends between the two, the first one counts; where they are apart by long, both. That says
-        # nothing of those that follow, which have the same address and size.
+        # If an interval ends between the two, the first one counts. If much time passes, both do. This does not affect the
+        # following ones, which have the same address and size.
         first = sum(row['events'] for name, row in rows.items() if name.startswith('__kvmalloc'))
         self.assertLess(first, 15)
         for name in filter(lambda name: 'memdup_user' in name, exact):
@@ -187,7 +187,7 @@ class Top(LiveTest):
         profile = json.loads(subprocess.run([PROGRAM, 'profile', '--json', '--rate', '16K', *values(300)], cwd=self.directory,
                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
         site = next(row for row in profile['rows'] if 'memdup_user' in row['keys']['call-site'])
-        # Of 300, each drawn with a chance of 86 %: six standard deviations.
+        # 300, each drawn with a chance of 86 %: six standard deviations.
         self.assertAlmostEqual(site['objects']['estimate'], 300, delta=6 * (300 * 0.16) ** 0.5)
         first = sum(row['samples'] for row in profile['rows'] if row['keys']['call-site'].startswith('__kvmalloc'))
         self.assertLess(first, 15)

@@ -16,14 +16,14 @@ SOL_PACKET, PACKET_RX_RING = 263, 5  # linux/if_packet.h
 
 class Trigger(LiveTest):
     def end_of(self, process, seconds=15):
-        """What it says when it ends by its condition, soon."""
+        """Its messages when the condition ends it, soon."""
         process.wait(seconds)
         messages = self.finish(process)
         self.assertIn('Triggered: ', messages)
         return messages
 
     def test_growth_of_a_size(self):
-        """What is sent and not received is in unreclaimable slab memory."""
+        """Data sent and not received is in unreclaimable slab memory."""
         process = self.start('--trigger', 'SUnreclaim+60M', '-e', 'kmem:kmalloc', '-p', str(os.getpid()))
         time.sleep(1)
         self.assertIsNone(process.poll(), 'triggered before anything grew')

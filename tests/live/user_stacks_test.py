@@ -143,7 +143,7 @@ class Functions:
 
 
 class Spaces:
-    """Which code lies where in which process, told change by change."""
+    """The mapped code of each process, change by change."""
 
     def __init__(self, changes):
         self.changes, self.told, self.mappings = changes, 0, collections.defaultdict(list)
@@ -156,14 +156,14 @@ class Spaces:
                 self.mappings[change.process].append(change)
             elif isinstance(change, kmt_decoder.Forked):
                 self.mappings[change.process] = list(self.mappings[change.parent])
-        for change in reversed(self.mappings[process]):  # what an exec took away lies behind what came later
+        for change in reversed(self.mappings[process]):  # later mappings first: an exec removes the earlier ones
             if change.start <= address < change.start + change.size:
                 return change.object[0].decode(), address - change.start + change.file_offset
         return None
 
 
 def innermost_places(path):
-    """Of each allocation of a slab object in a task that has a stack: (time, process, where the program was)."""
+    """(time, process, place in the program) of each slab allocation in a task that has a stack."""
     file = kmt_events.File(path)
     order = {b'little': '<', b'big': '>'}[file.facts['byte_order']]
     formats = kmt_events.Formats(order, [text for _, text in file.formats])
@@ -321,7 +321,7 @@ class UserStacks(LiveTest):
         self.check_names()
 
     def check_names(self):
-        """What programs and libraries export is named as nm does, as often as it comes."""
+        """Exported functions of programs and libraries have the names of nm, and the same counts."""
         places, spaces = innermost_places(self.trace)
         files, wanted = {}, collections.Counter()
         for time_ns, process, address in places:
@@ -388,8 +388,8 @@ class PerfReport(LiveTest):
             self.assertLessEqual(row['allocations'], of_perf[comm[:width], keys['dso'], keys['user-symbol']])  # in tasks
 
     def test_hits_where_an_allocation_is_told_twice(self):
-        """Linux 6.18 tells of a large one behind kvmalloc as its own and as that of who called it; no free is recorded that
-        would tell one object from the next at the same address."""
+        """Linux 6.18 reports a large kmalloc in kvmalloc twice, for kvmalloc and for its caller. No recorded free separates
+        one object from the next at the same address."""
         source, program, path = self.path('lists.c'), self.path('lists'), self.path('perf.data')
         with open(source, 'w', encoding='utf-8') as file:
             file.write('#include <sys/xattr.h>\nstatic char list[60000];\nint main(void) { for (int i = 0; i < 50; ++i) '

@@ -22,7 +22,7 @@ READS_LATE = BACKEND == 'bpf'  # a probe where a call returns does not know its 
 
 
 def known_calls(path):
-    """What was passed: of each task a list of (function, arguments, result)."""
+    """The calls made: for each task a list of (function, arguments, result)."""
     tasks = collections.defaultdict(list)
     with open(path, encoding='ascii') as file:
         for line in file:
@@ -52,8 +52,8 @@ def number(text):
 
 
 def recorded_calls(graph, known):
-    """The same of a recording, of the tasks that are known. What the C library maps on its own it does anywhere. Of calls
-    whose begin was missed there is nothing to compare."""
+    """The same from a recording, for the known tasks. Excludes mappings of the C library, which it makes anywhere, and calls
+    whose start was missed."""
     tasks = collections.defaultdict(list)
     for call in graph['calls']:
         if call['tid'] not in known or call['arguments'] is None:
@@ -77,8 +77,8 @@ def as_signed(value):
 
 
 def is_same(passed, seen):
-    """The result is not known where the end was missed, which counts as missing. What could not be read is a name on an
-    untouched page."""
+    """The result is not known where the end was missed, which counts as missing. Only a name on an untouched
+    page may be unreadable."""
     arguments = dict(passed[1])
     if not READS_LATE and arguments.get('filename', '').startswith('untouched-'):
         arguments['filename'] = None
@@ -123,7 +123,7 @@ class Calls(unittest.TestCase):
 
     @unittest.skipIf(BACKEND != 'auto', 'a back end was asked for')
     def test_no_trampolines_where_they_would_miss_calls(self):
-        """Of Debian's kernels that preempt themselves 6.1 has no other BPF programs for calls."""
+        """Debian's preemptible 6.1 has no other BPF programs for calls."""
         with open(os.path.join(self.out, 'graph.err'), encoding='utf-8') as file:
             said = file.read()
         self.assertIn('were recorded by kprobe events', said)

@@ -10,7 +10,7 @@ run() {
   shift
   "$@" >"$name.out" 2>"$name.err" && return
   code=$?
-  # What BPF programs miss, which interrupts one another, is found by check.
+  # BPF programs that interrupt each other miss events, which check finds.
   case "$name:$code" in check-bpf*:1) return ;; esac
   echo "$*: exit code $code"
   cat "$name.err"
@@ -47,7 +47,7 @@ run stat kmemtrace stat --json -- sh /tmp/workload
 run top kmemtrace top --json --interval 500ms --limit 1000 -- sh /tmp/workload
 run top-batch kmemtrace top --batch --raw --interval 100ms --limit 0 -- sh /tmp/workload
 run profile kmemtrace profile --json --rate 4K -- sh /tmp/workload
-# As the units of systemd start it: with what theirs allow, as nobody.
+# As the units of systemd start it: with their capabilities, as an unprivileged user.
 capabilities=$(sed -n 's/^AmbientCapabilities=//p' /unit | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 # shellcheck disable=SC3045 # LimitMEMLOCK; busybox has it
 ulimit -l unlimited

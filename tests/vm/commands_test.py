@@ -71,7 +71,7 @@ class Commands(unittest.TestCase):
                 self.assertEqual(0, found['trace']['lost_events'])
 
     def test_bpf_programs_miss_little_and_say_so(self):
-        """Where an event comes while its own program runs it is missed, and counted."""
+        """An event is missed and counted if it comes while its own program runs."""
         [whole] = json.loads(self.text('check-trace.kmt.out'))['files']
         for name in TRACES_OF_BPF:
             with self.subTest(name):
@@ -100,7 +100,7 @@ class Commands(unittest.TestCase):
         self.assertFalse(found, '\n'.join(found[:20]))
 
     def test_counts_inside_the_kernel(self):
-        """The same workload again and again, counted in several ways. What differs is what else the kernel did."""
+        """The same workload again and again, counted in several ways. Differences come from other work of the kernel."""
         counted = {event['event']: event for event in json.loads(self.text('stat.out'))['events']}
         slab = [counted[f'kmem:{name}'] for name in ('kmalloc', 'kmem_cache_alloc', 'kmalloc_node',
                                                      'kmem_cache_alloc_node') if f'kmem:{name}' in counted]

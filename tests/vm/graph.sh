@@ -111,13 +111,13 @@ if [ "$backend" = kprobe ]; then
   # shellcheck disable=SC2086  # a word for each watcher
   kill -9 $watchers $graph
   wait $graph
-  rm -r /tmp/kmemtrace-*  # the trace that nobody was going to keep
+  rm -r /tmp/kmemtrace-*  # the temporary trace
   grep -c "probe_entry_0" $tracing/kprobe_events >killed.probes
   graph after_kill vfs_read --json --limit 0 -- sh /tmp/copy
   cp $tracing/kprobe_events probes.left
 fi
 
-# What is everybody's is as it was.
+# The top-level tracing is unchanged.
 cat $tracing/current_tracer >left
 for leftover in "$tracing"/instances/kmemtrace-* /tmp/kmemtrace-*; do
   [ ! -e "$leftover" ] || echo "$leftover" >>left

@@ -48,7 +48,7 @@ class Graph(unittest.TestCase):
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_a_string_that_is_too_long_loses_no_call(self):
         [call] = [call for call in self.calls('long.out') if call['arguments'] and call['arguments']['count'] == 8000]
-        # What does not fit into a page of the ring buffer has no place in it.
+        # A string larger than a page of the ring buffer is not recorded.
         by_probes = BACKEND == 'kprobe'
         self.assertRegex(call['arguments']['buf'], '^0x7' if by_probes else r'^(y\\x0a){127}y$')
         self.assertEqual(['buf'], call['left_out' if by_probes else 'cut'])
@@ -142,8 +142,8 @@ class Graph(unittest.TestCase):
             said = self.text(name)
             self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
                              {'bpf': 'BPF', 'ftrace': 'function_graph', 'kprobe': 'kprobe events'}[BACKEND])
-            # A memory event that interrupts the BPF program of its kind may be missed, which is said; so may a call that
-            # interrupts what takes another one.
+            # A memory event that interrupts the BPF program of its kind may be missed, with a message. So may a call that
+            # interrupts the program of another call.
             self.assertRegex(said, {'bpf': r'Nothing was lost|\b\d{1,2} events? (was|were) lost', 'ftrace': 'Nothing was lost',
                                     'kprobe': 'Nothing was lost|the kernel says to have missed'}[BACKEND])
         self.assertIn('Recording calls of 1 function; Ctrl+C ends it', self.text('all.err'))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A module of the kernel that leaks: brd makes a RAM disk for whoever opens its number, and none is ever removed.
+# A kernel module that leaks: brd creates a RAM disk when its number is opened, and never removes one.
 set -u
 insmod /kmod/brd.ko rd_nr=0 || exit
 

@@ -14,7 +14,7 @@ sleep 1
 kill $(cat namespace5 namespace6)
 umount /tmp/mount5 /tmp/mount6
 rmdir /sys/fs/cgroup/kept5 /sys/fs/cgroup/kept6
-# What workers free, and RCU: until nothing was for three seconds, by the kernel's own account.
+# Waits for frees by workers and RCU: until the kernel's counts are unchanged for three seconds.
 counts() {
   cat /sys/kernel/debug/slab/kmalloc-512/alloc_traces /sys/kernel/debug/slab/kmalloc-1k/alloc_traces \
     /sys/kernel/debug/slab/mnt_cache/alloc_traces |

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Against an independent keeper of the truth: a stock kernel booted with slub_debug=U keeps who allocated each object of
-some caches. What a trace says to be live is what its alloc_traces have more at the end than at the begin, call site by
-call site. Objects from before the trace that are freed in it are counted, not guessed.
+some caches. Objects that are live by a trace are the increase of its alloc_traces from start to end, call site by call
+site. Objects from before the trace that are freed in it are counted, not guessed.
   live_objects_test.py KERNEL"""
 import collections
 import json
@@ -36,7 +36,7 @@ class LiveObjects(unittest.TestCase):
             return json.load(file)
 
     def added(self):
-        """What the trace says: live objects by cache and call site."""
+        """By the trace: live objects by cache and call site."""
         live = collections.Counter()
         for row in self.report['groups']['slab']['rows']:
             cache, site = row['keys']['cache'], call_site(row['keys']['call-site']['symbol'])
@@ -48,7 +48,7 @@ class LiveObjects(unittest.TestCase):
         return live
 
     def kept(self):
-        """What the kernel says: objects at the begin and at the end, likewise."""
+        """By the kernel: objects at the start and at the end, likewise."""
         after = collections.Counter()
         for site in self.snapshot['slab_allocations']:
             after[site['of'], call_site(site['site'])] += site['count']

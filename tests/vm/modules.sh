@@ -13,7 +13,7 @@ while [ $cycle -lt 50 ]; do
     1) name=nbd options=nbds_max=2 ;;
     2) name=ifb options=numifbs=2 ;;
   esac
-  # Who records reads the symbols of each module when it is loaded first, and those of the kernel before, for the next.
+  # The recorder reads the symbols of each module when it is first loaded, and those of the kernel before, for the next.
   if [ $cycle -lt 3 ]; then for _ in 1 2 3 4; do cat /proc/kallsyms >/dev/null; done; fi
   begin=$(seconds)
   insmod /kmod/$name.ko $options

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/vm/run itself: what a script prints, leaves and ends with comes out, and a kernel that panics is told
-from that.
+"""tests/vm/run itself: it passes on the output, files and status of a script, and reports a kernel panic as something
+else.
   run_test.py Run|LateScript"""
 import os
 import tempfile
