@@ -22,7 +22,7 @@ namespace kmt {
 namespace {
 
 constexpr const char* kDescription =
-    "kmemtrace tells who allocates kernel memory, how much of it is wasted, who frees it where, and what is never "
+    "kmemtrace shows who allocates kernel memory, how much of it is wasted, where it is freed, and what is never "
     "freed.";
 
 constexpr const char* kMainFooter = R"(Quick start, as root:
@@ -30,7 +30,7 @@ constexpr const char* kMainFooter = R"(Quick start, as root:
   kmemtrace report                   who allocated what, from trace.kmt
   kmemtrace check trace.kmt          is the trace sound?
 
-Traces of other machines can be read here, whatever their architecture, byte order and word size.
+Traces from any machine can be read here, whatever its architecture, byte order and word size.
 
 Exit status:
   0  good

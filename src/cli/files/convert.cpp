@@ -50,15 +50,15 @@ constexpr const char* kConvertFooter = R"(Examples:
   kmemtrace convert small.kmt trace.ctf     a folder, for babeltrace2 and Trace Compass
   kmemtrace convert --anonymise mine.kmt to-share.kmt
 
-The input is recognised by its content. The output's name says what it becomes: .kmt, .dat or .ctf. Every event is kept,
-those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero. Relay files
+The input is recognised by its content. The extension of the output selects its format: .kmt, .dat or .ctf. Every
+event is kept, also of other systems than kmem; padding between the fields of a record becomes zero. Relay files
 become records of today's kmem events.
 
-What --anonymise writes can be given away: names of tasks, programs, cgroups and the host are replaced, addresses of
-memory too, and code lies where it lies in no machine. Reports are the same but for these names. Functions, slab caches
-and sizes stay; of a perf.data, which holds no names of functions, they are those of --kallsyms or of the running kernel,
-if it is the trace's, or else are lost. What may tell more, as arguments of calls, becomes blank, and is named. A .kmt
-of snapshots alone can be anonymised, too.
+The output of --anonymise can be shared: names of tasks, programs, cgroups and the host are replaced, and so are
+addresses of memory and code. Reports are the same except for these names. Functions, slab caches and sizes stay. A
+perf.data has no names of functions: they come from --kallsyms, or from the running kernel if it is the traced one, or
+else are lost. Other fields that may be private, such as arguments of calls, become blank, with a note. A .kmt of
+snapshots alone can be anonymised, too.
 
 Exit status:
   0  converted
@@ -195,16 +195,16 @@ Command convert_command() {
   command.argument("OUTPUT", &options->output, "The file to write, .kmt or .dat, or the folder, .ctf",
                    {.required = true});
   add_abi_option(command, options->abi);
-  command.option("--file-version", &options->version, "N", "Version of trace.dat to write: 6 or 7 (default: 7)",
+  command.option("--file-version", &options->version, "N", "Write version N of trace.dat: 6 or 7 (default: 7)",
                  {.words = {"6", "7"}});
-  command.flag("--anonymise", &options->anonymise, "Replace addresses, and names of tasks, cgroups and the host");
+  command.flag("--anonymise", &options->anonymise, "Replace addresses and the names of tasks, cgroups and the host");
   command.option("--key", &options->key_file, "FILE",
-                 "Derive what replaces them from this file: traces anonymised with the same can be compared",
+                 "Derive the replacements from FILE: traces anonymised with the same file can be compared",
                  {.needs = {"--anonymise"}});
   command.option("--kallsyms", &options->kallsyms, "FILE",
-                 "Write the kernel's symbols into the output, from FILE, a copy of /proc/kallsyms\nFor traces that "
-                 "hold none, as perf.data. With --anonymise they are by default the running kernel's, if its build-id "
-                 "is the trace's: when code has been moved, functions cannot be named any more.");
+                 "Write the kernel's symbols into the output, from FILE, a copy of /proc/kallsyms\nFor traces without "
+                 "symbols, such as perf.data. With --anonymise the default is the running kernel's symbols if its "
+                 "build ID is the trace's: after addresses are replaced, functions cannot be named any more.");
   return command;
 }
 

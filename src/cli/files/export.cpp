@@ -61,11 +61,11 @@ constexpr const char* kExportFooter = R"(Examples:
 
 docs/formats/export.md describes columns, tables and views.
 
-Stacks: frames of the allocators and their wrappers are left out, and functions have no offsets. The outermost frame is
-[slab], [pages], [percpu] or [vmalloc]: slabs are made of pages, so their bytes are never to be added.
+Stacks: frames of the allocators and their wrappers are left out, and functions have no offsets. The outermost frame
+is [slab], [pages], [percpu] or [vmalloc]. Slabs are made of pages, so do not add their bytes.
 
-Before the first line of csv and jsonl the trace is read once, where names are told only later: most kernels name the
-cache of an object when it is freed, and events of tasks and of the scheduler tell what a task was called before them.
+If names appear only later in the trace, csv and jsonl read it twice: most kernels name the cache of an object when it
+is freed, and events of tasks and of the scheduler give earlier names of a task.
 
 {}
 
@@ -73,8 +73,8 @@ Exit status:
   0    exported
   2    wrong usage, or a file cannot be read or written
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the export is that of the part that was read; clickhouse shows none, and the same
-       command goes on)";
+  130  interrupted by Ctrl+C; the export covers the part that was read; clickhouse shows none of it, and the same
+       command continues)";
 
 // Whether all of the trace was read.
 using Export = bool (*)(const ExportArguments&, ResultFile&);
@@ -312,7 +312,7 @@ const Format& format_named(const std::string& name) {
 }
 
 std::string format_help() {
-  std::string text = "What to write:";
+  std::string text = "Write this format:";
   for (const Format& format : kFormats) text += fmt::format("\n  {:<11} {}", format.name, format.meaning);
   return text;
 }
@@ -343,23 +343,23 @@ Command export_command() {
   add_file_option(command, options->analyse.trace);
   command.option("--to", &options->format, "FORMAT", format_help(), {.required = true});
   add_output_option(command, options->output, " sqlite needs one.");
-  add_metric_option(command, options->metric, "What collapsed stacks count (default: allocated)");
+  add_metric_option(command, options->metric, "Count METRIC in collapsed stacks (default: allocated)");
   command.option(
       "--by", &options->by, "KEYS",
-      "Counters of perfetto and chrome are of groups by KEYS (default: cache)\nAs `kmemtrace timeline --by`.");
-  command.option(
-      "--top", &options->top, "N",
-      "Counters of the N groups of each allocator with the highest peaks (default: 10)\nOf perfetto and chrome.",
-      {.range = kCounts});
+      "Group counters by KEYS (default: cache)\n(perfetto and chrome only) Keys as for `kmemtrace timeline --by`.");
+  command.option("--top", &options->top, "N",
+                 "Show counters of the N groups of each allocator with the highest peaks (default: 10)\n(perfetto and "
+                 "chrome only)",
+                 {.range = kCounts});
   command.option("--events", &options->events, "N",
-                 "Show the N largest allocations as slices (default: 100,000)\nOf perfetto and chrome.",
+                 "Show the N largest allocations as slices (default: 100,000)\n(perfetto and chrome only)",
                  {.range = kCounts});
   command.option("--calls", &options->calls, "N",
-                 "Show the first N calls that function_graph recorded as slices (default: 100,000)\nOf perfetto and "
-                 "chrome; 0 means none. Of them --time and --pid select.",
+                 "Show the first N calls that function_graph recorded as slices (default: 100,000)\n(perfetto and "
+                 "chrome only) 0 means none. --time and --pid select calls.",
                  {.range = kCounts});
   command.option("--btf", &options->analyse.btf, "FILE",
-                 "Take types of calls from FILE, as `kmemtrace graph --btf`\nOf perfetto and chrome.");
+                 "Take types of calls from FILE, as `kmemtrace graph --btf`\n(perfetto and chrome only)");
   add_clickhouse_options(command, options->clickhouse);
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);

@@ -82,17 +82,18 @@ std::string blocks_text(const LoadCounts& counts, std::string_view what) {
 
 void add_clickhouse_options(Command& command, ClickHouseOptions& options) {
   command.option("--level", &options.level, "LEVEL",
-                 "Load events, or aggregates alone (default: events)\nOf clickhouse. Aggregates are the sums of each "
-                 "second, of which `kmemtrace fleet` tells.",
+                 "Load events, or aggregates alone (default: events)\n(clickhouse only) Aggregates are sums per "
+                 "second, which `kmemtrace fleet` shows.",
                  {.words = {"events", "aggregates"}});
   command.option("--host", &options.host, "NAME",
-                 "The host that the trace is of (default: what the trace says)\nOf clickhouse.");
-  command.option("--recorded-at", &options.recorded_at, "TIME",
-                 "When recording began, UTC (default: what the trace says)\nOf clickhouse: 2026-11-21T12:13:14Z. A "
-                 ".kmt says it, a perf.data of `perf record -k CLOCK` too, a trace.dat does not.");
+                 "Name the host of the trace (default: as the trace says)\n(clickhouse only)");
+  command.option(
+      "--recorded-at", &options.recorded_at, "TIME",
+      "Set the time when recording started, in UTC (default: as the trace says)\n(clickhouse only) "
+      "2026-11-21T12:13:14Z. A .kmt has it, and a perf.data of `perf record -k CLOCK`; a trace.dat does not.");
   command.option("--retry", &options.retry, "DURATION",
-                 "Try for DURATION to get a block through to the server (default: 2m)\nOf clickhouse. What did get "
-                 "through is not sent again.");
+                 "Retry for DURATION to send a block to the server (default: 2m)\n(clickhouse only) Blocks that "
+                 "arrived are not sent again.");
 }
 
 std::string take_url(std::vector<std::string>& words) {

@@ -42,29 +42,29 @@ struct FleetArguments {
 };
 
 constexpr const char* kFleetFooter = R"(Examples:
-  kmemtrace export big.kmt --to clickhouse http://db1:8123        load a trace; it may be done again
+  kmemtrace export big.kmt --to clickhouse http://db1:8123        load a trace; doing it again is harmless
   kmemtrace fleet traces --server http://db1:8123                 what is loaded
   kmemtrace fleet report --server http://db1:8123 --by cache      who allocates, on all hosts together
   kmemtrace fleet leaks --server http://db1:8123 --by version,function      what grew on which kernel version
   kmemtrace fleet diff --server http://db1:8123 --a kernel=6.1.* --b kernel=6.12.*
   kmemtrace fleet schema --server http://db1:8123 --cluster fleet      once on each server of a cluster
 
-What there is to ask:
+Queries:
   report  groups of allocations, summed up over hosts and traces
   leaks   what was live when traces ended, and by how much it grew while they lasted
   diff    two parts of the fleet, a second of each: --a and --b
   traces  what is loaded
-  schema  make the tables; loading does it too, but on a cluster each server needs it
+  schema  create the tables; loading does it too, but on a cluster each server needs it
 
 A server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE], the database being kmemtrace where none is named. A user and a
 password may be in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or in ~/.netrc, where nobody sees them.
 
-Of a report --since and --until select what happened in that time, and what lived at its end; of everything else, traces
-that began in it.
+For report, --since and --until select what happened in that time and what was live at its end; for all others, traces
+that started in it.
 
 Exit status:
-  0  asked and told
-  2  wrong usage, nothing to tell of, or the server cannot be reached)";
+  0  answered
+  2  wrong usage, no data, or the server cannot be reached)";
 
 std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::string& usual) {
   std::vector<const FleetKeyInfo*> keys;
@@ -195,53 +195,55 @@ void run(const Command& command, const FleetArguments& options) {
 }
 
 std::string keys_help() {
-  std::string text = "Group by KEYS, of which several nest: version,function (default: function)";
+  std::string text = "Group by KEYS, nested if several: version,function (default: function)";
   for (const FleetKeyInfo& key : fleet_keys()) text += fmt::format("\n  {:<9} {}", key.name, key.meaning);
   return text;
 }
 
 std::string sort_help() {
-  return "Order groups by COLUMN, largest first (default: allocated; of leaks sure)\nOf a report:" +
-         list_of(pointers_to(fleet_columns())) + "\nOf leaks:" + list_of(pointers_to(fleet_leak_columns())) +
-         "\nOf diff, by change:" + list_of(fleet_diff_columns());
+  return "Order groups by COLUMN, largest first (default: allocated; for leaks: sure)\nColumns of report:" +
+         list_of(pointers_to(fleet_columns())) + "\nColumns of leaks:" + list_of(pointers_to(fleet_leak_columns())) +
+         "\nColumns of diff, by change:" + list_of(fleet_diff_columns());
 }
 
 }  // namespace
 
 Command fleet_command() {
   const auto options = std::make_shared<FleetArguments>();
-  Command command{"fleet", "Ask a server that holds traces of many machines.", kFleetFooter,
+  Command command{"fleet", "Query a server with traces of many machines.", kFleetFooter,
                   [options](const Command& given) {
                     run(given, *options);
                     return 0;
                   }};
   command.argument("WHAT", &options->what, "report, leaks, diff, traces or schema", {.required = true});
   command.option("--server", &options->server, "URL",
-                 "The ClickHouse server, http://HOST:8123/\nOf a cluster any of its servers.", {.required = true});
+                 "Connect to the ClickHouse server http://HOST:8123/\nIn a cluster, any of its servers.",
+                 {.required = true});
   command.option("--by", &options->by, "KEYS", keys_help());
   command.option("--host", &options->hosts, "GLOB",
-                 "Only hosts like GLOB\nMay be given several times; * and ? are any.", {.repeats = true});
+                 "Select hosts that match GLOB\nMay be given more than once; with the wildcards * and ?.",
+                 {.repeats = true});
   command.option("--kernel", &options->kernels, "GLOB",
-                 "Only kernels whose release is like GLOB: 6.1.*\nMay be given several times.", {.repeats = true});
+                 "Select kernels whose release matches GLOB: 6.1.*\nMay be given more than once.", {.repeats = true});
   command.option("--since", &options->since, "TIME",
-                 "Not what was before TIME: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are UTC.");
-  command.option("--until", &options->until, "TIME", "Not what was at TIME or after it");
+                 "Start at TIME: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are UTC.");
+  command.option("--until", &options->until, "TIME", "End before TIME");
   command.option("--a", &options->a, "PART",
-                 "Of diff: what to compare with, kernel=6.1.*,host=web*\nhost=, kernel=, since= and until=, a part of "
-                 "what the other options select.");
-  command.option("--b", &options->b, "PART", "Of diff: what is compared, likewise");
+                 "Compare with this part, kernel=6.1.*,host=web*\n(diff only) host=, kernel=, since= and until= select "
+                 "a part of what the other options select.");
+  command.option("--b", &options->b, "PART", "Compare this part, likewise (diff only)");
   command.option("--threshold", &options->view.noise.percent, "PERCENT",
-                 "Of diff: a change under PERCENT is none (default: 5)\nAs of `kmemtrace diff`.",
+                 "Ignore changes below PERCENT (default: 5)\n(diff only) As for `kmemtrace diff`.",
                  {.range = OptionRange{0, 10'000}});
   command.option("--min-count", &options->view.noise.least_count, "N",
-                 "Of diff: what has happened less than N times has not changed (default: 10)", {.range = kCounts});
+                 "Ignore what happened less than N times (default: 10) (diff only)", {.range = kCounts});
   command.option("--sort", &options->sort, "COLUMN", sort_help());
   add_limit_option(command, options->view.limit, "rows in each table");
   command.option("--cluster", &options->cluster, "NAME",
-                 "Of schema: put tables of all shards of the cluster NAME on top\nThe server's configuration has to "
+                 "Create tables over all shards of the cluster NAME\n(schema only) The server's configuration must "
                  "name it (remote_servers).");
   command.option("--retry", &options->retry, "DURATION",
-                 "Try for DURATION to get through to the server (default: 2m)\n0s is once.");
+                 "Retry for DURATION to reach the server (default: 2m)\n0s tries once.");
   add_result_options(command, options->result, "kmemtrace.fleet/1", "plain digits and full names");
   return command;
 }

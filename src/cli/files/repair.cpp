@@ -35,11 +35,10 @@ constexpr const char* kRepairFooter = R"(Examples:
   kmemtrace repair trace.kmt                the recorder was killed, or its disk was full
   kmemtrace repair damaged.kmt -o good.kmt  leaves the damaged file as it is
 
-Every intact chunk of the file is kept as it is. What is no intact chunk is left out, and index and trailer are made
-anew. The file remembers what was left out: `kmemtrace check` goes on to say so.
+Every intact chunk of the file is kept as it is. Everything else is left out, and index and trailer are rebuilt. The
+file records what was left out, and `kmemtrace check` still reports it.
 
-Where only the file's end is bad, the end is replaced. Where something else is bad, a new file is written beside it
-and takes its name when it is whole.
+If only the end of the file is damaged, the end is replaced. Otherwise a new file is written and then renamed.
 
 Exit status:
   0  repaired, or there was nothing to repair
@@ -126,8 +125,7 @@ void repair(const RepairArguments& options) {
 
 Command repair_command() {
   const auto options = std::make_shared<RepairArguments>();
-  Command command{"repair", "Make a .kmt file whole that was cut off or damaged", kRepairFooter,
-                  [options](const Command&) {
+  Command command{"repair", "Repair a .kmt file that was cut off or damaged", kRepairFooter, [options](const Command&) {
                     repair(*options);
                     return static_cast<int>(ExitCode::good);
                   }};

@@ -49,8 +49,8 @@ void add_analyse_options(Command& command, AnalyseOptions& options) {
   add_trace_options(command, options.trace);
   add_threads_option(command, options.threads);
   command.flag("--call-paths", &options.call_paths,
-               "Take the calls that ftrace's function_graph recorded as stacks of what happened inside\nOf events that "
-               "have none of their own.");
+               "Use calls recorded by ftrace's function_graph as stacks of the events inside them\nOnly for events "
+               "without stacks of their own.");
 }
 
 bool begins_with_stacks(const AnalyseOptions& options) {

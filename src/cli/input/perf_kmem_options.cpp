@@ -46,19 +46,19 @@ void take_lines(const Command& command, const PerfKmemFlags& options, std::size_
 
 void add_perf_kmem_options(Command& command, PerfKmemFlags& options) {
   command.option("--style", &options.style, "STYLE",
-                 "Print the tables of another tool, for scripts that read them\nperf-kmem: those of perf kmem stat; "
-                 "perf-report: of each group of --by (default: comm,dso,user-symbol) its share of the events, or of "
-                 "the column of --sort, as perf report prints it; of bytes those of one allocator. What interrupts "
-                 "allocate is that of whom they interrupted there.",
+                 "Print the tables of another tool, for scripts that read them\nperf-kmem prints those of perf kmem "
+                 "stat. perf-report prints, as perf report does, the share of each group of --by (default: "
+                 "comm,dso,user-symbol) in the events or in the column of --sort. Shares of bytes are of one "
+                 "allocator. Allocations by interrupts count for the interrupted task.",
                  {.words = {"perf-kmem", "perf-report"}});
-  command.flag("--caller", &options.caller, "With --style: a table of call sites");
-  command.flag("--alloc", &options.alloc, "With --style: a table of addresses, of pages by frame");
-  command.flag("--slab", &options.slab, "With --style: the slab allocator (the default)");
-  command.flag("--page", &options.page, "With --style: the page allocator");
-  command.flag("--live", &options.live, "With --style: of pages only what is live at the end");
-  command.flag("--raw-ip", &options.raw_ip, "With --style: addresses of call sites in place of their names");
+  command.flag("--caller", &options.caller, "With --style: show a table of call sites");
+  command.flag("--alloc", &options.alloc, "With --style: show a table of addresses (pages: by frame)");
+  command.flag("--slab", &options.slab, "With --style: show the slab allocator (default)");
+  command.flag("--page", &options.page, "With --style: show the page allocator");
+  command.flag("--live", &options.live, "With --style: show only pages that are live at the end");
+  command.flag("--raw-ip", &options.raw_ip, "With --style: show addresses of call sites instead of names");
   command.option("-l,--line", &options.lines, "N",
-                 "With --style: N rows of the table named before it (default: all): --caller -l 5 --alloc -l 9",
+                 "With --style: show N rows of the table named before it (default: all): --caller -l 5 --alloc -l 9",
                  {.range = kCounts, .repeats = true});
 }
 

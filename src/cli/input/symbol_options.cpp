@@ -20,46 +20,45 @@ std::string check_directory(const std::string& path) {
 
 void add_symbol_options(Command& command, SymbolOptions& options) {
   command.flag("--lines", &options.lines,
-               "Show file and line of call sites\nFrom debug info of the traced kernel and its modules, which is "
-               "looked for in /usr/lib/debug by the build-ids that a .kmt holds, and wherever --vmlinux and "
-               "--debug-dir say. They imply this one.");
+               "Show file and line of call sites\nThey come from debug info of the traced kernel and its modules: in "
+               "/usr/lib/debug by the build IDs in a .kmt, and where --vmlinux and --debug-dir point. Those options "
+               "imply --lines.");
   command.option("--vmlinux", &options.vmlinux, "FILE",
-                 "Take the kernel's debug info from FILE\nIt has to be of the very build that was traced.");
+                 "Take the kernel's debug info from FILE\nIt must be of exactly the build that was traced.");
   add_name_options(command, options);
 }
 
 void add_name_options(Command& command, SymbolOptions& options) {
   command.option("--debug-dir", &options.debug_dirs, "DIR",
-                 "Search DIR for debug info of kernel and modules\nAs packages lay it out: .build-id/xx/*.debug, "
-                 "vmlinux-RELEASE, boot, lib/modules/RELEASE, and the same below usr/lib/debug. May be given more than "
-                 "once. What is of another build is passed over, and said.",
+                 "Search DIR for debug info of kernel and modules\nThe layout is that of packages: "
+                 ".build-id/xx/*.debug, vmlinux-RELEASE, boot, lib/modules/RELEASE, and the same below usr/lib/debug. "
+                 "May be given more than once. Files of another build are skipped with a note.",
                  {.repeats = true});
   add_kallsyms_option(command, options);
-  command.option(
-      "--symfs", &options.symfs, "DIR",
-      "Look for the programs and libraries of user stacks below DIR\nDIR is a copy of the root of the traced machine. "
-      "Without it they are those of this machine; what is of another build than the traced one is passed over, and "
-      "said. Debug info of programs is looked for by build-id, in --debug-dir and in /usr/lib/debug.",
-      {.check = check_directory});
+  command.option("--symfs", &options.symfs, "DIR",
+                 "Look for the programs and libraries of user stacks below DIR\nDIR is a copy of the traced machine's "
+                 "root folder (default: this machine's). Files of another build than the traced one are skipped with a "
+                 "note. Debug info of programs is found by build ID, in --debug-dir and in /usr/lib/debug.",
+                 {.check = check_directory});
   command.flag("--debuginfod", &options.debuginfod,
-               "Fetch debug info of programs from the servers of $DEBUGINFOD_URLS\nBy debuginfod-find. Nothing is "
-               "asked of a network without this option.");
+               "Fetch debug info of programs from the servers in $DEBUGINFOD_URLS\nUses debuginfod-find. Without this "
+               "option nothing is fetched from a network.");
 }
 
 void add_kallsyms_option(Command& command, SymbolOptions& options) {
   command.option(
       "--kallsyms", &options.kallsyms, "FILE",
-      "Take the kernel's symbols from FILE, a copy of /proc/kallsyms\nFor traces that hold none, as perf.data. Without "
-      "it they come from --vmlinux, or from the running kernel if its build-id is the trace's.");
+      "Take the kernel's symbols from FILE, a copy of /proc/kallsyms\nFor traces without symbols, such as perf.data. "
+      "By default they come from --vmlinux, or from the running kernel if its build ID is the trace's.");
 }
 
 void add_wrapper_options(Command& command, WrapperOptions& options) {
-  command.option("--wrappers", &options.files, "FILE",
-                 "Add to the list of functions that hide the caller\nA glob a line; `!` in front takes functions out "
-                 "of the list. docs/wrappers.md has the built-in one. May be given more than once.",
-                 {.repeats = true});
-  command.flag("--no-wrappers", &options.none, "Hide no function, whatever the lists say",
-               {.excludes = {"--wrappers"}});
+  command.option(
+      "--wrappers", &options.files, "FILE",
+      "Add to the list of wrapper functions, which are skipped to find the caller\nOne glob a line; a leading `!` "
+      "removes functions from the list. docs/wrappers.md has the built-in list. May be given more than once.",
+      {.repeats = true});
+  command.flag("--no-wrappers", &options.none, "Skip no wrapper functions", {.excludes = {"--wrappers"}});
 }
 
 WrapperList wrapper_list(const WrapperOptions& options) {

@@ -9,28 +9,27 @@ namespace kmt {
 
 void add_file_option(Command& command, TraceOptions& options) {
   command.argument("FILE", &options.files,
-                   "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\nA .kmt, a trace.dat, a "
-                   "perf.data, text of ftrace or perf, or relay files of kmemtrace, of which a folder or several files "
-                   "make up one trace. Of any machine. - is standard input.");
+                   "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\nA .kmt, trace.dat, "
+                   "perf.data, text of ftrace or perf, or relay files of kmemtrace, from any machine. Relay files of "
+                   "one trace are given as a folder or as several files. - is standard input.");
 }
 
 void add_output_option(Command& command, std::string& path, std::string_view more) {
-  command.option(
-      "-o,--output", &path, "FILE",
-      fmt::format("Write to FILE (default: -, standard output)\nIt is put in its place when it is whole.{}", more));
+  command.option("-o,--output", &path, "FILE",
+                 fmt::format("Write to FILE (default: -, standard output)\nWritten atomically.{}", more));
 }
 
 void add_abi_option(Command& command, std::string& abi) {
   command.option(
       "--abi", &abi, "ABI",
-      "Read relay files of kmemtrace in the layout ABI: v0-le, v1-le, v2-le, v3-64-le or v3-32-le, of big-endian "
-      "machines v0-be and so on\nThe files do not say it. Without this it is found out, and `check` says how surely.");
+      "Read relay files of kmemtrace in the layout ABI: v0-le, v1-le, v2-le, v3-64-le or v3-32-le; v0-be and so on for "
+      "big-endian machines\nThe files do not state it. By default it is detected, and `check` reports how reliably.");
 }
 
 void add_trace_options(Command& command, TraceOptions& options) {
   command.option("--buffer", &options.buffer, "NAME",
-                 "Only this buffer (instance) of a trace with several\n`trace-cmd record -B NAME` makes them; the main "
-                 "one has no name. Without it all are read together.",
+                 "Read only this buffer (instance) of a trace with several\n`trace-cmd record -B NAME` creates them; "
+                 "the main one has no name. By default all are read together.",
                  {.may_be_empty = true});
   add_abi_option(command, options.abi);
   command.flag("--no-progress{false}", &options.progress, "Show no progress line on the terminal");
@@ -38,7 +37,7 @@ void add_trace_options(Command& command, TraceOptions& options) {
 
 void add_threads_option(Command& command, unsigned& threads) {
   command.option("--threads", &threads, "N",
-                 "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.",
+                 "Use N threads (default: the number of CPUs, at most 4)\nThe result is the same.",
                  {.range = OptionRange{1, 64}});
 }
 
@@ -48,7 +47,7 @@ void add_limit_option(Command& command, std::size_t& limit, const std::string& w
 }
 
 void add_style_options(Command& command, StyleOptions& options) {
-  command.flag("--no-color{false}", &options.colour, "Print without colours, also on a terminal");
+  command.flag("--no-color{false}", &options.colour, "Print without colours, even on a terminal");
   command.flag("--ascii", &options.ascii, "Draw with ASCII characters only");
 }
 

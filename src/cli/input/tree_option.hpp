@@ -12,8 +12,8 @@ namespace kmt {
 
 inline void add_tree_option(Command& command, bool& tree) {
   command.flag("--tree", &tree,
-               "With --by process: what a process started counts as its own\nOf the process that lived when the trace "
-               "began: make, not the compilers that it starts.");
+               "With --by process: count child processes as part of their parent\nThe parent is the process that ran "
+               "when the trace began: make, not the compilers that it starts.");
 }
 
 // Of the keys that were asked for. Throws Error where no process is among them.

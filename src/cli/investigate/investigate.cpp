@@ -59,36 +59,36 @@ struct InvestigateArguments {
 
 constexpr const char* kInvestigateFooter = R"(Examples:
   kmemtrace investigate                     two minutes; the page is index.html in a new folder
-  kmemtrace investigate --dry-run           what it would do here, what it costs, and what it could not see
+  kmemtrace investigate --dry-run           what it would do here, what it costs, and what it cannot see
   kmemtrace investigate --for 10m -o leak.html
                                             a slower leak; only the page is kept
   kmemtrace investigate --from copied/      of files that were copied from another machine, and a trace
 
-It takes a snapshot of the kernel's files about its memory, draws samples of slab allocations, and of pages that no user
-has, in the kernel and follows them until they are freed, and reads meminfo and slabinfo all the while. Where that shows
-growth it records, exactly and filtered in the kernel, the allocations of the caches and sizes that grow. A second
-snapshot ends it. Then it says what grew, how fast, how sure that is, by which call sites and processes, which share
-that explains, and what it cannot know.
+It takes a snapshot of the kernel's files about its memory. It samples slab allocations, and pages that no user has,
+and follows the samples until they are freed. Meanwhile it reads meminfo and slabinfo. If that shows growth, it
+records all allocations of the caches and sizes that grow, filtered in the kernel. A second snapshot ends it. Then it
+reports what grew, how fast, how certain that is, by which call sites and processes, which share that explains, and
+what it cannot know.
 
-What it takes is measured while it runs. Samples end where they would take more than --cpu allows, after 10 s at the
-earliest, and a recording begins only where it can last: what is found rests on the rest then, and the page says so.
-Short runs may take 2.4 s of CPU time, whatever share that is: with two CPUs 12 % of 10 s, 4 % of 30 s, 2 % of a
-minute, and two minutes or more stay below 1 %. `--dry-run` says the share here.
+It measures its own cost while it runs. Sampling ends before it would use more than --cpu allows, after 10 s at the
+earliest, and a recording starts only if the budget lasts. Results then rest on the other sources, and the page says
+so. Short runs may use 2.4 s of CPU time, whatever share that is: with two CPUs 12 % of 10 s, 4 % of 30 s, 2 % of a
+minute; two minutes or more stay below 1 %. `--dry-run` shows the share here.
 
-Growth is sure where it is steadier than what comes and goes at random, and where samples of the time before the
-recording or the kernel's own account bear it out, and neither speaks against it. What the kernel takes back (dentries,
-inodes, page cache), users' memory and page tables are not judged.
+Growth is confirmed if it is steadier than random fluctuation, and if samples from before the recording or the
+kernel's own counters agree and neither contradicts. Reclaimable memory (dentries, inodes, page cache), users' memory
+and page tables are not judged.
 
-It works with what is permitted: without BPF it has no samples and records what the kernel's account says to grow;
-without tracefs it has samples alone; without both it tells which caches grow, and not by whom.
+It works with what is permitted. Without BPF it has no samples and records what grows by the kernel's counters.
+Without tracefs it has only samples. Without both it shows which caches grow, but not who makes them grow.
 
 Exit status:
-  0  nothing surely grows
-  1  something surely grows, whether its call site was found or not
+  0  no confirmed growth
+  1  confirmed growth, whether its call site was found or not
   2  wrong usage, or a file cannot be read or written
   3  not permitted to read or write a file
-  4  it cannot be told: too short, too few states, or neither allocations nor slab caches could be seen
-  130  interrupted by Ctrl+C, and nothing surely grew until then)";
+  4  undecided: too short, too few states, or neither allocations nor slab caches could be seen
+  130  interrupted by Ctrl+C without confirmed growth until then)";
 
 double threshold_of(const InvestigateArguments& options) {
   return options.threshold.empty() ? kThresholds.usual_bytes_per_s : parse_byte_rate(options.threshold);
@@ -320,30 +320,28 @@ std::string check_percent(const std::string& text) {
 
 Command investigate_command() {
   const auto options = std::make_shared<InvestigateArguments>();
-  Command command{"investigate", "Find what grows in the kernel's memory, and who makes it grow, in one go.",
-                  kInvestigateFooter, [options](const Command&) {
+  Command command{"investigate", "Find what grows in the kernel's memory, and who makes it grow.", kInvestigateFooter,
+                  [options](const Command&) {
                     return options->from.empty() ? investigate_live(*options) : investigate_copies(*options);
                   }};
   command.option("--for", &options->duration, "T",
-                 "Watch for that time: 30s, 2m, 1h (default: 2m)\nWith --from, what lies between the first copy and "
-                 "the last one: by default their uptimes say it.");
+                 "Watch for time T: 30s, 2m, 1h (default: 2m)\nWith --from: the time between the first and the last "
+                 "copy (default: from their uptimes).");
   command.option("-o,--output", &options->output, "DIR|FILE.html",
                  "Write the page, snapshots, samples, recording and summary.json into the folder DIR, or the page "
-                 "alone to FILE.html\nDIR is new, empty, or of an earlier investigation, which is replaced. Without "
-                 "it, into a new folder that is named by the time.");
-  command.flag("--dry-run", &options->dry_run, "Only say what would be done, what it takes, and what cannot be seen");
+                 "alone to FILE.html\nDIR is new, empty, or from an earlier investigation, which is replaced. The "
+                 "default is a new folder named by the time.");
+  command.flag("--dry-run", &options->dry_run, "Only show what would be done, what it costs, and what cannot be seen");
   command.option("--from", &options->from, "FOLDER",
                  "Investigate copies in FOLDER instead of this machine\nFOLDER/before and FOLDER/after, or a folder "
-                 "for each of more times, with copies of the kernel's files as `kmemtrace snapshot --from` takes them; "
-                 "and trace.kmt, trace.dat or perf.data, where there is one. Or a folder that -o wrote.",
+                 "for each of more times, with copies of the kernel's files as for `kmemtrace snapshot --from`, and "
+                 "optionally trace.kmt, trace.dat or perf.data. Or a folder that -o wrote.",
                  {.excludes = {"--dry-run"}});
-  command.option("--threshold", &options->threshold, "RATE",
-                 "Call growth what is faster than SIZE in a time: 64K/m, 1M/h (default: 64K/m)");
-  command.option(
-      "--cpu", &options->cpu, "PERCENT",
-      "Take no more than PERCENT of this machine's CPU time (default: 1)\nSamples and recording end where they would "
-      "take more, but 2.4 s are allowed at any rate: about one is what beginning and ending cost.",
-      {.check = check_percent});
+  command.option("--threshold", &options->threshold, "RATE", "Report growth above RATE: 64K/m, 1M/h (default: 64K/m)");
+  command.option("--cpu", &options->cpu, "PERCENT",
+                 "Use at most PERCENT of this machine's CPU time (default: 1)\nSampling and recording end before they "
+                 "would use more. 2.4 s are always allowed; starting and ending cost about one.",
+                 {.check = check_percent});
   add_result_options(command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
   return command;
 }

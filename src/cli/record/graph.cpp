@@ -255,24 +255,23 @@ std::string registers_note(const std::vector<TraceableFunction>& functions, cons
 
 void add_call_record_options(Command& command, CallRecordOptions& options) {
   command.option("-o,--output", &options.output, "FILE",
-                 "Record into FILE.kmt and keep it\nWithout this the recording is gone when it has been shown.");
+                 "Record into FILE.kmt and keep it\nBy default the recording is deleted after it has been shown.");
   command.flag("-a,--all", &options.all,
                "Record calls of all tasks and interrupts, not only of COMMAND and what it forks");
-  command.option("--cgroup", &options.cgroup, "CGROUP", "Record calls of tasks of this cgroup and of those below it");
-  command.option("-d,--duration", &options.duration, "T", "End the recording after that time: 10s, 1.5s, 200ms, 5m");
+  command.option("--cgroup", &options.cgroup, "CGROUP", "Record calls of tasks in this cgroup and below it");
+  command.option("-d,--duration", &options.duration, "T", "End the recording after time T: 10s, 1.5s, 200ms, 5m");
   command.option("--buffer-size", &options.buffer_size, "SIZE",
-                 "Ring buffer of SIZE for each CPU: 512k, 64M (default: as for record)\nWith a tiny one, 8k, events "
-                 "are lost, and how calls that are touched by that are marked is seen.");
-  command.option(
-      "--show", &options.shown, "VALUE",
-      "Record a value that lies behind an argument, and show it: 'file->f_path.dentry->d_name.name'\nThe name of an "
-      "argument, then ->member, .member and [number]; of each function that has such an argument. Implies --args. "
-      "Strings that are arguments are recorded anyway. It takes the back end bpf or kprobe.",
-      {.repeats = true});
+                 "Use a ring buffer of SIZE for each CPU: 512k, 64M (default: as for record)\nUse 8k to see how lost "
+                 "events are shown.");
+  command.option("--show", &options.shown, "VALUE",
+                 "Record and show a value that an argument points to: 'file->f_path.dentry->d_name.name'\nThe name of "
+                 "an argument, then ->member, .member and [number]; for every function with such an argument. Implies "
+                 "--args. Strings that are arguments are always recorded. Needs the back end bpf or kprobe.",
+                 {.repeats = true});
   command.flag("--allocs,!--no-allocs", &options.allocations,
-               "Record what is allocated in calls, too: the default; --no-allocs records calls alone", {.once = true});
+               "Also record what is allocated in calls (default); --no-allocs records only calls", {.once = true});
   command.option("--backend", &options.backend, "BACKEND",
-                 "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 "
+                 "Record calls by bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 "
                  "functions at most), or auto (default): the first of these that works and records what is asked for; "
                  "kprobe before an ftrace that records no arguments",
                  {.words = {"auto", "bpf", "ftrace", "kprobe"}});

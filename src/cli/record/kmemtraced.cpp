@@ -147,8 +147,8 @@ Command kmemtraced_program() {
       }};
   program.flag("--version", {}, "Show the version");
   program.option("-b,--buffer", &options->buffer, "SIZE",
-                 "Ring buffer of SIZE for each CPU: 512k, 64M (default: from the measured rate of events)");
-  program.option("-d,--duration", &options->duration, "T", "End after that time: 10s, 5m (default: at Ctrl+C)");
+                 "Use a ring buffer of SIZE for each CPU: 512k, 64M (default: from the measured rate of events)");
+  program.option("-d,--duration", &options->duration, "T", "End after time T: 10s, 5m (default: at Ctrl+C)");
   return program;
 }
 

@@ -30,7 +30,7 @@ constexpr const char* kListFooter = R"(Examples:
   kmemtrace list events         every event of this kernel, for record -e
   kmemtrace list clocks --json
 
-Nothing is changed by looking: where tracefs is not mounted, it is mounted for this command alone.
+Nothing is changed: if tracefs is not mounted, it is mounted for this command alone.
 
 Exit status:
   0  this kernel can be recorded
@@ -187,7 +187,7 @@ int list(const ListArguments& options) {
 
 Command list_command() {
   const auto options = std::make_shared<ListArguments>();
-  Command command{"list", "Show what can be recorded here: events, clocks, buffers, and what is missing and why.",
+  Command command{"list", "Show what can be recorded here (events, clocks, buffers), what is missing, and why.",
                   kListFooter, [options](const Command&) { return list(*options); }};
   command.argument("SECTION", &options->section, "Only this: events, clocks or limits",
                    {.words = {"events", "clocks", "limits"}});

@@ -34,24 +34,24 @@ constexpr const char* kRecordFooter = R"(Examples:
   kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
   kmemtrace record --filter 'kmem:kmalloc:bytes_req > 4096'
   kmemtrace record --flight 30s --trigger 'SUnreclaim+500M'
-                                                the 30 s before slab memory has grown by 500M
+                                                the last 30 s until slab memory has grown by 500M
   kmemtrace record --flight 256M --trigger failure
                                                 what led to an allocation that failed
   kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
-  kmemtrace record --backend bpf                at less cost for what is recorded
-  kmemtrace record --boot                       what to boot with to trace a boot; after that boot, its trace
+  kmemtrace record --backend bpf                with less overhead for the traced workload
+  kmemtrace record --boot                       how to trace a boot; after that boot, its trace
 
-When the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND is asked to end (SIGTERM).
+If the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND gets SIGTERM.
 
-Without -F the whole machine is recorded while COMMAND runs: what a command allocates is often freed by others (RCU,
-soft interrupts, kernel threads), and would look leaked if only the command were seen.
+Without -F the whole machine is recorded while COMMAND runs. Others often free what a command allocates (RCU, soft
+interrupts, kernel threads); if only the command were recorded, that memory would look leaked.
 
-A .kmt grows while it is recorded: what a killed recorder has written can be read, and `kmemtrace repair` completes it.
-With --flight nothing is written until Ctrl+C, the end of COMMAND or the trigger; SIGUSR2 writes what is kept to a
-numbered file (trace.0001.kmt) and goes on.
+A .kmt grows while it is recorded. If the recorder is killed, the file can still be read, and `kmemtrace repair`
+completes it. With --flight nothing is written until Ctrl+C, the end of COMMAND or the trigger. SIGUSR2 writes what is
+kept to a numbered file (trace.0001.kmt) and recording continues.
 
-kmemtrace traces in an instance of its own and leaves other people's tracing alone. The instance is removed however
-the recording ends. What the recorder itself allocates is kept out by a filter in the kernel.
+kmemtrace traces in its own tracefs instance and does not touch other tracing. The instance is removed however the
+recording ends. A filter in the kernel excludes the recorder's own allocations.
 
 Exit status:
   0  recorded
@@ -144,24 +144,24 @@ std::string check_file_count(const std::string& text) {
 // Options that select events and tasks.
 void add_selection_options(Command& command, RecordOptions& options) {
   command.option("-e,--event", &options.events, "EVENT",
-                 "Record EVENT, system:name with globs, instead of all events of kernel memory\nSeveral may be given, "
-                 "with commas or with several -e. `kmemtrace list events` shows them",
+                 "Record EVENT, system:name with globs, instead of all events of kernel memory\nSeparate several with "
+                 "commas or repeat -e. `kmemtrace list events` shows them",
                  {.repeats = true});
   command.flag("--stacks{kernel}", &options.stacks,
-               "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
-               "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
-               "least: the others need frame pointers.",
+               "Record the kernel's stack with every event; --stacks=user: the stack of the program that made the "
+               "system call; --stacks=both: both\nProgram stacks have at most 8 frames (with bpf 60). All but the "
+               "first one need frame pointers.",
                {.words = {"kernel", "user", "both"}, .check = unlist_stack_kinds});
   command.flag(
       "--syscalls", &options.syscalls,
-      "Record where each system call begins and ends, and that tasks end, for `report --by syscall` without stacks");
+      "Record the start and end of system calls, and the end of tasks, for `report --by syscall` without stacks");
   command.option("--filter", &options.filters, "FILTER",
-                 "Record of an event only what an expression says, decided in the kernel "
-                 "(repeatable)\nEVENT:EXPRESSION, as 'kmem:kmalloc:bytes_req > 4096'",
+                 "Record only events that match EXPRESSION, evaluated in the kernel (repeatable)\nEVENT:EXPRESSION, as "
+                 "'kmem:kmalloc:bytes_req > 4096'",
                  {.repeats = true});
   command.option("-p,--pid", &options.pids, "PID",
                  "Record only process PID, all its threads and what it forks (repeatable)", {.repeats = true});
-  command.option("--cgroup", &options.cgroup, "CGROUP", "Record only tasks of this cgroup and of those below it");
+  command.option("--cgroup", &options.cgroup, "CGROUP", "Record only tasks in this cgroup and below it");
   command.flag("-F,--only-command", &options.only_command, "Record only COMMAND and what it forks");
 }
 
@@ -179,41 +179,41 @@ Command record_command() {
                  "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat");
   command.option(
       "--backend", &options->backend, "BACKEND",
-      "What takes the events: tracefs (default), or bpf (Linux 5.15 or later), which costs what is recorded less",
+      "Record by tracefs (default), or by bpf (Linux 5.15 or later) with less overhead for the traced workload",
       {.words = {"tracefs", "bpf"}});
   add_selection_options(command, *options);
-  command.option("-d,--duration", &options->duration, "T", "End after that time: 10s, 1.5s, 200ms, 5m");
+  command.option("-d,--duration", &options->duration, "T", "End after time T: 10s, 1.5s, 200ms, 5m");
   command.option("--trigger", &options->trigger, "COND",
                  "End when COND holds: failure (a slab or page allocation fails), or NAME>N, NAME<N, NAME+N (has grown "
                  "by N) with a name of /proc/meminfo or /proc/vmstat");
   command.option("--flight", &options->flight, "SIZE|T",
-                 "Keep only the latest events in memory, as many as fit into SIZE or as T covers, and write them at "
+                 "Keep only the latest events in memory, as many as fit into SIZE or happened in time T; write them at "
                  "the end or on SIGUSR2");
-  command.option("--rotate", &options->rotate, "SIZE|T", "Begin a new file after SIZE or T");
+  command.option("--rotate", &options->rotate, "SIZE|T", "Start a new file after SIZE or T");
   command.option("--keep", &options->keep, "N", "With --rotate: keep only the latest N files",
                  {.check = check_file_count});
   command.option("--sample-interval", &options->sample_interval, "T",
-                 "Note meminfo, vmstat, slabinfo and buddyinfo that often, not only at start and end");
+                 "Sample meminfo, vmstat, slabinfo and buddyinfo every T (default: only at start and end)");
   command.flag("--page-owner", &options->page_owner,
-               "Keep page_owner at start and end too, which takes long on a large machine\nWhat else tells which "
-               "objects live is kept in any case: `kmemtrace snapshot` and `diff` show it.");
+               "Also save page_owner at start and end, which takes long on a large machine\nallocinfo and alloc_traces "
+               "are always saved: `kmemtrace snapshot` and `diff` show them.");
   command.option("-b,--buffer", &options->buffer, "SIZE",
-                 "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default comes from the rate of events that is "
-                 "measured at the start: enough for a second of it, and 32M at least where there is memory");
+                 "Use a ring buffer of SIZE for each CPU: 512k, 64M\nThe default is measured at the start: enough for "
+                 "one second of events, and at least 32M if there is memory");
   command.option("--max-memory", &options->max_memory, "SIZE",
-                 "All ring buffers together take at most SIZE, and so does what --flight T keeps\nThe default is a "
-                 "sixteenth of the memory that is available");
+                 "Limit all ring buffers together, and what --flight T keeps, to SIZE\nThe default is a sixteenth of "
+                 "the available memory");
   command.option("--clock", &options->clock, "CLOCK",
-                 "Use this trace clock\nThe default is the cheapest that is ordered across CPUs; `kmemtrace list "
-                 "clocks` tells which and why");
-  command.option("--file-version", &options->version, "N", "Version of trace.dat to write: 6 or 7 (default: 7)",
+                 "Use this trace clock\nThe default is the cheapest one that is ordered across CPUs; `kmemtrace list "
+                 "clocks` shows which one and why");
+  command.option("--file-version", &options->version, "N", "Write version N of trace.dat: 6 or 7 (default: 7)",
                  {.words = {"6", "7"}});
   command.flag("--boot", &options->boot,
-               "Collect what this boot was traced with; if it was not, print the kernel parameters to boot with\n-e, "
+               "Collect the boot-time trace; if boot tracing was off, print the kernel parameters that enable it\n-e, "
                "-b, --max-memory, --clock and --stacks choose the parameters");
   command.flag("--remove-stale", &options->remove_stale,
-               "Before it records, remove instances that killed runs left, without asking");
-  command.flag("--no-progress", &options->no_progress, "No progress line");
+               "Remove instances left by killed runs before recording, without asking");
+  command.flag("--no-progress", &options->no_progress, "Show no progress line");
   command.argument("COMMAND", &options->command, "Run COMMAND and record until it ends");
   return command;
 }

@@ -32,15 +32,15 @@ constexpr const char* kCheckFooter = R"(Examples:
   kmemtrace check capture/             a folder with cpu0.out, cpu1.out, …
   kmemtrace check --records-only cpu1.out
 
-A file is sound when it is neither damaged nor incomplete and nothing in it makes results uncertain. What each
-finding means and what to do about it is in docs/imperfections.md.
+A file is sound when it is neither damaged nor incomplete and nothing in it makes results uncertain.
+docs/imperfections.md explains each finding and what to do about it.
 
-Exit status, of several files the worst:
+Exit status (the worst one of several files):
   0    sound
   1    there are findings
   2    wrong usage, or a file cannot be read
   3    not permitted to read a file
-  130  Ctrl+C ended the reading: the findings are those of the part that was read)";
+  130  interrupted by Ctrl+C; the findings cover the part that was read)";
 
 CheckedFile check_file(const std::string& path, const CheckArguments& options) {
   CheckedFile checked{path, {}, {}};
@@ -81,13 +81,13 @@ int check(const CheckArguments& options) {
 
 Command check_command() {
   const auto options = std::make_shared<CheckArguments>();
-  Command command{"check", "Check whether traces are sound: damage, loss, rules that they break.", kCheckFooter,
+  Command command{"check", "Check whether traces are sound: damage, lost events and broken rules.", kCheckFooter,
                   [options](const Command&) { return check(*options); }};
   command.argument("FILE", &options->files, "The traces; - is standard input", {.required = true});
   add_abi_option(command, options->abi);
   command.flag("--records-only", &options->records_only,
-               "Check each record by itself, not which frees belong to which allocations\nWhat can be told of one "
-               "CPU's file where the others are not read.");
+               "Check each record on its own, without matching frees to allocations\nFor the file of one CPU, if the "
+               "others are not read.");
   command.flag("--json", &options->json, "Print JSON, schema kmemtrace.check/1");
   add_style_options(command, options->style);
   command.flag("--no-progress", &options->no_progress, "Show no progress line on the terminal");

@@ -46,7 +46,7 @@ struct DiffArguments {
 };
 
 constexpr const char* kDiffFooter = R"(Examples:
-  kmemtrace diff before.kmt after.kmt            what another kernel does otherwise, call site by call site
+  kmemtrace diff before.kmt after.kmt            what another kernel does differently, by call site
   kmemtrace diff slub.kmt slob.kmt --by size --sort wasted
                                                  which sizes another allocator wastes less on
   kmemtrace diff a.kmt b.kmt --per task_newtask  what each new process or thread costs
@@ -55,22 +55,21 @@ constexpr const char* kDiffFooter = R"(Examples:
   kmemtrace diff hour.kmt                        first and last of a series (`kmemtrace snapshot --every`)
   kmemtrace diff trace.kmt                       the kernel's memory when recording began and when it ended
 
-Of two snapshots the balance sheets are compared, and what their lines are made of; only --limit and those options
-count that say how the result looks. A folder with copies of the kernel's files is a snapshot (see `kmemtrace snapshot
---from`); next to a snapshot a recording (.kmt) stands for the state of memory at its end.
+For two snapshots the balance sheets are compared, and the parts of their lines. Only --limit and the options for the
+output format apply. A folder with copies of the kernel's files is a snapshot (see `kmemtrace snapshot --from`).
+Compared with a snapshot, a recording (.kmt) stands for the state of memory at its end.
 
-Groups are joined by name. A call site is its function, since offsets differ from build to build: several call sites of
-a function, and its copies (.isra.0, .constprop.0, .part.0, .cold), are added up. --exact keeps symbols with their
-offsets, for two traces of the same kernel. Tasks are their names, stacks the list of their functions.
+Groups are matched by name. Call sites are matched by function, because offsets differ between builds: all call sites
+of a function and of its copies (.isra.0, .constprop.0, .part.0, .cold) are added up. --exact keeps symbols with their
+offsets, for two traces of the same kernel. Tasks are matched by name, stacks by their list of functions.
 
-Counts of traces that do not last as long are divided by the seconds of each, or by the occurrences of an event with
---per. What is live at the end, peaks, lifetimes and shares are not divided.
+If the traces differ in length, counts are divided by the seconds of each trace, or with --per by the occurrences of
+an event. Live bytes at the end, peaks, lifetimes and shares are not divided.
 
-No change is what is smaller than --threshold, stands on less than --min-count allocations, or could be chance. Of
-counts, bytes and mean lifetimes that is three standard deviations, if allocations came independently of each other; of
-percentiles 25 %, as exactly as they are known; waste and size are not tested for it. Allocations come in bursts, so
-repeated recordings may differ more than that. Compare two recordings of the same kind to see how much. In tables "="
-says that nothing changed.
+A change is ignored if it is below --threshold, rests on fewer than --min-count allocations, or could be chance. For
+counts, bytes and mean lifetimes chance is three standard deviations, assuming independent allocations. For
+percentiles it is 25 %, their precision. Waste and size are not tested. Allocations come in bursts, so repeated
+recordings may differ by more: compare two recordings of the same kind to see how much. In tables "=" means no change.
 
 {}
 
@@ -78,7 +77,7 @@ Exit status:
   0    compared, whatever changed
   2    wrong usage, or a file cannot be read
   3    not permitted to read a file
-  130  Ctrl+C: what was read of B is compared; nothing is, when it came before B)";
+  130  interrupted by Ctrl+C; the part of B that was read is compared, or nothing before B was reached)";
 
 const Column<GroupRow>& diff_column(std::string_view key) {
   return column_named(diff_columns(), key, "There is no column whose changes can be told");
@@ -153,38 +152,38 @@ int run_diff(const DiffArguments& options) {
 
 Command diff_command() {
   const auto options = std::make_shared<DiffArguments>();
-  Command command{"diff", "Compare two traces: what one kernel allocates otherwise.",
+  Command command{"diff", "Compare two traces and show what is allocated differently.",
                   fmt::format(fmt::runtime(kDiffFooter), kWhichEventsCount),
                   [options](const Command&) { return run_diff(*options); }};
   command.argument("A", &options->a,
-                   "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine; - is "
-                   "standard input. Or a snapshot, or a folder with copies of the kernel's files.",
+                   "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, from any machine; - "
+                   "is standard input. Or a snapshot, or a folder with copies of the kernel's files.",
                    {.required = true});
   command.argument("B", &options->b,
-                   "The trace that is compared\nWithout it, what A tells of the kernel's memory at its begin and at "
-                   "its end: a series of snapshots, or a recording.");
+                   "The trace to compare\nWithout it, the kernel's memory at the start and at the end of A is "
+                   "compared: of a series of snapshots, or of a recording.");
   command.option("--by", &options->by, "KEYS",
-                 "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n`kmemtrace "
-                 "report --help` lists them.");
+                 "Compare groups by KEYS, nested if several: cache,call-site (default: call-site)\n`kmemtrace report "
+                 "--help` lists them.");
   add_tree_option(command, options->tree);
   command.option("--sort", &options->sort, "COLUMN",
                  "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:" +
                      list_of(diff_columns()));
   command.option("--columns", &options->columns, "LIST",
-                 "Show the changes of these columns too: hits,waste,peak\nThose that --sort takes.");
+                 "Also show the changes of these columns: hits,waste,peak\nThe columns are those that --sort takes.");
   command.option("--per", &options->per, "EVENT",
-                 "Divide counts by what happened: second, or an event as task_newtask\nThe events of the whole --time "
-                 "are counted, whatever allocations are selected. SYSTEM:NAME where several have a name.");
-  command.flag("--absolute", &options->absolute, "Compare counts as they are");
+                 "Normalise counts per second or per EVENT (e.g. task_newtask)\nAll events within --time are counted, "
+                 "whatever allocations are selected. Write SYSTEM:NAME if several have a name.");
+  command.flag("--absolute", &options->absolute, "Compare counts without normalising them");
   command.flag("--exact", &options->exact,
-               "Join call sites by symbol and offset\nFor two traces of the same build of a kernel.");
+               "Match call sites by symbol and offset\nFor two traces of the same kernel build.");
   command.option("--threshold", &options->view.noise.percent, "PERCENT",
-                 "A change under PERCENT is none (default: 5)\nOf percentages, points: 5 is from 10 % to 15 %.",
+                 "Ignore changes below PERCENT (default: 5)\nFor percentages, in points: 5 is from 10 % to 15 %.",
                  {.range = OptionRange{0, 10'000}});
-  command.option("--min-count", &options->view.noise.least_count, "N",
-                 "What has happened less than N times has not changed (default: 10)\nIn both traces; for lifetimes and "
-                 "shares, in either.",
-                 {.range = kCounts});
+  command.option(
+      "--min-count", &options->view.noise.least_count, "N",
+      "Ignore what happened less than N times (default: 10)\nIn both traces; for lifetimes and shares, in either.",
+      {.range = kCounts});
   add_limit_option(command, options->view.limit, "groups in each table");
   add_filter_options(command, options->filter);
   add_name_options(command, options->analyse.symbols);

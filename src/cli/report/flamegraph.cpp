@@ -34,17 +34,17 @@ struct FlamegraphArguments {
 
 constexpr const char* kFlamegraphFooter = R"(Examples:
   kmemtrace record --stacks --duration 10s && kmemtrace flamegraph -o memory.svg
-  kmemtrace flamegraph big.kmt --metric live -o live.svg             what was not freed again
-  kmemtrace flamegraph big.kmt --by caller-first -o callers.svg      who allocates, and on whose behalf
+  kmemtrace flamegraph big.kmt --metric live -o live.svg             what was not freed
+  kmemtrace flamegraph big.kmt --by caller-first -o callers.svg      who allocates, and for which caller
   kmemtrace flamegraph after.kmt --diff before.kmt -o change.svg     red grew, green shrank
   kmemtrace flamegraph trace.dat --call-paths -o calls.svg           by calls that ftrace's function_graph recorded
   kmemtrace flamegraph big.kmt --cache dentry --title dentries -o dentries.svg
 
-A frame is as wide as what was allocated in it and in all that it calls. Allocators stand side by side, and are never to
-be added: slabs are made of pages. Percentages are of what the frame's own allocator gave. Peaks of several stacks are of
-different times: a frame of them says "at most". Of more than 10,000 frames the largest are drawn. In a browser the
-picture is as wide as the window; a click or Enter zooms, "all" or Escape goes back, / or Ctrl+F searches, Tab and arrow
-keys go from frame to frame. Without stacks in the trace, or in one of two that are compared, each call site is a frame.
+The width of a frame is what was allocated in it and in all functions that it calls. Allocators stand side by side. Do
+not add them up: slabs are made of pages. Percentages are of the frame's own allocator. Peaks of several stacks are
+from different times, so their frames say "at most". At most 10,000 frames are drawn, the largest ones. In a browser
+the picture is as wide as the window; a click or Enter zooms, "all" or Escape goes back, / or Ctrl+F searches, Tab and
+arrow keys move between frames. If the trace, or one of two compared traces, has no stacks, each call site is a frame.
 
 {}
 
@@ -52,7 +52,7 @@ Exit status:
   0    drawn
   2    wrong usage, or a file cannot be read or written
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the picture is of the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the picture covers the part that was read, and says so)";
 
 struct Side {
   StackProfile profile;
@@ -124,20 +124,20 @@ int run(const FlamegraphArguments& options) {
 
 Command flamegraph_command() {
   const auto options = std::make_shared<FlamegraphArguments>();
-  Command command{"flamegraph", "Draw who allocates as a flame graph, an SVG.",
+  Command command{"flamegraph", "Draw allocations as a flame graph (SVG).",
                   fmt::format(fmt::runtime(kFlamegraphFooter), kWhichEventsCount),
                   [options](const Command&) { return run(*options); }};
   add_file_option(command, options->analyse.trace);
   add_output_option(command, options->output);
-  add_metric_option(command, options->metric, "How wide frames are (default: allocated)");
+  add_metric_option(command, options->metric, "Set the width of frames (default: allocated)");
   command.option("--by", &options->by, "ORDER",
-                 "Draw stack, from the bottom up, or caller-first, an icicle (default: stack)\nAn icicle hangs from "
-                 "who allocates; below it are those who called.",
+                 "Draw stack, from the bottom up, or caller-first, an icicle (default: stack)\nAn icicle has the "
+                 "allocating function at the top and its callers below.",
                  {.words = {"stack", "caller-first"}});
   command.option("--diff", &options->base, "BASE",
-                 "Colour what grew since the trace BASE red, what shrank green\nWidths are those of FILE; what only "
-                 "BASE has is not drawn.");
-  command.option("--title", &options->title, "TEXT", "The title (default: the trace's name)");
+                 "Colour growth since the trace BASE red, shrinkage green\nWidths are those of FILE; frames that only "
+                 "BASE has are not drawn.");
+  command.option("--title", &options->title, "TEXT", "Set the title (default: the trace's name)");
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);
   return command;

@@ -68,47 +68,48 @@ constexpr const char* kGraphFooter = R"(Examples:
   kmemtrace graph trace.dat -F handle_mm_fault --depth 1              one line a call
   kmemtrace graph trace.dat -p 812 --limit 0 | less
   kmemtrace graph trace.dat -F vfs_read --where 'count>=65536' --where 'ret<0' --args
-  kmemtrace graph trace.dat --sort slab-live --top 10                 which functions leave most behind
+  kmemtrace graph trace.dat --sort slab-live --top 10                 which functions leave most memory allocated
   kmemtrace graph reads.kmt --html reads.html                         a page for a browser
   kmemtrace flamegraph reads.kmt --call-paths -o reads.svg            bytes allocated by path of calls
   kmemtrace export reads.kmt --to perfetto -o reads.pftrace           calls on a time line, for ui.perfetto.dev
   kmemtrace graph trace.dat --json | jq '.functions[] | select(.inside.pages.failed > 0)'
 
-Lines are those of ftrace: CPU, how long the call took, and the function, in the order of time; a rule tells that a CPU runs
-another task. f(); called nothing that was traced, f() { ... } something that is not shown. Behind a call stands what was
-allocated inside it, by the same task, with all that it called, and what of it was live when the call returned:
+Lines are like those of ftrace, in the order of time: CPU, duration of the call, and function. A rule marks that a CPU
+switched to another task. f(); called nothing that was traced; f() { ... } called something that is not shown. After a
+call follows what the same task allocated inside it and inside all that it called, and how much of that was live when
+the call returned:
 
   1)   8.806 us    |  handle_mm_fault() { ... } /* slab 192 B in 2, none live; pages 4.0 KiB in 1, all live */
 
-Slabs are made of pages, so their bytes are never to be added. Between ==========> and <========== an interrupt ran on top:
-what it allocates is no part of the call, its time is. "events were lost": while the call ran, so more may have been
-allocated in it; "calls may have been missed": likewise, but it is not known of which task.
+Slabs are made of pages, so do not add their bytes. Between ==========> and <========== an interrupt ran on top: its
+allocations are not part of the call, its time is. "events were lost" while the call ran: more may have been allocated
+in it. "calls may have been missed": likewise, but the task is unknown.
 
-With --args and --ret the trace's types (or --btf) say what the numbers are: integers in decimal, those that may be
-addresses in hex, file modes in octal, flags and errors with their names, structures that are passed in registers by
-their members, "?" what is not known, (on the stack, not recorded) an argument in no register. An error is a result from
--4095 to -1 of a signed integer, a pointer or an unsigned long, or the flags of a page fault that failed. A string ends at
-its NUL, or where a count behind it says, or where it was cut ("abc"…):
+With --args and --ret the trace's types (or --btf) decide how numbers are shown: integers in decimal, possible
+addresses in hex, file modes in octal, flags and errors by name, structures passed in registers by their members,
+unknown values as "?". An argument in no register is shown as (on the stack, not recorded). An error is a result from
+-4095 to -1 of a signed integer, a pointer or an unsigned long, or the flags of a failed page fault. A string ends at
+its NUL, at the count that follows it, or where it was cut ("abc"…):
 
   1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
 
-A program's string may be on a page that is not in memory yet when the call begins: then it is read when the call
-returns, and marked with (read at exit). A condition of --where does not hold of what could not be read at the begin.
-CPU:1 [LOST 12 EVENTS] stands where events of a CPU were lost.
+A program's string may be on a page that is not in memory when the call starts. It is then read when the call returns,
+and marked with (read at exit). A condition of --where does not hold for values that could not be read at the start.
+CPU:1 [LOST 12 EVENTS] marks lost events of a CPU.
 
-Calls are followed task by task. Durations contain what the tracing itself took for the calls inside: function_graph
-measures them, by BPF and kprobe events they are the time between the records of begin and end; by BPF without what
-recording the begin took.
+Calls are followed task by task. Durations include the tracing of the calls inside. function_graph measures them; with
+BPF and kprobe events they are the time between the records of start and end. With BPF the recording of the start is
+not included.
 
-Only the named functions are traced, and memory events of the same tasks. It takes root, and a kernel that traces functions,
-by BPF, by ftrace or by kprobe events: which one it was, and what was lost, is said at the end. When the recording ends before COMMAND does
-(-d, Ctrl+C), COMMAND is asked to end (SIGTERM).
+Only the named functions and memory events of the same tasks are traced. Recording needs root, and a kernel that
+traces functions by BPF, ftrace or kprobe events. The back end and any losses are reported at the end. If the
+recording ends before COMMAND does (-d, Ctrl+C), COMMAND gets SIGTERM.
 
 Exit status:
   0    good
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file, or to record calls, or not supported here
-  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
 
 // What is shown, and how.
 struct Shown {
@@ -248,45 +249,45 @@ int graph(const GraphArguments& options) {
 
 Command graph_command() {
   const auto options = std::make_shared<GraphArguments>();
-  Command command{"graph", "Record calls of kernel functions, or show a trace's, with what was allocated inside each.",
+  Command command{"graph",
+                  "Record calls of kernel functions, or show those in a trace, with what was allocated inside each.",
                   kGraphFooter, [options](const Command&) { return graph(*options); }};
-  command.argument(
-      "FUNCTION|FILE", &options->words,
-      "Functions of which calls are recorded, or a trace to show (default: trace.kmt, else trace.dat)\nA function is "
-      "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. What is a file, or ends as traces do, is "
-      "shown; with COMMAND or an option that only a recording has words are functions, whatever files there are.");
+  command.argument("FUNCTION|FILE", &options->words,
+                   "The functions to record, or the trace to show (default: trace.kmt, else trace.dat)\nA function is "
+                   "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. A word that names a file, or "
+                   "ends like a trace, is shown. With COMMAND or an option for recording, words are always functions.");
   command.words_after_dashes = &options->recording.command;
-  command.argument("COMMAND", {}, "Run COMMAND, and record it and what it forks until it ends");
+  command.argument("COMMAND", {}, "Run COMMAND; record it and what it forks until it ends");
   command.option("-F,--function", &options->functions, "GLOB",
-                 "Show calls of functions like GLOB, and all inside them (default: all calls)\nSeveral are separated "
-                 "by commas, or the option is repeated.",
+                 "Show calls of functions that match GLOB, and all calls inside them (default: all calls)\nSeparate "
+                 "several with commas, or repeat the option.",
                  {.repeats = true});
   command.option("-p,--pid", &options->processes, "LIST",
-                 "Show calls of the tasks with these ids (812,813), and interrupts on top of them\nWhere calls are "
-                 "recorded: record only these processes, all their threads and what they fork.",
+                 "Show calls of the tasks with these ids (812,813), and of interrupts on top of them\nWhen recording: "
+                 "record only these processes, all their threads and what they fork.",
                  {.repeats = true});
   command.option("--depth", &options->depth, "N", "Show N levels of calls", {.range = OptionRange{1, 1000}});
   command.option("--duration-above", &options->duration, "TIME",
-                 "Show calls that took at least TIME (50us, 2ms)\nOf a call of which the end is not in the trace the "
-                 "time counts in which its task was seen.");
+                 "Show calls that took at least TIME (50us, 2ms)\nIf the end of a call is not in the trace, the time "
+                 "until its task was last seen counts.");
   command.option(
       "--where", &options->where, "CONDITION",
-      "Show calls of which an argument is so, and all inside them, or calls of which the result (ret) is: "
+      "Show calls whose argument, or result (ret), meets CONDITION; for arguments also all calls inside them: "
       "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nOne of == != < <= > >= (the whole value) and & (these bits are "
       "set), and a number, \"text\", true, false, NULL, an error, or names of flags and of an enumeration's values, as "
-      "they are shown. Of several all have to hold. --errors-only is for any error.",
+      "they are shown. If several are given, all must hold. Use --errors-only for any error.",
       {.repeats = true});
   command.flag("--errors-only", &options->errors_only, "Show calls that returned an error; implies --ret");
   command.flag("--args", &options->arguments,
-               "Show what calls were given, by names and types, where the trace tells\nftrace records it from Linux "
-               "6.15 on where its option funcgraph-args is there and set.");
+               "Show arguments of calls by name and type, if the trace has them\nftrace records them from Linux 6.15 "
+               "on if its option funcgraph-args exists and is set.");
   command.flag("--ret", &options->return_values,
-               "Show what calls returned, where the trace tells\nErrors by number and name. Without types all else is "
-               "in hex, and of a function that returns nothing it is whatever was in the register.");
+               "Show results of calls, if the trace has them\nErrors are shown by number and name. Without types "
+               "everything else is in hex, and functions that return nothing show whatever was in the register.");
   command.option(
       "--btf", &options->btf, "FILE",
-      "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces that hold none. It "
-      "has to be of the very kernel that was traced: where calls are recorded another one's is refused.");
+      "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces without types. It "
+      "must be of exactly the kernel that was traced; when recording, another kernel's file is refused.");
   command.option("--sort", &options->sort, "COLUMN",
                  "Order functions by COLUMN, largest first (default: total-time)\nColumns:" +
                      list_of(pointers_to(graph_function_columns())));
@@ -298,8 +299,8 @@ Command graph_command() {
                  {.range = kCounts});
   add_call_record_options(command, options->recording);
   command.option("--html", &options->html, "OUT.html",
-                 "Write a page to look at to OUT.html, with the calls in front\nThe page of `kmemtrace report --html`, "
-                 "of the calls that the options select, and of all allocations.",
+                 "Write an HTML page to OUT.html, with the calls in front\nThe page is that of `kmemtrace report "
+                 "--html`, with the selected calls and all allocations.",
                  {.excludes = {"--json"}});
   add_kallsyms_option(command, options->symbols);
   add_trace_options(command, options->trace);

@@ -36,41 +36,42 @@ struct LeaksArguments {
 constexpr const char* kLeaksFooter = R"(Examples:
   kmemtrace record --stacks --duration 5m && kmemtrace leaks
   kmemtrace leaks big.kmt --by cache               which slab caches grow
-  kmemtrace leaks big.kmt --by call-site,comm      where, and in whose name
+  kmemtrace leaks big.kmt --by call-site,comm      where, and for which task
   kmemtrace leaks big.kmt --threshold 1M/h         look for slower leaks
-  kmemtrace leaks big.kmt --sort live-bytes        what holds most, whether it grows or not
+  kmemtrace leaks big.kmt --sort live-bytes        what holds most, growing or not
   kmemtrace leaks big.kmt --json && echo no leak   for scripts
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
-                                                   what grows as a whole, without tracing
+                                                   what grows in total, without tracing
 
-Over time: live bytes from the begin to the end of the recording. Ages: how many of what is live are how old, the
-youngest on the left, what is as old as the recording on the right; each bar is of ages four times those of the one
-before it. 4096 groups are followed at most: those of which most is live.
+Over time: live bytes from the start to the end of the recording. Ages: how many live objects have which age, the
+youngest on the left, those as old as the recording on the right. Each bar covers ages four times those of the bar
+before it. At most 4096 groups are followed: those with the most live bytes.
 
-How growth is judged: live bytes over time, from a group's first allocation on, in 16 stretches. The growth is the
-median of the slopes between all pairs of them; a group grows when more pairs rise than in 95 of 100 random walks, and
-still does when the last half grows at least half as fast. For certain it grows when the low end of the growth's
-interval is above the threshold, when it rises from stretch to stretch more evenly than any of as many random walks as
-there are groups would in 19 of 20 reports, and when all of that holds without the allocations that are uncertain.
+How growth is judged: the live bytes of a group, from its first allocation on, are divided into 16 intervals. The
+growth is the median of the slopes between all pairs of intervals. A group grows if more pairs rise than in 95 of 100
+random walks. It still grows if the last half grows at least half as fast. Growth is certain if three things hold even
+without the uncertain allocations: the low end of its confidence interval is above the threshold, the group grows, and
+it rises more steadily than, in 19 of 20 reports, any of as many random walks as there are groups.
 
 Verdicts:{}
 
-Uncertain is what may have been freed unseen: events were lost after it, the trace has holes, or the kernel frees such
-objects where it has no tracepoint, which docs/untraced-paths.md lists and which shows where an address is given again
-that looks live. What lives longer than the trace grows as a leak does: record longer than your objects live.
+An allocation is uncertain if its free may be missing: events were lost after it, the trace has gaps, or the kernel
+frees such objects on paths without a tracepoint. docs/untraced-paths.md lists these paths; they also show when an
+address is reused that still looks live. Objects that outlive the trace look like a leak: record longer than your
+objects live.
 
-Of a series of snapshots, what the kernel has is judged alike: lines of the balance sheet, slab caches, callers of
-vmalloc, cgroups, and call sites where the kernel tells of them. It takes 16 snapshots. Only --threshold, --limit and
-those options count that say how the result looks.
+For a series of snapshots the same rules judge the lines of the balance sheet, slab caches, callers of vmalloc,
+cgroups, and call sites if the kernel reports them. This takes 16 snapshots. Only --threshold, --limit and the options
+for the output format apply.
 
 {}
 
 Exit status:
-  0    nothing grows for certain above the threshold
-  1    something does
+  0    no certain growth above the threshold
+  1    certain growth above the threshold
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
 
 std::string verdicts_help() {
   std::string text;
@@ -130,16 +131,16 @@ int leaks(const Command& command, const LeaksArguments& options) {
 
 Command leaks_command() {
   const auto options = std::make_shared<LeaksArguments>();
-  Command command{"leaks", "Tell what is live at the end of a trace, and whether it grows.",
+  Command command{"leaks", "Show memory still allocated at the end of a trace and whether it is growing.",
                   fmt::format(fmt::runtime(kLeaksFooter), verdicts_help(), kWhichEventsCount),
                   [options](const Command& given) { return leaks(given, *options); }};
   add_file_option(command, options->analyse.trace);
   command.option("--by", &options->by, "KEYS",
-                 "Group allocations by KEYS (default: caller and stack where the trace has stacks, else call-site and "
-                 "order)\nThe keys are those of `kmemtrace report --by`, but for lifetime.");
+                 "Group allocations by KEYS (default: caller and stack if the trace has stacks, else call-site and "
+                 "order)\nThe keys are those of `kmemtrace report --by`, except lifetime.");
   add_tree_option(command, options->tree);
   command.option("--threshold", &options->threshold, "RATE",
-                 "Growth above RATE counts (default: 64K/min)\nBytes with their suffixes, for each s, min, h or d.");
+                 "Report growth above RATE (default: 64K/min)\nBytes, with an optional suffix, per s, min, h or d.");
   command.option(
       "--sort", &options->sort, "COLUMN",
       "Order groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));

@@ -29,7 +29,7 @@ struct PagesArguments {
 
 constexpr const char* kPagesFooter = R"(Examples:
   kmemtrace record --duration 10s -e 'kmem:mm_page_*' && kmemtrace pages
-  kmemtrace pages big.kmt --sort live            who holds pages that were not freed again
+  kmemtrace pages big.kmt --sort live            who holds pages that were not freed
   kmemtrace pages big.kmt --sort severe          whose allocations fragment memory
   kmemtrace pages big.kmt --comm 'nginx*' --limit 0 --json
 
@@ -39,14 +39,14 @@ migrate type has nothing left falls back to a free block of another type. That m
 large allocations fail later, unless the block was a whole page block: below that it fragments, severely up to order 3.
 
 Drains and refills are runs: they end with the task's next page event of another kind, whatever other tasks do
-meanwhile. Interrupts own what they do; idle tasks and interrupts have runs on each CPU. Frees count for who frees,
-live pages for who allocated. Outside of --time nothing is seen at all.
+meanwhile. Interrupts have rows of their own; idle tasks and interrupts have runs on each CPU. Frees count for the
+freeing task, live pages for the allocating one. Events outside --time are ignored.
 
 Exit status:
   0    reported
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
 
 int pages(const PagesArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
@@ -78,7 +78,7 @@ int pages(const PagesArguments& options) {
 
 Command pages_command() {
   const auto options = std::make_shared<PagesArguments>();
-  Command command{"pages", "Tell what tasks did with pages, and how it fragments memory.", kPagesFooter,
+  Command command{"pages", "Show what tasks did with pages, and how this fragments memory.", kPagesFooter,
                   [options](const Command&) { return pages(*options); }};
   add_file_option(command, options->trace);
   command.option("--sort", &options->sort, "KEY",

@@ -45,7 +45,7 @@ struct ReportArguments {
 };
 
 std::string by_help() {
-  std::string text = "Group allocations by KEYS, of which several nest: cache,call-site (default: call-site)\nKeys:";
+  std::string text = "Group allocations by KEYS, nested if several: cache,call-site (default: call-site)\nKeys:";
   for (const GroupKeyInfo& info : group_keys()) text += fmt::format("\n  {:<15} {}", info.name, info.meaning);
   return text;
 }
@@ -53,36 +53,36 @@ std::string by_help() {
 constexpr const char* kReportFooter = R"(Examples:
   kmemtrace report                               trace.kmt in this folder
   kmemtrace report big.kmt --sort waste          where most of the memory given is not used
-  kmemtrace report big.kmt --sort live-bytes     what was not freed again
-  kmemtrace report big.kmt --over-time           with a small picture of how live bytes went
+  kmemtrace report big.kmt --sort live-bytes     what was not freed
+  kmemtrace report big.kmt --over-time           with a small plot of live bytes over time
   kmemtrace report big.kmt --by task             which tasks allocate, pages too
   kmemtrace report big.kmt --by cache,call-site  the call sites of each slab cache
   kmemtrace report big.kmt --by lifetime         how long allocations live
   kmemtrace report big.kmt --columns hits,mean-life,short-lived --sort short-lived
-                                                 what lives so shortly that it could be reused
+                                                 which short-lived objects could be reused
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
   kmemtrace report big.kmt --html big.html       a page for a browser, to look at and to attach to a bug report
   kmemtrace report --html ab.html --diff a.kmt b.kmt
-                                                 what became more and what less, as a flame graph too
+                                                 what grew and what shrank, also as a flame graph
   perf record -a -e 'kmem:*' -o - sleep 9 | kmemtrace report -
   kmemtrace report perf.data --style perf-kmem --caller --alloc -l 10
                                                  the tables of `perf kmem stat`, for scripts that read them
 
 {}
 
-A series of snapshots (`kmemtrace snapshot --every`) is reported by what changed in it; only --limit and those options
-count that say how the result looks.
+For a series of snapshots (`kmemtrace snapshot --every`) the report shows what changed. Only --limit and the options
+for the output format apply.
 
-Percpu memory is asked for in bytes for one CPU and taken for each. Vmalloc areas are addresses, not always memory.
+Percpu memory is requested in bytes for one CPU and allocated for each. Vmalloc areas are addresses, not always memory.
 Pages are counted by frame; an allocation of pages ends when its first frame is freed.
 
 Exit status:
   0    reported
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the report is on the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the report covers the part that was read, and says so)";
 
 const Column<GroupRow>& group_column(std::string_view key) {
   // What a name was called when only call sites were grouped by.
@@ -208,9 +208,9 @@ Command report_command() {
   command.option("--columns", &options->columns, "LIST",
                  "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:" +
                      list_of(pointers_to(group_columns())));
-  command.flag(
-      "--over-time", &options->over_time,
-      "Draw how the live bytes of each group went\nOf the 4096 groups with the highest peaks; not by lifetime.");
+  command.flag("--over-time", &options->over_time,
+               "Draw the live bytes of each group over time\nFor the 4096 groups with the highest peaks; not with the "
+               "key lifetime.");
   add_tree_option(command, options->tree);
   add_limit_option(command, options->limit, "groups in each table");
   add_filter_options(command, options->filter);
@@ -218,13 +218,13 @@ Command report_command() {
   add_result_options(command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
   add_perf_kmem_options(command, options->perf_kmem);
   command.option("--html", &options->html, "OUT.html",
-                 "Write a page to look at to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, "
-                 "calls\nOne file that any browser opens, without a network.",
+                 "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nOne "
+                 "file that any browser opens without a network.",
                  {.excludes = {"--by", "--sort", "--columns", "--over-time", "--tree", "--json", "--raw", "--style"}});
   command.option("--btf", &options->analyse.btf, "FILE",
                  "With --html: take types of calls' arguments from FILE, as `kmemtrace graph` does",
                  {.needs = {"--html"}});
-  command.option("--diff", &options->diff, "A B", "With --html: a page that compares two traces, instead of FILE",
+  command.option("--diff", &options->diff, "A B", "With --html: compare two traces instead of showing FILE",
                  {.values = 2, .needs = {"--html"}});
   return command;
 }

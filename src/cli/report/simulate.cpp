@@ -38,7 +38,7 @@ struct SimulateArguments {
 
 constexpr const char* kSimulateFooter = R"(Examples:
   kmemtrace record --duration 1m && kmemtrace simulate    what new caches would save
-  kmemtrace simulate big.kmt --goal given                 what would save of all that is given, even if soon freed
+  kmemtrace simulate big.kmt --goal given                 what would save of all allocations, even if soon freed
   kmemtrace simulate big.kmt --cache alloc_pipe_info      a cache for the largest request of this function
   kmemtrace simulate big.kmt --cache 'ext4_*=200'         one for requests of up to 200 bytes of several
   kmemtrace simulate big.kmt --classes +640,+1280         two more kmalloc classes
@@ -46,19 +46,19 @@ constexpr const char* kSimulateFooter = R"(Examples:
   kmemtrace simulate big.kmt --allocator slob             what SLOB would hold
   kmemtrace simulate trace.dat --slabinfo before,after    check the model against copies of /proc/slabinfo
 
-Held is the memory of slabs, and of what is larger than the largest class, for objects that were allocated in the trace.
-Rounded up is what objects got beyond what was asked for (internal waste), unused in slabs what no object has of them
-(external waste), both when most was held. CPUs' lists: what the CPUs may hold in reserve of a cache, at most.
+Held: the memory of slabs, and of allocations above the largest class, for objects allocated in the trace. Rounded up:
+allocated beyond the requested size (internal waste). Unused in slabs: parts of slabs without an object (external
+waste). Both are as of when most was held. CPUs' lists: the most that the CPUs may keep in reserve of a cache.
 
-Suggestions are what a replay says: a first reading finds candidates, by what a slab object of just the size of a
-request would save for each that lives on average; a second replays each by itself, and those that save memory held on
-average are suggested, most first; a third replays all of these together.
+Suggestions come from replays. A first reading finds candidates, by what an object of exactly the requested size would
+save. A second one replays each candidate on its own and ranks those that save memory held on average. A third one
+replays all suggestions together.
 
 Exit status:
   0    shown
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
 
 [[noreturn]] void wrong_class(std::string_view text) {
   throw Error(fmt::format("--classes: {} is no size of a kmalloc class", printable(text)))
@@ -216,31 +216,34 @@ int simulate(const Command& command, const SimulateArguments& options) {
 
 Command simulate_command() {
   const auto options = std::make_shared<SimulateArguments>();
-  Command command{"simulate", "Replay a trace against a model of the slab allocator, and say what others would hold.",
-                  kSimulateFooter, [options](const Command& given) { return simulate(given, *options); }};
+  Command command{
+      "simulate",
+      "Replay a trace against a model of the slab allocator, and show what other allocators or caches would hold.",
+      kSimulateFooter, [options](const Command& given) { return simulate(given, *options); }};
   add_file_option(command, options->analyse.trace);
   command.option("--allocator", &options->allocator, "ALLOCATOR",
-                 "Replay with the model of ALLOCATOR too: slub, slab or slob (default: slub)\nWhat was recorded is "
-                 "always taken to be SLUB's.",
+                 "Also replay with the model of ALLOCATOR: slub, slab or slob (default: slub)\nThe recorded kernel is "
+                 "always assumed to use SLUB.",
                  {.words = {"slub", "slab", "slob"}});
-  command.option("--classes", &options->classes, "LIST",
-                 "Sizes of the kmalloc caches, instead of the kernel's\nSizes that begin with + are added to them.");
+  command.option(
+      "--classes", &options->classes, "LIST",
+      "Use these sizes of kmalloc caches instead of the kernel's\nSizes with a leading + are added to the kernel's.");
   command.option("--cache", &options->caches, "SITE[=SIZE]",
-                 "A cache of its own for what SITE gets of kmalloc\nUp to SIZE bytes; without it, up to its largest "
-                 "request. What a smaller class has room for stays there. SITE is a glob of functions or call sites. "
-                 "May be given more than once.",
+                 "Give the kmalloc allocations of SITE a cache of their own\nFor requests of up to SIZE bytes "
+                 "(default: the largest request). Requests that fit into a smaller class stay there. SITE is a glob "
+                 "for functions or call sites. May be given more than once.",
                  {.repeats = true});
   command.option("--suggest", &options->suggest, "N",
-                 "Look for N new caches or classes (default: 5)\nOnly where neither --allocator, --classes nor --cache "
-                 "asks for something.",
+                 "Suggest N new caches or classes (default: 5)\nNot with --allocator, --classes or --cache.",
                  {.range = OptionRange{0, 50}});
   command.option("--goal", &options->goal, "GOAL",
-                 "What suggestions shall save: held or given (default: held)\nThe memory held on average, or bytes of "
-                 "all that is given.",
+                 "Suggest what saves held or given memory (default: held)\nHeld is the average over time, given the "
+                 "sum of all allocations.",
                  {.words = {"held", "given"}});
-  command.option("--slabinfo", &options->slabinfo, "BEFORE[,AFTER]",
-                 "Copies of /proc/slabinfo from before and after the trace (default: the trace's own samples)",
-                 {.check = check_copies});
+  command.option(
+      "--slabinfo", &options->slabinfo, "BEFORE[,AFTER]",
+      "Compare with copies of /proc/slabinfo from before and after the trace (default: the trace's own samples)",
+      {.check = check_copies});
   add_limit_option(command, options->view.limit, "caches");
   add_analyse_options(command, options->analyse);
   add_result_options(command, options->result, "kmemtrace.simulate/1", "plain digits and full names");

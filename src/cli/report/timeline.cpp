@@ -34,14 +34,14 @@ constexpr const char* kTimelineFooter = R"(Examples:
   kmemtrace timeline big.kmt --by task --time +10,+20  who, between 10 s and 20 s after the first event
   kmemtrace timeline big.kmt --json                    the arrays behind the plots
 
-Live bytes are those of what was allocated in the trace and not freed yet. Time is divided into at most 512 buckets.
+Live bytes were allocated in the trace and not freed yet. Time is divided into at most 512 buckets.
 
-The balance compares what the kernel says of its memory, in the first and the last of the samples that record takes, with
-what the events between them explain. The two do not count the same: what each line explains is said below it. Caches
-have lines of their own with --by cache, where the samples hold slabinfo. There is no balance of a part of a trace.
+The balance compares the kernel's counters of its memory, in the first and the last sample that record takes, with
+what the events between them explain. The two count different things: the text below each line says what it explains.
+With --by cache, caches have lines of their own if the samples have slabinfo. A part of a trace has no balance.
 
-Of a series of snapshots (`kmemtrace snapshot --every`) the lines of the balance sheet that changed are drawn, and what
-changed most in them; only --top and those options count that say how the result looks.
+For a series of snapshots (`kmemtrace snapshot --every`) the changed lines of the balance sheet are drawn, and what
+changed most in them. Only --top and the options for the output format apply.
 
 {}
 
@@ -49,7 +49,7 @@ Exit status:
   0    shown
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
 
 int timeline(const Command& command, const TimelineArguments& options) {
   if (names_series(options.analyse.trace)) {
@@ -72,18 +72,19 @@ int timeline(const Command& command, const TimelineArguments& options) {
 
 Command timeline_command() {
   const auto options = std::make_shared<TimelineArguments>();
-  Command command{"timeline", "Draw how live memory and rates went over the time of a trace.",
+  Command command{"timeline", "Draw live memory and rates over the time of a trace.",
                   fmt::format(fmt::runtime(kTimelineFooter), kWhichEventsCount),
                   [options](const Command& given) { return timeline(given, *options); }};
   add_file_option(command, options->analyse.trace);
   command.option(
       "--by", &options->by, "KEYS",
-      "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, but for lifetime.");
+      "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, except lifetime.");
   command.option("--top,--limit", &options->timeline.top, "N",
                  "Show the N groups of each allocator with the highest peaks (default: 5)", {.range = kCounts});
-  command.option("--buckets", &options->timeline.buckets, "N",
-                 "Divide the time into N buckets at most (default: 512)\nFewer are steadier rates and smaller JSON.",
-                 {.range = OptionRange{1, 512}});
+  command.option(
+      "--buckets", &options->timeline.buckets, "N",
+      "Divide the time into at most N buckets (default: 512)\nFewer buckets give steadier rates and smaller JSON.",
+      {.range = OptionRange{1, 512}});
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);
   add_result_options(command, options->result, "kmemtrace.timeline/1", "plain digits and full names");

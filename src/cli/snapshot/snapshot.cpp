@@ -42,7 +42,7 @@ struct SnapshotArguments {
 constexpr const char* kSnapshotFooter = R"(Examples:
   kmemtrace snapshot                             where this machine's memory is now
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
-  kmemtrace snapshot after.kmt --sort free       which slab caches hold memory that nobody uses
+  kmemtrace snapshot after.kmt --sort free       which slab caches hold unused memory
   kmemtrace snapshot --from copied/ --json       of files that were copied from another machine
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt; kmemtrace leaks hour.kmt
                                                  what grows in an hour; also report, timeline and diff
@@ -146,7 +146,7 @@ void run_snapshot(SnapshotArguments& options) {
 
 Command snapshot_command() {
   const auto options = std::make_shared<SnapshotArguments>();
-  Command command{"snapshot", "Show where the kernel's memory is now, without tracing.", kSnapshotFooter,
+  Command command{"snapshot", "Show what the kernel's memory is used for now, without tracing.", kSnapshotFooter,
                   [options](const Command&) {
                     run_snapshot(*options);
                     return 0;
@@ -155,17 +155,17 @@ Command snapshot_command() {
       "FILE", &options->file,
       "Show a snapshot that was written with -o\nOr a recording (.kmt), which has the state of memory at its end.",
       {.excludes = {"--from", "--output"}});
-  command.option(
-      "--from", &options->from, "FOLDER",
-      "Take copies of the kernel's files in FOLDER, of any machine\nNamed as in /proc (meminfo, slabinfo, …), or by "
-      "their whole path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. With a file uname, what `uname -a` said.");
+  command.option("--from", &options->from, "FOLDER",
+                 "Read copies of the kernel's files in FOLDER, from any machine\nThey are named as in /proc (meminfo, "
+                 "slabinfo, …), or by their full path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. A file uname may "
+                 "have the output of `uname -a`.");
   command.option("-o,--output", &options->output, "FILE",
                  "Write the snapshot to FILE.kmt instead of showing it\nWith --json, do both.");
   command.option("--every", &options->every, "INTERVAL",
-                 "Take one each INTERVAL, as 10s or 1m, and write them to the file of -o\nUntil Ctrl+C, or as long as "
-                 "--for says. The file grows by what changed, and a kill loses nothing that was taken.",
+                 "Take a snapshot every INTERVAL, e.g. 10s or 1m, and write them to the file of -o\nUntil Ctrl+C or "
+                 "for the time of --for. The file grows by what changed, and a kill loses no finished snapshot.",
                  {.excludes = {"FILE", "--from"}});
-  command.option("--for", &options->lasting, "DURATION", "End the series of --every after DURATION, as 1h");
+  command.option("--for", &options->lasting, "DURATION", "End the series of --every after DURATION, e.g. 1h");
   command.option(
       "--sort", &options->sort, "KEY",
       "Order slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())));

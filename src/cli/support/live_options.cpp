@@ -30,16 +30,16 @@ pid_t thread_group_of(pid_t task) {
 
 void add_live_options(Command& command, LiveOptions& options) {
   command.flag("-a,--all", &options.all, "Watch the whole machine while COMMAND runs, not only COMMAND");
-  command.option(
-      "-p,--pid", &options.pids, "PID",
-      "Watch only process PID, all its threads and what it forks from now on (repeatable)\nEnds when all of them have.",
-      {.repeats = true});
+  command.option("-p,--pid", &options.pids, "PID",
+                 "Watch only process PID, all its threads and what it forks from now on (repeatable)\nEnds when all "
+                 "these processes have ended.",
+                 {.repeats = true});
   command.option("--cgroup", &options.cgroup, "CGROUP",
-                 "Watch only tasks of this cgroup and of those below it\nOnly cgroups of version 2 can be selected.");
-  command.option("-d,--duration", &options.duration, "T", "End after that time: 10s, 1.5s, 200ms, 5m");
+                 "Watch only tasks in this cgroup and below it\nOnly cgroups of version 2 can be selected.");
+  command.option("-d,--duration", &options.duration, "T", "End after time T: 10s, 1.5s, 200ms, 5m");
   command.argument("COMMAND", &options.command,
-                   "Run COMMAND and watch it and what it forks; end when it ends\nWhat interrupts allocate while its "
-                   "tasks run counts as theirs.");
+                   "Run COMMAND and watch it and what it forks; end when it ends\nAllocations by interrupts while its "
+                   "tasks run count as theirs.");
 }
 
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {

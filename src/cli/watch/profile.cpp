@@ -54,7 +54,7 @@ struct ProfileArguments {
 };
 
 constexpr const char* kProfileFooter = R"(Examples:
-  kmemtrace profile -d 1m                        where allocations of a minute came from, and which still live
+  kmemtrace profile -d 1m                        where the allocations of a minute came from, and which are live
   kmemtrace profile -d 1m --by stack --top 5
   kmemtrace profile -d 10m -o heap.pb.gz         then: go tool pprof -http=: heap.pb.gz
   kmemtrace profile --rate 64K -- make -j8       finer, of a build
@@ -62,14 +62,13 @@ constexpr const char* kProfileFooter = R"(Examples:
   kmemtrace profile --continuous /var/tmp/heap   a file each minute, the latest 60, until it is ended
   kmemtrace profile -d 10m -o heap.kmt           then: kmemtrace profile --show heap.kmt --by cache,stack
 
-Allocations are drawn at random, each allocated byte with the same chance, one sample each --rate bytes on average. A
-sample is followed until it is freed. What is shown is computed back: estimates of everything that was allocated
-and of what lives, each with the interval in which the true value lies in 95 of 100 profiles. Rows of few samples
-have wide intervals; a smaller --rate makes them narrower and costs more. Live is what was allocated since the
-profile began and not freed yet.
+Allocations are sampled at random: every allocated byte has the same chance, with one sample per --rate bytes on
+average. A sample is followed until it is freed. The output is extrapolated: estimates of everything allocated and of
+what is live, each with its 95 % confidence interval. Rows with few samples have wide intervals; a smaller --rate
+makes them narrower and costs more. Live is what was allocated since the profile started and not freed yet.
 
-What can be seen by few samples is right on average however long it runs, so it may run always. An event that is not
-drawn costs some nanoseconds.
+Estimates are unbiased however long it runs, so it may run all the time. An event that is not sampled costs some
+nanoseconds.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
@@ -263,27 +262,27 @@ Command profile_command() {
                   }};
   add_live_options(command, options->live);
   command.option("--rate", &options->rate, "SIZE",
-                 "Draw one sample each SIZE allocated bytes on average (default: 512K)");
+                 "Take one sample per SIZE allocated bytes on average (default: 512K)");
   command.option("--of", &options->of, "WHAT",
-                 "Profile slab, pages or both (default: slab)\nBytes of slab pages are pages too: the sums of both are "
-                 "never added.",
+                 "Profile slab, pages or both (default: slab)\nSlabs are made of pages, so do not add the two sums.",
                  {.words = {"slab", "pages", "both"}});
   command.option("--by", &options->by, "KEYS",
                  "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup; "
-                 "several with commas. A caller is the first function that is no allocator (docs/wrappers.md).");
+                 "several with commas. A caller is the first function that is not an allocator (docs/wrappers.md).");
   command.option("-o,--output", &options->output, "FILE",
                  "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt, which --show shows again");
-  command.option("--show", &options->show, "FILE", "Show the profile that was written to FILE.kmt, by whatever keys",
+  command.option("--show", &options->show, "FILE", "Show the profile in FILE.kmt, by any keys",
                  {.excludes = {"--all", "--pid", "--cgroup", "--duration", "COMMAND", "--rate", "--of", "--continuous",
                                "--every", "--keep", "--format"}});
   command.option("--continuous", &options->continuous, "FOLDER",
-                 "Write a profile into FOLDER after each time T, until it is ended\nEach holds what was allocated in "
-                 "its time, and what lived at its end of all that was since the begin.");
-  command.option("--every", &options->every, "T", "With --continuous: a file each T (default: 1m)",
+                 "Write a profile into FOLDER after each time T, until interrupted\nEach has what was allocated in its "
+                 "time, and what is live at its end of all that was allocated since the start.");
+  command.option("--every", &options->every, "T", "With --continuous: write a file every T (default: 1m)",
                  {.needs = {"--continuous"}});
   command.option("--keep", &options->keep, "N", "With --continuous: keep the latest N files (default: 60)",
                  {.needs = {"--continuous"}});
-  command.option("--format", &options->format, "FORMAT", "With --continuous: files for pprof, or .kmt (default: pprof)",
+  command.option("--format", &options->format, "FORMAT",
+                 "With --continuous: write files for pprof, or .kmt (default: pprof)",
                  {.words = {kPprof, kKmt}, .needs = {"--continuous"}});
   add_limit_option(command, options->limit, "rows in the table");
   add_result_options(command, options->result, "kmemtrace.profile/1", "plain digits and full names");

@@ -44,12 +44,12 @@ constexpr const char* kServeFooter = R"(Examples:
   kmemtrace serve --prometheus 127.0.0.1:9751        then: curl http://127.0.0.1:9751/metrics
   kmemtrace serve --prometheus 0.0.0.0:9751 --top 20
 
-Serves, until it is ended, who allocates: counters of allocations and bytes by call site and cache, exact, and what
-lives of what was allocated since it began, estimated from followed samples. The number of names is bounded: those that
-allocate or hold most have series of their own, all others are in the series "other". docs/prometheus.md lists the
-metrics, with rules that alert when a call site's live bytes grow.
+Serves metrics until it is interrupted: exact counters of allocations and bytes by call site and cache, and live bytes
+of what was allocated since it started, estimated from samples. The number of names is limited: those that allocate or
+hold most have their own series, all others share the series "other". docs/prometheus.md lists the metrics, with rules
+that alert when a call site's live bytes grow.
 
-Whoever can connect to the address can read them: there is no password.
+Anybody who can connect to the address can read them: there is no password.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
@@ -154,16 +154,15 @@ void serve(const ServeArguments& options) {
 
 Command serve_command() {
   const auto options = std::make_shared<ServeArguments>();
-  Command command{"serve", "Serve metrics of who allocates kernel memory, for Prometheus.", kServeFooter,
+  Command command{"serve", "Serve metrics of kernel memory allocations for Prometheus.", kServeFooter,
                   [options](const Command&) {
                     serve(*options);
                     return 0;
                   }};
-  command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, as 127.0.0.1:9751",
+  command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, e.g. 127.0.0.1:9751",
                  {.required = true});
-  command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks of this cgroup and of those below it");
-  command.option("--top", &options->most_names, "N",
-                 "Serve series of at most N call sites, and of as many caches (default: 50)",
+  command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks in this cgroup and below it");
+  command.option("--top", &options->most_names, "N", "Serve series of at most N call sites and N caches (default: 50)",
                  {.range = OptionRange{1, 10000}});
   return command;
 }

@@ -41,12 +41,12 @@ constexpr const char* kStatFooter = R"(Examples:
   kmemtrace stat -p 812 -d 5s
   kmemtrace stat --interval 1s --json  an object a line, for scripts
 
-The kernel counts by itself, with BPF programs on its tracepoints: nothing is streamed, every event costs some
-nanoseconds, and the counts are exact: what happened is Events and Missed together. Missed, a column that is there when
-it has something, came while the same event was being counted on its CPU; of that only the number is known. Requested is what was asked for, Allocated what was given for it. Frees say of
-how many bytes they are where the kernel tells; a kfree() does not.
+The kernel counts by itself, with BPF programs on its tracepoints: nothing is streamed, and every event costs some
+nanoseconds. The counts are exact: what happened is Events plus Missed. Missed events came while the same event was
+being counted on their CPU; only their number is known. The column is shown if it is not empty. Requested is what was
+asked for, Allocated what was given for it. Frees show bytes if the kernel reports them; a kfree() does not.
 
-Beside the events stands what the kernel says of its memory as a whole, at the begin and the end, or of each interval.
+The kernel's own counters of its memory are shown too, at the start and the end, or for each interval.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
@@ -141,7 +141,7 @@ Command stat_command() {
                   }};
   add_live_options(command, options->live);
   command.option("-I,--interval", &options->interval, "T",
-                 "Print what was counted after each time T too: 1s, 100ms\nWith --json, an object a line is printed.");
+                 "Also print the counts of each interval T: 1s, 100ms\nWith --json, one object per line is printed.");
   add_result_options(command, options->result, "kmemtrace.stat/1", "plain digits, and events that did not happen");
   return command;
 }

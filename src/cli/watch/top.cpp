@@ -56,9 +56,9 @@ Keys: 1 to 6 or Tab change the view, s the column that is sorted by, / filters b
 PageUp, PageDown, Home, End choose a row, Enter shows its stacks, p pauses what is shown, f writes the frame to a file,
 q ends.
 
-Counts and bytes are exact: the kernel adds them up by itself. Live bytes and stacks come from samples, one each 256 KiB
-allocated, that are followed until they are freed; they are estimates, of what was allocated since top began. What top
-costs, and what it missed, is in its fourth line.
+Counts and bytes are exact: the kernel adds them up. Live bytes and stacks are estimates for what was allocated since
+top started. They come from samples, one per 256 KiB allocated, which are followed until they are freed. The fourth
+line shows what top costs and what it missed.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
@@ -327,13 +327,13 @@ Command top_command() {
                     return 0;
                   }};
   add_live_options(command, options->live);
-  command.option("--interval", &options->interval, "T", "Update each T (default: 1s)");
+  command.option("--interval", &options->interval, "T", "Update every T (default: 1s)");
   command.option("--view", &options->view, "VIEW",
-                 "Begin with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)");
+                 "Start with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)");
   command.option("--sort", &options->sort, "COLUMN",
-                 "Sort by COLUMN (default: bytes)\nIt is one of bytes and events, both of the last interval, live, "
-                 "and, since the begin, allocated, total, wasted, failed.");
-  command.option("--filter", &options->filter, "TEXT", "Show only rows whose names have TEXT in them");
+                 "Sort by COLUMN (default: bytes)\nCOLUMN is bytes or events (of the last interval), live, allocated, "
+                 "total, wasted or failed (since the start).");
+  command.option("--filter", &options->filter, "TEXT", "Show only rows whose names contain TEXT");
   command.flag("--batch", &options->batch, "Print frames as text, one after the other, for pipes");
   command.option("-n,--frames", &options->frames, "N", "Print N frames as text and end",
                  {.range = OptionRange{1, 1'000'000'000}});
