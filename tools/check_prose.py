@@ -33,7 +33,6 @@ NOT_YET = (
     'src/symbols/',
     'src/trace/',
     'src/views/',
-    'tests/oracle/',
     'tests/unit/',
 )
 

@@ -81,7 +81,7 @@ class Sites(Case):
 
 
 class Plan(Case):
-    """Each planted mistake is told with its call sites, as often as it was made, and no other of these call sites."""
+    """Each planted mistake is reported with its call sites, as often as it was made, and no other of these call sites."""
 
     def check_plan(self, found, sample):
         planned = {anomaly[:1] + anomaly[2:4] + anomaly[1:2]: anomaly[4:] for anomaly in sample.plan.anomalies}

@@ -71,7 +71,7 @@ class Anonymous(unittest.TestCase):
                 raw = subprocess.run(['trace-cmd', 'report', '-R', original], capture_output=True, encoding='utf-8',
                                      errors='replace', check=True).stdout
                 addresses = {int(text, 16) for text in ADDRESS.findall(raw)}
-                # Of 31-bit addresses some are found by accident in any file of this size.
+                # Some 31-bit addresses occur by accident in any file of this size.
                 addresses = {address for address in addresses if address > 1 << 32 or long_bytes == 4}
                 tasks = {task for task in TASK.findall(raw) if len(task) > 4 and task not in ('<idle>', '<...>')}
                 if 's390x' not in name:
@@ -88,7 +88,7 @@ class Anonymous(unittest.TestCase):
                 self.assertEqual(found, [])
 
     def test_functions_of_a_perf_data(self):
-        """It holds no symbols: those that are given go with the code; without them nothing names it, and that is said."""
+        """It holds no symbols. Given symbols move with the code; without them it has no names, and a message says so."""
         perf = subprocess.run(['zstd', '-d', '-c', data('amd64/perf.data.zst')], stdout=subprocess.PIPE, check=True).stdout
         with open(self.path('perf.data'), 'wb') as out:
             out.write(perf)
@@ -155,7 +155,7 @@ class Anonymous(unittest.TestCase):
 
 
 def sums(path):
-    """What a report says, but for what is in the trace by other names."""
+    """A report without the names that anonymising replaces."""
     document = report(path)
     for site in document['call_sites']:
         del site['address']
@@ -164,7 +164,7 @@ def sums(path):
 
 
 def tasks(path):
-    """What each task allocated and freed."""
+    """Memory that each task allocated and freed."""
     rows = report(path, '--by', 'task')['groups']['slab']['rows']
     return sorted(json.dumps({key: value for key, value in row.items() if key != 'keys'}) for row in rows)
 

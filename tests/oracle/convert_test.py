@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace convert` on real traces. What is in a .kmt is read by a second reader and compared field by field with the
-text of `trace-cmd report -t -R` of the original; what comes back from it has to say the same to trace-cmd and in a
-report."""
+"""`kmemtrace convert` on real traces. A second reader reads the .kmt, and its fields are compared with the
+text of `trace-cmd report -t -R` of the original. Converted back, it must be the same for trace-cmd and in a report."""
 import bisect
 import collections
 import os
@@ -99,7 +98,7 @@ class Decoded(Case):
         if name == 'call_site':
             self.assertIn(shown, symbols.names_of(value))
         elif shown.startswith('ARRAY'):
-            # Of an array without a size trace-cmd shows what its format says, even beyond the record's end.
+            # trace-cmd shows an array without a size as its format says, even beyond the record's end.
             want = bytes(int(byte, 16) for byte in re.findall(r'[0-9a-f]{2}', shown[5:]))
             got = record[field.offset:field.offset + len(want)]
             self.assertGreaterEqual(len(got), 8)

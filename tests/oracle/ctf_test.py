@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
 
 
 def lttng_name(name):
-    """Of the events in tests/data."""
+    """LTTng's names of the events in tests/data."""
     kmem = name.startswith(('kmalloc', 'kfree', 'mm_', 'rss_'))
     return 'kmem_' + name if kmem else 'ftrace_' + name if name == 'kernel_stack' else name
 
@@ -186,7 +186,7 @@ class RealWriter(Case):
 
 
 class RealLttng(Case):
-    """What lttng-modules 2.13.9 recorded on Linux 6.1, against babeltrace2's text; one with buffers that were too small."""
+    """Recordings of lttng-modules 2.13.9 on Linux 6.1, against babeltrace2's text; one with buffers that were too small."""
 
     LINE = re.compile(r'\[(\d+)\.(\d{9})\] \S+ (\w+): \{ cpu_id = (\d+) \}, \{ tid = (\d+), procname = "([^"]*)" \}, '
                       r'\{ (.*) \}$')
@@ -229,7 +229,7 @@ class RealLttng(Case):
         self.assertEqual(6718, self.check('amd64/lttng.lost', 800))
 
     def test_converted_it_is_as_sound(self):
-        """What is known of the trace is known of the file, and nothing else: no counts of the kernel's are missed."""
+        """The file has the same facts as the trace, and no others: the kernel's counts are not missed."""
         for name, verdict in (('amd64/lttng', 'sound'), ('amd64/lttng.lost', 'unsound')):
             with self.subTest(name):
                 found, rows = [], []
@@ -243,7 +243,7 @@ class RealLttng(Case):
                 self.assertIn('assumed_page_size', found[0][1])
 
     def discarded(self, path):
-        """Of each CPU, in order: how many, since and until when."""
+        """The losses of each CPU, in order: number, start and end."""
         _, warnings = self.babeltrace('--clock-seconds', '--no-delta', path)
         found = collections.defaultdict(list)
         for count, since, since_ns, until, until_ns, cpu in self.DISCARDED_BETWEEN.findall(warnings):
@@ -251,7 +251,7 @@ class RealLttng(Case):
         return found
 
     def test_discarded_events_stay_in_their_packet(self):
-        """The packet that counts them was full: converted, they are behind its last event and in front of the next."""
+        """The packet that counts them was full: converted, they are after its last event and before the next."""
         source = data('amd64/lttng.lost')
         times = collections.defaultdict(list)
         for event in self.shown(source)[0]:
@@ -277,11 +277,11 @@ class RealLttng(Case):
                 if cpu in dropped:
                     got[cpu].append((dropped.pop(cpu), last[cpu], time))
                 last[cpu] = time
-        # trace-cmd's text does not show what was lost behind the last event.
+        # trace-cmd's text does not show losses after the last event.
         self.assertEqual({cpu: [loss for loss in losses if loss[2] > loss[1]] for cpu, losses in want.items()}, got)
 
     def test_cut_off_at_a_packet(self):
-        """babeltrace2 takes that for the whole stream: only the index beside it tells."""
+        """babeltrace2 takes that for the whole stream: only the index beside it shows the cut."""
         source, cut = data('amd64/lttng.lost'), self.path('cut')
         shutil.copytree(source, cut)
         stream = os.path.join(cut, 'kernel', 'c_0')
@@ -393,7 +393,7 @@ class Lttng(Case):
         self.check(packed=True, big=True)
 
     def test_metadata_cut_off(self):
-        """libbabeltrace2 reads some such files for ever: it is not to be asked."""
+        """libbabeltrace2 never finishes some such files, so it must not read them."""
         for big in (False, True):
             self.check(packed=True, big=big)
             path = self.path('session/kernel/metadata')
@@ -479,7 +479,7 @@ class Lttng(Case):
         self.assertRegex(events, r'-0 .*sched_switch:')
 
     def test_discarded(self):
-        """Discarded events with CPU, number and time; discarded packets, of which nobody knows what they held."""
+        """Discarded events with CPU, number and time; discarded packets with unknown content."""
         writer, first, other = self.write()
         writer.packet(0, first[:50])
         writer.packet(0, first[50:100], lost=7)
@@ -524,7 +524,7 @@ class Lttng(Case):
 
         def stack(*addresses):
             return writer.pack('I', len(addresses)) + writer.pack(f'{len(addresses)}Q', *addresses)
-        # Kernels up to 5.1 put -1 behind the last address.
+        # Kernels up to 5.1 put -1 after the last address.
         writer.packet(0, [(1000 + i, 'kmem_kmalloc', (0xffffffff81abc000, 0xffff888000001000 + 64 * i, 50, 64, 0xcc0),
                            (501 + i % 2, 501, comm('helper' if i % 2 else 'main'),
                             stack(0x55550000 + i % 2, 0x66660000, (1 << 64) - 1)))
@@ -553,7 +553,7 @@ class Lttng(Case):
         return start
 
     def test_cut_off(self):
-        """What is in front of it counts, the other CPU whole; nothing of what was made for that is left."""
+        """Everything before it counts, and the whole other CPU. No temporary file is left."""
         start = self.cut_off()
         os.mkdir(self.path('tmp'))
         os.environ['TMPDIR'] = self.path('tmp')

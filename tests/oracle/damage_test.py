@@ -16,7 +16,7 @@ from kmemtrace import data, report, run  # noqa: E402
 
 PAGE = 4096
 LIMITS = {'seconds': 20, 'megabytes': 512}
-LITTLE, BIG = 'i386', 's390x'  # whose events are counted; one of each byte order
+LITTLE, BIG = 'i386', 's390x'  # their events are counted; one of each byte order
 
 
 class Sound:
@@ -92,7 +92,7 @@ class Damaged(unittest.TestCase):
 
 
 class Files(Damaged):
-    """What is wrong with the file as a whole."""
+    """Damage to the file as a whole."""
 
     def test_sound_files_are_sound(self):
         """The files that the other tests damage have nothing wrong of themselves."""
@@ -164,7 +164,7 @@ class Truncated(Damaged):
 
 
 class Pages(Damaged):
-    """What is wrong in a ring-buffer page costs the rest of that page, no more."""
+    """Damage in a ring-buffer page loses only the rest of that page."""
 
     def edit(self, kernel, cpu, page, at, value, code='I'):
         """The trace in version 6 with one number changed; the offset in the file of the page."""
@@ -225,7 +225,7 @@ class Pages(Damaged):
 
 
 class Sections(Damaged):
-    """What is wrong in the file's structure."""
+    """Damage to the file's structure."""
 
     def test_damaged_chunk(self):
         for compression in ('zlib', 'zstd'):

@@ -34,7 +34,7 @@ def function(symbol):
 
 
 def name_of(key, value):
-    """What a key's value is called in any kernel."""
+    """The name of a key's value in any kernel."""
     if key in ('call-site', 'caller'):
         return function(value['symbol'])
     if key in ('task', 'process'):

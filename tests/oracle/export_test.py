@@ -68,7 +68,7 @@ class Events(Case):
         self.of_all(self.check)
 
     def test_formulas(self):
-        """No cell begins like a formula of a spreadsheet; what it begins with is told."""
+        """No cell begins like a formula of a spreadsheet; the original start can be restored."""
         path = place('formulas')
         names = '=cmd|x', '+1', '-sh', '@SUM(1)', '=a,"b"', "it's=1"
         with open(path, 'w', encoding='ascii') as file:
@@ -259,7 +259,7 @@ class Stacks(Case):
         self.of_all(self.check_collapsed)
 
     def check_speedscope(self, path):
-        """What no schema says: that indexes are of frames, and weights add up."""
+        """Properties beyond the schema: indexes are those of frames, and weights add up."""
         told = told_of(path)
         document = json.loads(export(path, 'speedscope'))
         self.assertEqual('https://www.speedscope.app/file-format-schema.json', document['$schema'])
@@ -353,7 +353,7 @@ class Pprof(Case):
         return done.stdout
 
     def test_totals(self):
-        """Of every sample type, by allocator: a root frame and a label each."""
+        """Each allocator has a root frame and a label, in every sample type."""
         for path in (data('amd64/trace.dat'), data('amd64-stacks/trace.dat'), data('s390x/trace.lost.dat'),
                      planted('hostile', 'amd64', hostile=True, stacks=True)):
             told = told_of(path)
@@ -408,7 +408,7 @@ class Writing(Case):
         self.assertEqual([], unfinished(output))
 
     def test_fails_at_once(self):
-        """A place that cannot be written is told before the trace is read: this one never ends."""
+        """A place that cannot be written is reported before the trace is read: this one never ends."""
         fifo = place('fifo')
         os.mkfifo(fifo)
         for command in (('export', '--to', 'csv'), ('export', '--to', 'sqlite'), ('flamegraph',)):
@@ -467,7 +467,7 @@ class Writing(Case):
             self.assertEqual('before\n' + 3 * one.read(), file.read())
 
     def test_links_give_way_to_the_file(self):
-        """Whoever may write to the folder would else choose what root overwrites, or makes."""
+        """Otherwise, users who may write to the folder would choose the files that root overwrites or creates."""
         folder = place('links')
         os.mkdir(folder)
         victim = os.path.join(folder, 'victim')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The traces that exports and flame graphs are made of in tests, and what `report --json` tells of them."""
+"""The traces that exports and flame graphs are made of in tests, and the results of `report --json` for them."""
 import os
 import re
 import sys
@@ -37,7 +37,7 @@ def export_file(path, format, *options):
 
 
 def unfinished(output):
-    """What lies beside a file that was not finished."""
+    """Files left beside an unfinished file."""
     return [name for name in os.listdir(os.path.dirname(output)) if name.startswith(os.path.basename(output) + '.')]
 
 

@@ -100,7 +100,7 @@ class Flamegraph(Case):
         self.assertTrue(all(width <= 1200 for *_, width, _ in frames))
 
     def test_peaks(self):
-        """A single stack's is exact. Of several it is no more than the sum, and less than no share can be told."""
+        """A single stack's peak is exact. The peak of several is at most the sum, and at least each share."""
         path = data('amd64-stacks/trace.dat')
         frames, _, _ = self.draw(path, '--metric', 'peak')
         exact = {self.value(title) for _, title, *_ in frames[1:] if 'at most' not in title}
@@ -137,7 +137,7 @@ class Flamegraph(Case):
             self.assertEqual(rows(frames), 3)  # all, allocators, call sites
 
     def test_difference_where_one_has_no_stacks(self):
-        """Call sites are compared, which is said."""
+        """Call sites are compared, with a message."""
         with_stacks, without = data('amd64-stacks/trace.dat'), data('amd64/trace.dat')
         for path, base, which in ((with_stacks, without, 'FILE'), (without, with_stacks, 'BASE')):
             frames, said, tree = self.draw(path, '--diff', base)

@@ -98,7 +98,7 @@ class Answers(unittest.TestCase):
                 self.assertEqual('', done.stdout)
 
     def test_too_much(self):
-        """What would fill memory ends when it is more than anybody reads."""
+        """An answer that would fill memory is cut at a limit that no user reaches."""
         for rows, words in ((b' ' * (129 << 20), 'larger than 128 MiB'), (b'{"data": [[0' + b',0' * (9 << 20), 'more than 8 million values')):
             done = self.ask(rows)
             self.assertEqual(2, done.returncode)
@@ -111,7 +111,7 @@ class Answers(unittest.TestCase):
         self.assertIn('0 columns', done.stderr)
 
     def test_no_answer(self):
-        """A server whose connections nobody serves: the kernel takes them, and no byte comes back."""
+        """A server that never answers: the kernel accepts connections, and no byte comes back."""
         silent = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(silent.close)
         url = f'http://127.0.0.1:{silent.getsockname()[1]}'

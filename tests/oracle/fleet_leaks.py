@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `fleet leaks` tells of hosts, against `leaks` of their traces and slopes by integrals. A class of servers in
+"""`fleet leaks` of hosts, against `leaks` of their traces and slopes by integrals. A class of servers in
 fleet_test.py has these tests."""
 import collections
 import json
@@ -10,7 +10,7 @@ from fleet_side import HOSTS, doubted, fleet, function_of, load, write_kept_trac
 
 
 class Leaks:
-    """Of hosts that are loaded: self.urls, self.servers."""
+    """Tests with loaded hosts: self.urls, self.servers."""
 
     def test_live_as_leaks_tells(self):
         for host, (path, _) in HOSTS.items():
@@ -44,7 +44,7 @@ class Leaks:
             for (at, change), (until, _) in zip(steps, steps[1:] + [(seconds, 0)]):
                 level += change
                 integral += level * ((until - seconds / 2) ** 2 - (at - seconds / 2) ** 2) / 2
-            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # what is gone has not grown
+            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # freed memory has not grown
         return slopes
 
     def test_growth(self):
@@ -76,7 +76,7 @@ class Leaks:
         self.assertRegex(run('fleet', 'leaks', '--server', url).stdout, 'doubtful +1 trace may lack frees')
 
     def test_an_allocator_without_frees(self):
-        """Pages whose frees nobody recorded are not sure, whatever else was freed; and the other way round."""
+        """Pages without recorded frees are not sure, although other frees were recorded; and the other way round."""
         url, sides = f'{self.servers.all[0].url}/fleet_lacking', {'slab': 'kfree', 'pages': 'mm_page_free'}
         for host, lacking in sides.items():
             load(url, write_kept_trace(place(f'lacks_{host}.dat'), lacking=(lacking,)), host, '2026-11-20', level='aggregates')
@@ -110,7 +110,7 @@ class Leaks:
         self.assertEqual((row['live_bytes'], 0, 0), (row['unseen_bytes'], row['sure_growth_bytes_per_s'], row['growing_hosts']))
 
     def test_growth_of_short_traces(self):
-        """Nothing is said of less than a second, and it does not count for the mean."""
+        """Traces under a second are not judged, and do not count for the mean."""
         self.assertLess(fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'], 1e9)
         short = fleet(self.urls[0], 'leaks', '--host', 'web1')['groups']['slab']['rows']
         self.assertEqual({(None, None, 0)}, {(row['growth_bytes_per_s'], row['deviation_bytes_per_s'], row['growing_traces'])
@@ -168,7 +168,7 @@ class Leaks:
                                  {cache: bytes for cache, (bytes, _) in told.items() if bytes})
 
     def test_reclaimable_pages(self):
-        """Users' and the page cache's are not sure, others are: as `leaks` tells of real traces, and of a planted one."""
+        """User pages and the page cache are not sure, others are: as in `leaks` for real traces and a planted one."""
         for host in 'web1', 'arm', 'big', 'deep':
             told = fleet(self.urls[0], 'leaks', '--host', host, '--by', 'migrate-type')['groups']['pages']['rows']
             with self.subTest(host):
@@ -186,7 +186,7 @@ class Leaks:
                          [(row['keys']['migrate-type'], row['growing_hosts'], row['sure_growth_bytes_per_s'] > 0) for row in rows])
 
     def test_freed_unseen(self):
-        """What lives at call sites that free unseen is not sure, as `leaks` tells; growth of the rest is of the rest alone."""
+        """Memory live at call sites that free unseen is not sure, as in `leaks`; growth of the rest is of the rest alone."""
         rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
         self.assertEqual(doubted(HOSTS['reused'][0], 'call-site', 'reallocated'),
                          {row['keys']['call-site']: row['unseen_bytes'] for row in rows if row['unseen_bytes']})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is stored, and stays so: tables, versions and shards, loading again, twice and in part. A class of servers in
+"""Stored data: tables, versions and shards, loading again, twice and in part. A class of servers in
 fleet_test.py has these tests."""
 import json
 import os
@@ -36,7 +36,7 @@ class Loading:
         self.assertEqual(len(HOSTS), sum(loaded))
 
     def test_a_shard_without_tables(self):
-        """Time does not cure it: it is said at once, with the cause."""
+        """Waiting does not help: it is reported at once, with the cause."""
         url = f'{self.servers.all[0].url}/half'
         schema(url, '--cluster', 'fleet')
         began = time.monotonic()
@@ -85,7 +85,7 @@ class Loading:
         self.assertIn('knows no cluster nope', done.stderr)
 
     def test_what_selects_nothing(self):
-        """Is not loaded, as `report` tells of nothing."""
+        """It is not loaded, because `report` has nothing for it."""
         path, began = HOSTS['web1']
         for options in ('--comm', 'nobody*'), ('--time', '+100,'):
             done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
@@ -130,7 +130,7 @@ class Loading:
             self.assertEqual(one, other)
 
     def test_of_the_same_time(self):
-        """Of what is loaded again in another form nobody knows that it is the same; it is said."""
+        """A trace that is loaded again in another form is not recognised, and a message says so."""
         path = HOSTS['web2'][0]
         for server in self.servers.all:
             self.addCleanup(server.query, "ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-02-01'")

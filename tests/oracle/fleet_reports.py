@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `fleet report`, `diff` and `traces` tell of hosts, against `report` and `diff` of their traces. A class of servers in
+"""`fleet report`, `diff` and `traces` of hosts, against `report` and `diff` of their traces. A class of servers in
 fleet_test.py has these tests."""
 import collections
 import json
@@ -9,7 +9,7 @@ from fleet_side import HOSTS, fleet, function_of, groups, local_groups
 
 
 class Reports:
-    """Of hosts that are loaded: self.urls."""
+    """Tests with loaded hosts: self.urls."""
 
     def test_each_host_as_its_trace(self):
         for host, (path, _) in HOSTS.items():
@@ -46,7 +46,7 @@ class Reports:
             self.assertEqual(report(path)['slab']['lifetime']['mean_ns'], slab['mean_lifetime_ns'] or 0)
 
     def test_diff_as_diff_tells(self):
-        """Of two hosts with a trace each. Local durations may begin with an event that no report counts."""
+        """Two hosts with a trace each. Local durations may begin with an event that no report counts."""
         done = run('diff', HOSTS['web2'][0], HOSTS['web1'][0], '--json', '--limit', '0', '--per', 'second')
         local = json.loads(done.stdout)
         told = fleet(self.urls[0], 'diff', '--a', 'host=web2', '--b', 'kernel=*,host=web1')
@@ -73,7 +73,7 @@ class Reports:
                         self.assertAlmostEqual(*counts, delta=1e-6 * max(1, abs(one)), msg=(name, column, side))
 
     def test_diff_of_what_one_side_lacks(self):
-        """Of an allocator that a side has nothing of nothing is new: perhaps it was recorded without."""
+        """If a side has nothing of an allocator, nothing is new: perhaps it was recorded without."""
         local = json.loads(run('diff', HOSTS['late'][0], HOSTS['web1'][0], '--by', 'comm', '--json', '--limit', '0').stdout)['groups']['pages']
         told = fleet(self.urls[0], 'diff', '--by', 'comm', '--a', 'host=late', '--b', 'host=web1')['groups']['pages']
         self.assertGreater(local['total'], 0)
@@ -102,7 +102,7 @@ class Reports:
         self.assertEqual({'web2'}, hosts('--kernel', '5.10*', '--host', 'web*'))
         self.assertEqual({'web1', 'web2', 'arm', 'late'}, hosts('--until', '2026-11-21'))
         self.assertEqual({'old'}, hosts('--since', '2026-11-21', '--until', '2026-11-21T12:00'))
-        # Of a report, what happened in the time: a trace that goes over midnight is cut there.
+        # A report has the events of the time: a trace that passes midnight is cut there.
         days = [fleet(self.urls[0], 'report', '--host', 'late', '--by', 'host', *when)['groups']['slab']['rows'][0]
                 for when in (('--until', '2026-11-21'), ('--since', '2026-11-21'), ())]
         for measure in ('allocations', 'bytes_allocated', 'matched_frees'):
@@ -116,13 +116,13 @@ class Reports:
         done = run('fleet', 'report', '--server', self.urls[0], '--host', 'late', '--until', '2026-11-21')
         self.assertRegex(done.stdout, r'1 trace of 1 host, 5\.000 s of recording')
         self.assertRegex(done.stdout, 'events .* in these traces, at other times too')
-        # What lives at the end was allocated in it or before.
+        # Memory live at the end was allocated in it or before.
         for measure in ('live_allocations', 'live_bytes'):
             self.assertEqual(days[2][measure], days[1][measure])
             self.assertNotEqual(days[2][measure], days[0][measure])
 
     def test_sides_are_parts(self):
-        """Of what the other options select: both conditions hold."""
+        """A part of what the other options select: both conditions hold."""
         def hosts(*options):
             told = fleet(self.urls[0], 'diff', '--by', 'host', *options)
             return [{row['keys']['host'] for row in told['groups']['slab']['rows'] if row[side]} for side in ('in_a', 'in_b')]
@@ -134,7 +134,7 @@ class Reports:
         self.assertIn('holds no such trace: host web1, host web2', why.replace('\n', ' '))
 
     def test_hostile_filters(self):
-        """What is in a filter stays text."""
+        """The content of a filter stays text."""
         for text in ("'", '"', '\\', "\\'", "x' OR '1'='1", "%", "_", "') OR 1=1 --", '`', 'a;DROP TABLE x', '\n', '*%*'):
             with self.subTest(text):
                 self.assertIn('holds no such trace', fleet(self.urls[0], 'report', '--host', text, exit_code=2))

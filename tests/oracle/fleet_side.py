@@ -19,7 +19,7 @@ GHOST, KEPT = 0xffffffff81000001, 0xffffffff81000101
 
 
 def write_long_trace(path, pairs, seconds=10):
-    """Text: as many allocations and, but for each tenth, frees, over so many seconds."""
+    """Writes a text trace: `pairs` allocations and frees (nine of ten are freed), over so many seconds."""
     with open(path, 'w', encoding='ascii') as file:
         for i in range(pairs):
             at = f'{100 + i * seconds / pairs:.6f}'
@@ -49,7 +49,7 @@ def write_reused_trace(path):
 
 
 def write_reclaimable_trace(path):
-    """Ten seconds of objects that stay but for one: every other one is of kmalloc-rcl-64."""
+    """Ten seconds of objects that all stay except one: every other one is of kmalloc-rcl-64."""
     recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
     recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t kept\n{KEPT + 0x1000:x} t other\n'.encode()
     for i in range(1_000):

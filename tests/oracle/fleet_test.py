@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`export --to clickhouse` and `fleet`, with real servers: two of Debian's ClickHouse (18.16) as two shards, and a current
-engine. What they tell of a host has to be what `report`, `leaks` and `diff` tell of its trace; of all hosts, the sum."""
+engine. Their results for a host must be those of `report`, `leaks` and `diff` for its trace; for all hosts, the sum."""
 import contextlib
 import json
 import os
@@ -109,7 +109,7 @@ class Killed(Case):
         self.kill_server(1)
 
     def test_loader(self):
-        """What a killed loader left is not shown, not sent again, and not doubled."""
+        """Data of a killed loader is not shown, not sent again, and not doubled."""
         load = self.start_load()
         self.wait_for_rows(load)
         load.kill()
@@ -119,7 +119,7 @@ class Killed(Case):
         self.check_whole()
 
     def test_who_is_not_there(self):
-        """The server that is asked answers; which one does not, is said, once."""
+        """The asked server answers, and names the one that does not, once."""
         done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1', '--recorded-at', '2026-11-20')
         self.assertEqual(0, done.returncode, done.stderr)
         self.servers.all[1].stop()
@@ -139,8 +139,8 @@ class Killed(Case):
 
 
 def chdb_library():
-    """Where it is, or gets to be; None and why it is not. It is there only when all of it is: npm writes its 500 MB for a
-    while, and others may test at the same time, or have been ended before."""
+    """Its path, or None and the reason. It appears only when it is complete: npm writes its 500 MB for a while, and other
+    tests may run at the same time, or have been killed before."""
     if not CHDB_FOLDER:
         return None, 'KMEMTRACE_CHDB names no folder for it'
     place = os.path.join(CHDB_FOLDER, CHDB.rpartition('@')[2])
@@ -159,7 +159,7 @@ def chdb_library():
             return None, f'npm does not install {CHDB}: {error}: {(error.stdout or b"").decode()}'
         with contextlib.suppress(OSError):  # another test's is there by now
             os.rename(unfinished, place)
-        os.makedirs(unfinished, exist_ok=True)  # as whoever made it wants to remove it
+        os.makedirs(unfinished, exist_ok=True)  # its creator removes it
     return library, ''
 
 

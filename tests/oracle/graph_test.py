@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `graph` says of calls: against trace-cmd's text of real function_graph traces of Linux 6.1, against intervals of its raw
+"""Results of `graph`: against trace-cmd's text of real function_graph traces of Linux 6.1, against intervals of its raw
 records, and of made traces in which tasks move, are interrupted, and lose events."""
 import collections
 import fnmatch
@@ -49,7 +49,7 @@ class RealTrace:
         cls.calls = cls.result['calls']
 
     def test_lines_are_those_of_trace_cmd(self):
-        """Each begin and each end at its time, CPU and task; durations, as many digits as trace-cmd shows; nesting."""
+        """Each start and each end at its time, CPU and task; durations, as many digits as trace-cmd shows; nesting."""
         begins, ends = {}, {}
         for call in self.calls:
             if call['began_ns'] is not None:
@@ -85,12 +85,12 @@ class RealTrace:
             if parent is not None and id(self.calls[parent]) in depths:
                 steps[indent - depths[id(self.calls[parent])]] += 1
         self.assertEqual([], [key for known in (begins, ends) for key, left in known.items() if left])
-        # calls of which the begin is not in the trace are no parents
+        # calls whose start is not in the trace are no parents
         self.assertTrue(min(steps) == 1 and steps[1] > 0.97 * steps.total(), steps)
         self.assertTrue(all(lines[kind] > 50 for kind in ('leaf', 'begin', 'exit')), lines)
 
     def test_memory_is_what_tasks_allocated_meanwhile(self):
-        """Of calls in task context: allocations by the same task between begin and end, but not by interrupts."""
+        """Calls in task context have the allocations by the same task between start and end, but not those of interrupts."""
         history = History(stored(self.trace, 'R'))
         checked = collections.Counter()
         for call in self.calls:
@@ -115,7 +115,7 @@ class RealTrace:
             self.assertTrue(checked[allocator, True, True] > 5 and checked[allocator, False, False] > 100, checked)
 
     def test_all_is_inside_or_outside(self):
-        """What outermost calls of tasks and of interrupts hold, and what no call holds, is all that was allocated."""
+        """Outermost calls of tasks and interrupts, and the rest outside of calls, have all allocations."""
         report = json.loads(run('report', '--json', self.path).stdout)
         for allocator in 'slab', 'pages':
             sums = collections.Counter()
@@ -148,7 +148,7 @@ class RealTrace:
             self.assertEqual(self.result[key], again[key])
 
     def test_call_sites_are_calls(self):
-        """Where the tracer has taken the return address, the call site is the innermost open call that is no allocator's."""
+        """If the tracer has replaced the return address, the call site is the innermost open call outside allocators."""
         done = run('export', self.path, '--to', 'jsonl')
         told = {(row['event'], row['time_ns'], row['cpu'], row['address']): row.get('symbol')
                 for row in map(json.loads, done.stdout.splitlines()) if 'address' in row}
@@ -394,7 +394,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual([(20, (1, 64, 64))] * 2, [(call['duration_ns'], slab(call)) for call in made.graph()['calls']])
 
     def test_interrupts_on_top(self):
-        """A hard interrupt on a softirq on a task: each keeps what is its own; time below counts, but as nobody's own."""
+        """A hard interrupt on a softirq on a task: each keeps what is its own; time below counts, but not as self time."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0)
         made.allocate(1010, 0, 11, 0x1000, 1)
@@ -459,7 +459,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual((True, 1_400_000, 400_000), (outer['lost_events'], outer['ended_ns'], outer['duration_ns']))
         self.assertEqual((True, None), (first['lost_events'], first['ended_ns']))
         self.assertEqual((None, 1_300_000, 100_000), (second['began_ns'], second['ended_ns'], second['duration_ns']))
-        self.assertEqual([(0, 0, 0)] * 3, [slab(call) for call in (outer, first, second)])  # nobody knows where
+        self.assertEqual([(0, 0, 0)] * 3, [slab(call) for call in (outer, first, second)])  # the call is unknown
         self.assertEqual(1, result['outside']['slab']['allocations'])
         row, = (row for row in result['functions'] if row['function'] == 'b')
         self.assertEqual((3, 2, 1, 190_000), (row['calls'], row['cut_off'], row['lost_events'], row['total_ns']))
@@ -479,7 +479,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual([(0, 0, 0)] * 5, [slab(call) for call in calls])
 
     def test_return_values(self):
-        """As Linux 6.15 lays the events out: a long depth, arguments behind it, and what was returned."""
+        """As Linux 6.15 lays the events out: a long depth followed by arguments, and the result."""
         made = Made(fields={'funcgraph_entry': 'unsigned long func; unsigned long depth',
                             'funcgraph_exit': 'unsigned long func; unsigned long retval; unsigned long depth; '
                                               'unsigned long overrun; unsigned long calltime; unsigned long rettime'})
@@ -496,7 +496,7 @@ class MadeTraces(unittest.TestCase):
             self.assertIn('0.050 us    |  ' + line, text)
 
     def test_allocation_that_is_told_twice(self):
-        """Linux 6.18 tells of a large one behind kvmalloc twice: it is one, and happens where it was told first."""
+        """Linux 6.18 reports a large kmalloc in kvmalloc twice: it counts once, at the first event."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0)
         made.begin(1010, 0, 11, 'b', 1)
@@ -514,7 +514,7 @@ class MadeTraces(unittest.TestCase):
     def test_call_paths(self):
         """The innermost call that is no allocator's is the call site; an interrupt's calls begin with its own."""
         made = Made()
-        made.allocate(900, 0, 11, 0x900, 1, site=address_of('q'))  # nobody knows in what
+        made.allocate(900, 0, 11, 0x900, 1, site=address_of('q'))  # in an unknown call
         made.begin(1000, 0, 11, 'a', 0)
         made.begin(1010, 0, 11, 'b', 1)
         made.begin(1020, 0, 11, 'p', 2)
@@ -542,7 +542,7 @@ class MadeTraces(unittest.TestCase):
         self.assertIn('holds no calls', done.stderr)
 
     def test_limit_keeps_the_first(self):
-        """Of calls that took long enough: others that are open have no place of theirs."""
+        """Calls that took long enough: other open calls take no place."""
         made = Made()
         for place in range(5):
             at = 1000 + 1000 * place

@@ -121,7 +121,7 @@ class GraphTypes(unittest.TestCase):
         self.assertIn('count, file, flags', done.stderr)
 
     def test_functions_that_return_nothing(self):
-        """What was in the register is shown only where nobody knows that it is nothing."""
+        """The register's value is shown only if the function is not known to return nothing."""
         for options, wanted in (['--btf', self.btf], [False]), ([], [True]):
             events = json.loads(run('export', self.path, '--to', 'chrome', *options).stdout)['traceEvents']
             self.assertEqual(wanted * 2, ['return value' in event['args'] for event in events

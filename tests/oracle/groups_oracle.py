@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `report --by` has to say of a trace, computed slowly and plainly: every allocation with its end is a thing of its
-own, and a group is a list of them. The definitions are those of docs/formats/report-json.md."""
+"""The expected result of `report --by` for a trace, computed slowly and simply: every allocation with its end is an object,
+and a group is a list of them. The definitions are those of docs/formats/report-json.md."""
 import collections
 import fnmatch
 import re
@@ -315,7 +315,7 @@ def anomaly_sites(anomalies):
 # -- filters ----------------------------------------------------------------------------------------------------------
 
 def by_call_site(pattern):
-    """Of the function with the offset, or without."""
+    """Selects by the function, with or without offset."""
     def selects(allocation):
         symbol = allocation.event.symbol
         return symbol is not None and any(fnmatch.fnmatchcase(name, pattern) for name in (symbol, symbol.split('+')[0]))
@@ -341,7 +341,7 @@ def _said_row(said):
 
 
 def differences(want, said, keys):
-    """What the JSON says differently from groups(), as sentences."""
+    """Differences of the JSON from groups(), as sentences."""
     found = []
     if said.get('by') != list(keys):
         found.append(f'by is {said.get("by")}, expected {list(keys)}')
@@ -365,9 +365,9 @@ def differences(want, said, keys):
 
 
 def _may_be_unsaid(allocator, keys):
-    """What may be null although it could be computed: waste of allocators that do not round up, or that count what was
-    asked for in another unit; of lifetimes the peak, and the times of what was not freed, since it is known only later
-    which allocations belong together, and the bytes freed of pages, since an allocation may end in parts."""
+    """Columns that may be null although they could be computed: waste of allocators that do not round up, or that count
+    requests in another unit. By lifetime: the peak and the times of live objects, since the groups are known only later,
+    and the freed bytes of pages, since an allocation may end in parts."""
     of_lifetimes = ('peak_bytes', 'peak_ns', 'first_ns', 'last_ns') + ('bytes_freed', 'live_bytes') * (allocator == 'pages')
     return ('bytes_wasted',) * (allocator != 'slab') + of_lifetimes * ('lifetime' in keys)
 

@@ -16,7 +16,7 @@ import kmem_oracle  # noqa: E402
 from kmemtrace import report, run  # noqa: E402
 from samples import PAGE, PLANTED, REAL, planted, real  # noqa: E402
 
-ALWAYS = 'cache', 'cache,call-site', 'stack,task'  # of which there are the most kinds
+ALWAYS = 'cache', 'cache,call-site', 'stack,task'  # those with the most groups
 NESTED = 'cache,call-site', 'task,size', 'order,migrate-type', 'context,cpu,gfp'
 
 
@@ -47,7 +47,7 @@ class Case(unittest.TestCase):
         return want, got
 
     def check_all(self, sample, turn=0, turns=1):
-        """Of the keys each `turns`th: what another sample tried is left to it, but what each has to try."""
+        """Every `turns`th key, so that samples share the keys, and those that each sample tries."""
         keys_of_all = [key for key in groups_oracle.KEYS if key != 'lifetime'] + list(NESTED)
         if any(event.stack for event in sample.events):
             keys_of_all.append('stack,task')
@@ -113,7 +113,7 @@ class Planted(Case):
                 self.check(sample, keys)
 
     def test_plan(self):
-        """What was planted is what is reported: this does not depend on the oracle."""
+        """The planted objects are reported: this does not depend on the oracle."""
         for name, make in PLANTED.items():
             sample = make()
             with self.subTest(name):
@@ -154,7 +154,7 @@ class Planted(Case):
         sample = PLANTED['big endian']()
         trace = report(sample.path)['trace']
         self.assertEqual(sum(count or 1 for *_, count in sample.plan.losses), trace['lost_events'])
-        self.assertEqual(2, len(sample.plan.losses))  # of one the number is not told: it counts as one event
+        self.assertEqual(2, len(sample.plan.losses))  # one without a number counts as one event
 
 
 class Lifetimes(Case):
@@ -188,7 +188,7 @@ class Names(Case):
             self.check(sample, 'task', '--comm', 'second', allocations=named)
 
     def test_process(self):
-        """A process is called what it was called last, and is told with the names that it allocated under before."""
+        """A process has its last name, followed by the names that it allocated under before."""
         sample = planted('amd64', 11, renames=True)
         names = {}
         for allocation in sample.history.allocations:

@@ -127,7 +127,7 @@ class Html(unittest.TestCase):
                                  {name: entry for name, entry in expected.items() if entry[0]}, (trace, key))
 
     def test_parts_of_the_time(self):
-        """What began in some buckets is what a report of their time says began."""
+        """Allocations that start in some buckets are those in a report of their time."""
         for trace, explore, changes in self.traces():
             start, width, buckets = explore['start_ns'], explore['bucket_ns'], explore['buckets']
             for first, last in ((0, buckets // 3), (buckets // 3, buckets // 2), (buckets // 2, buckets)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report must say about a trace, computed slowly and plainly from the text of `trace-cmd report -t -R`.
+"""The expected report of a trace, computed slowly and simply from the text of `trace-cmd report -t -R`.
 
 The definitions are those of docs/formats/report-json.md; nothing of the project's own decoding is used."""
 import collections
@@ -42,12 +42,12 @@ def report_text(path):
 
 
 def came_early(free, allocation):
-    """Whether a free that found nothing is that of an allocation just behind it, on another CPU, whose clock disagrees."""
+    """Whether a free that found nothing belongs to an allocation just after it, on another CPU whose clock disagrees."""
     return free is not None and free.cpu != allocation.cpu and 0 <= allocation.time - free.time < 10_000
 
 
 def told_twice(first, event, size, page_size):
-    """Linux 6.18 tells of a large kmalloc behind kvmalloc as of kvmalloc and, at once, as of its caller, which counts."""
+    """Linux 6.18 reports a large kmalloc in kvmalloc for kvmalloc and, at once, for its caller, which counts."""
     return (event.name.startswith('kmalloc') and first.name.startswith('kmalloc') and size > 2 * page_size and
             not first.twice and not first.early and first.cpu == event.cpu and event.time - first.time < 100_000 and
             not (first.times > 1 and first.first == event.fields.get('call_site')))
@@ -87,12 +87,12 @@ def in_time_order(per_cpu):
     return [key[3] for key in keyed]
 
 
-# `times`: how often it was allocated since its address was free, with what was told twice; `first`: the site of the first.
+# `times`: how often it was allocated since its address was free, with duplicate events; `first`: the site of the first.
 Object = collections.namedtuple('Object', 'site requested bytes cpu selected early time name twice times first')
 
 
 class Allocator:
-    """What is known of one of ALLOCATORS: its addresses are nobody else's."""
+    """State of one of ALLOCATORS, which has addresses of its own."""
 
     def __init__(self):
         self.totals = dict.fromkeys(TOTALS, 0)
@@ -213,7 +213,7 @@ class Report:
 
 
 def differences(want, got):
-    """What a report in JSON says differently from the Report `want`, as sentences."""
+    """Differences of a report in JSON from the Report `want`, as sentences."""
     found = []
 
     def compare(what, expected, actual):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `leaks` says of planted leaks, of a cache that fills, and of what a lost stretch makes uncertain."""
+"""Results of `leaks` for planted leaks, a cache that fills, and objects that a lost stretch makes uncertain."""
 import json
 import os
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from kmemtrace import run  # noqa: E402
 from samples import PLANTED, planted  # noqa: E402
 
-AFTER_LOSS = '--time', '25.1,'  # what is planted later is not touched by the lost stretches
+AFTER_LOSS = '--time', '25.1,'  # later objects are not affected by the lost stretches
 
 
 def leaks(path, *options):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """System calls of LTTng's traces, which have an event for each one's begin and end: `report --by syscall` against what the
-text of babeltrace2 tells of each allocation. With the path of a trace it prints where the two differ."""
+text of babeltrace2 gives for each allocation. With the path of a trace it prints where the two differ."""
 import collections
 import json
 import os
@@ -83,7 +83,7 @@ SWITCH = [(f'{COMM} _prev_comm[16]', None), (f'{INT} _prev_tid', 'i'), (f'{INT} 
 STATE = [(f'{INT} _{name}', 'i') for name in ('tid', 'vtid', 'pid', 'vpid', 'ppid', 'vppid')] + [
     (f'{COMM} _name[16]', None)]
 RETURN = [(f'{integer(64, signed=True)} _ret', 'q')]
-# As lttng-modules declare them: arguments by their names, and `id` where no name is known of the call.
+# As lttng-modules declare them: arguments by their names, and `id` if the call has no known name.
 EVENTS = {'kmem_kmalloc': (1, ALLOCATION), 'sched_switch': (2, SWITCH), 'lttng_statedump_process_state': (3, STATE),
           'sched_process_exit': (4, [(f'{COMM} _comm[16]', None), (f'{INT} _tid', 'i'), (f'{INT} _prio', 'i')]),
           'irq_softirq_entry': (5, [(f'{integer(32)} _vec', 'I')]), 'irq_softirq_exit': (6, [(f'{integer(32)} _vec', 'I')]),

@@ -154,7 +154,7 @@ TEST_P(PageWriterOf, ALossBehindTheLastRecord) {
 }
 
 TEST_P(PageWriterOf, ANumberOfLossesKeepsItsPlaceInAFullPage) {
-  // Records that fill a page to its last byte if no number stands behind them.
+  // Records that fill a page to its last byte if no number follows them.
   std::vector<Item> items = {loss(9), record_at(1, bytes(room() % 8 == 0 ? 4 : 8))};
   for (std::uint64_t used = 8 + room() % 8; used < room(); used += 8) items.push_back(record_at(1, bytes(4)));
   expect_round_trip(items);

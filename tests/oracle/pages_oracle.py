@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `pages` must say about a trace, computed slowly and plainly from the text of trace-cmd.
+"""The expected result of `pages` for a trace, computed slowly and simply from the text of trace-cmd.
 
 The definitions are those of docs/formats/pages-json.md; nothing of the project's own decoding is used."""
 import collections
@@ -13,7 +13,7 @@ BOTH = ('allocated failed zone_locked refilled freed freed_batched drained fallb
         'ownership_changed').split()
 KEYS = BOTH + ['pcpu_refills', 'pcpu_drains', 'live_pages']
 NO_PAGE = (2**64 - 1, 2**32 - 1)
-# "  sh-151     1d..s1     7.768815283: mm_page_free: …": the third sign behind the CPU tells of interrupts
+# "  sh-151     1d..s1     7.768815283: mm_page_free: …": the third sign after the CPU shows interrupts
 # (of NMIs not in every version of trace-cmd).
 LATENCY = re.compile(r'-\d+\s+\d+([^\s\d]\S*)\s+(\d+\.\d{9}):\s+(mm_page\S+):')
 INTERRUPTS = {'H': '[hardirq]', 'h': '[hardirq]', 's': '[softirq]'}
@@ -76,7 +76,7 @@ class Pages:
         self.types = collections.defaultdict(collections.Counter)  # (order, type): Counter
         self.fallbacks = collections.defaultdict(Task)  # (type asked for, type taken from)
         self.failures = collections.Counter()  # (task, order, gfp, type): count
-        self.frames = {}  # live frame: (task, order, type), or None when nobody asked for it
+        self.frames = {}  # live frame: (task, order, type), or None if no task asked for it
         self.runs = {}  # sequence: name of the last event
         self.events = 0
         for event in events:
@@ -139,7 +139,7 @@ class Pages:
 
 
 def differences(want, got):
-    """What `pages --json` says differently, as sentences."""
+    """Differences of `pages --json`, as sentences."""
     found = []
 
     def compare(what, expected, actual):

@@ -121,7 +121,7 @@ class Events(Case):
 
     @staticmethod
     def sorted_alike(events):
-        """Of runs of equal times, perf shows those of the CPU first whose buffer it read first; we go by CPU."""
+        """In runs of equal times, perf shows those of the CPU first whose buffer it read first; we sort by CPU."""
         runs, last = [], None
         for event in events:
             if last != event[0].time:
@@ -185,7 +185,7 @@ class Reports(Case):
 
 
 class PerfKmem(Case):
-    """What `perf kmem stat` says wherever its definitions are ours: docs/perf-kmem.md."""
+    """Agreement with `perf kmem stat` if the definitions are the same: docs/perf-kmem.md."""
     ROW = re.compile(r' 0x(\w+) +\| +(\d+)/\d+ +\| +(\d+)/\d+ +\| +(\d+) \|')
 
     def test_call_sites(self):
@@ -208,7 +208,7 @@ class PerfKmem(Case):
 
 
 class PerfKmemStyle(Case):
-    """`report --style perf-kmem` line by line, but for what docs/perf-kmem.md says is different."""
+    """`report --style perf-kmem` line by line, except for the differences in docs/perf-kmem.md."""
     SLAB = tuple(f'{kernel}/perf.data' for kernel in KERNELS if kernel != 'arm64') + tuple(
         name for name in TRACES if '.g.' in name or '.z.' in name)  # arm64: as above
     PAGES = 'amd64/perf.data', 'amd64-5.10/perf.data', 'i386/perf.data', 's390x/perf.data'

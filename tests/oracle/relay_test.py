@@ -20,7 +20,7 @@ FREES = ('kfree', 'kmem_cache_free')
 
 
 def totals_of(made):
-    """What a report has to say of them: live objects by pointer, sums by call site."""
+    """Expected report: live objects by pointer, sums by call site."""
     live, sites = {}, collections.defaultdict(lambda: [0, 0, 0, 0])
     for event in made:
         if event.allocates:
@@ -71,7 +71,7 @@ class Layouts(RelayTest):
                 self.assertEqual(found['trace']['word_bits'], 64 if abi.startswith('v3-64') else 32)
                 self.assertEqual(said_of(found), totals_of(made))
                 checked = run('check', self.folder)
-                # v2 has no times, and that is said.
+                # v2 has no times, with a message.
                 self.assertEqual(checked.returncode, 1 if abi.startswith('v2') else 0, checked.stdout)
                 converted = self.path('c.kmt')
                 self.assertEqual(run('convert', self.folder, converted).returncode, 0)

@@ -76,7 +76,7 @@ class RealTraces(Case):
 
 
 class Facts(Case):
-    """What the report says of the machine and of the trace, against what is known of them."""
+    """The report's description of machine and trace, against known facts."""
 
     def check(self, folder, **facts):
         got = report(data(f'{folder}/trace.dat'))['trace']
@@ -129,11 +129,11 @@ class Containers(Case):
 
 
 class Instances(Case):
-    """A trace whose events lie in two buffers of one file says the same as when they lie in one."""
+    """A trace with events in two buffers of one file gives the same result as with one."""
 
     def split(self, kernel, pages_of_second):
-        """The trace with some pages of each CPU moved to a second buffer: pages_of_second(cpu, page count) tells from
-        which page on."""
+        """The trace with some pages of each CPU moved to a second buffer: pages_of_second(cpu, page count) is the
+        first of them."""
         trace = tracedat.read(data(f'{kernel}/trace.dat'))
         whole = trace.buffers[0]
         first, second = {}, {}
@@ -160,7 +160,7 @@ class Instances(Case):
         self.check(tracedat.to_v7, 'arm64', lambda cpu, count: 0 if cpu else count)
 
     def test_one_of_them(self):
-        """What --buffer selects is what trace-cmd says of that buffer."""
+        """--buffer selects the events that trace-cmd shows for that buffer."""
         for write in (tracedat.to_v6, tracedat.to_v7):
             contents, _ = write(self.split('s390x', lambda cpu, count: count // 3))
             path = self.written(contents)

@@ -27,7 +27,7 @@ class Sample:
         self.history = self.during()
 
     def during(self, start=0, end=1 << 64):
-        """What follows from the events of a window; names of caches are those of the whole trace."""
+        """The history of a window's events; names of caches are those of the whole trace."""
         return groups_oracle.History([event for event in self.events if start <= event.time < end], PAGE, self.kernel,
                                      self.history.names if start else None)
 

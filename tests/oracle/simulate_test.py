@@ -168,7 +168,7 @@ class Replays(Case):
 
 
 class Suggestions(Case):
-    """What a suggestion says is what asking for that class or cache replays."""
+    """A suggestion has the same numbers as a replay with that class or cache."""
 
     def held_by(self, heap, names):
         return [sum(row[when]['held_bytes'] for row in heap['caches']['rows'] if row['name'] in names)
@@ -186,7 +186,7 @@ class Suggestions(Case):
                     self.assertEqual(saved, sorted(saved, reverse=True))
                 for suggestion in got['suggestions']:
                     if suggestion['above_bytes'] not in [0] + got['model']['classes']:
-                        continue  # what another suggestion leaves to it; asked for alone it gets more
+                        continue  # the rest of another suggestion; by itself it gets more
                     with self.subTest(machine=machine, goal=goal, suggestion=suggestion):
                         self.compare(path, got['heaps'][0], suggestion)
                         found += 1
@@ -204,7 +204,7 @@ class Suggestions(Case):
         self.assertEqual(then, [suggestion['average_held_bytes_then'], suggestion['peak_held_bytes_then']])
 
     def test_of_what_lives_in_truth(self):
-        """Where addresses are given again without a free, as after kfree_rcu(), most of what looks live is gone."""
+        """If addresses are reused without a free, as after kfree_rcu(), most objects that look live are gone."""
         for addresses, suggested in ((20000, ['alloc_pipe_info']), (5000, [])):
             with self.subTest(addresses), tempfile.NamedTemporaryFile('w', suffix='.txt', encoding='ascii') as file:
                 file.write('# tracer: nop\n#\n')

@@ -131,7 +131,7 @@ class Cache:
 
 
 class Pages:
-    """Of large kmallocs."""
+    """The cache of large kmallocs."""
 
     def __init__(self):
         self.objects = {}

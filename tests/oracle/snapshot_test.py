@@ -212,7 +212,7 @@ class Debugging(Case):
             want = []
             for cache in ('kmalloc-1k', 'kmalloc-512'):
                 lines = text(self.debugging, f'sys/kernel/debug/slab/{cache}/{name}').splitlines()
-                for line in filter(None, lines):  # one without a stack has no empty line behind it
+                for line in filter(None, lines):  # one without a stack has no empty line after it
                     if line.startswith('\t') or line.startswith(' ' * 8):
                         want[-1][-1].append(line.strip())
                     else:
@@ -261,7 +261,7 @@ class Debugging(Case):
 
 
 class Made(Case):
-    """What the real ones do not have."""
+    """Properties that the real ones lack."""
 
     def setUp(self):
         self.folder = self.copied('amd64', 'after')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every event's kernel stack is the one that `trace-cmd report` prints behind it: the addresses are trace-cmd's, and so are
+"""Every event's kernel stack is the one that `trace-cmd report` prints after it: the addresses are trace-cmd's, and so are
 the flags by which a stack finds its event."""
 import collections
 import os
@@ -54,7 +54,7 @@ def expected(path):
             if owner is None:
                 unmatched += 1
             else:
-                owner.stack, event.stack = event.stack, []  # told once, by the event
+                owner.stack, event.stack = event.stack, []  # shown once, by the event
                 bare.remove(owner)
     return {cpu: [event.line() for event in of_cpu] for cpu, of_cpu in events.items()}, unmatched
 

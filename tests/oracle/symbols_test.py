@@ -217,7 +217,7 @@ class Case(unittest.TestCase):
         shutil.copy(source, path)
 
     def sources(self, *options):
-        """Of every call site its frames; and the kinds that were found wrong with debug info."""
+        """The frames of every call site, and the kinds of problems with debug info."""
         said = report(self.path, *options)
         sites = {int(site['address'], 16): site.get('source', []) for site in said['call_sites']}
         kinds = {found['kind'] for found in said['findings']} & {'no_debug_info', 'unchecked_debug_info'}

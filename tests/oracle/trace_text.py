@@ -29,7 +29,7 @@ class Event:
     __slots__ = 'time cpu tid comm name fields context site symbol stack gfp after_loss'.split()
 
     def interrupt(self):
-        """What ran: 'nmi', 'hardirq', 'softirq', or None, a task."""
+        """The context: 'nmi', 'hardirq', 'softirq', or None, a task."""
         for flag, name in ((NMI, 'nmi'), (HARDIRQ, 'hardirq'), (SOFTIRQ, 'softirq')):
             if self.context & flag:
                 return name
@@ -37,7 +37,7 @@ class Event:
 
 
 def _texts(trace, *options_of_each):
-    """What trace-cmd prints of a Trace, lines, for each of the options."""
+    """The lines that trace-cmd prints for a Trace, for each of the options."""
     with tempfile.NamedTemporaryFile(suffix='.dat') as file:
         file.write(tracedat.to_v7(trace)[0])
         file.flush()
@@ -55,8 +55,8 @@ def load(path):
     """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md, kernel stacks as parts of
     their events; the stacks' own records are left out."""
     trace = tracedat.read(path)
-    # Of each stack the raw text shows as many callers as the format announces, and trace-cmd reads beyond the end of
-    # the record for those, even of the page. Here they are not needed.
+    # The raw text of a stack has as many callers as the format announces. trace-cmd reads beyond the end of the record
+    # for those, even of the page. Here they are not needed.
     trace.ftrace_formats = [re.sub(rb'caller\[8\];(\toffset:\d+;\tsize:)\d+', rb'caller[1];\g<1>%d' % trace.long_bytes, text)
                             for text in trace.ftrace_formats]
     named, = _texts(trace, ['-R'])
@@ -124,7 +124,7 @@ def _give_stacks(events):
 
 
 def _rename(events):
-    """Gives each event the name of its task at its time, where the trace tells: trace-cmd knows one name a task."""
+    """Gives each event the name of its task at its time, if the trace has it: trace-cmd knows one name a task."""
     names = {}
     for event in events:
         if event.name == 'task_rename':

@@ -72,7 +72,7 @@ class Tracks(Case):
         began = [row for row in lines if row.get('outcome', '').startswith('allocation')]
         self.assertEqual(sorted((row['time_ns'], row['bytes_allocated'], row['allocator']) for row in began),
                          sorted((begin, args['bytes'], args['allocator']) for _, begin, _, args in slices))
-        # Of a free of pages that ends several allocations, the line names one.
+        # The line of a page free that ends several allocations names one.
         self.assertEqual(sorted((row['time_ns'] - row['lifetime_ns'], row['time_ns']) for row in lines
                                 if 'lifetime_ns' in row and row['allocator'] != 'pages'),
                          sorted((begin, begin + args['lifetime ns']) for _, begin, _, args in slices
@@ -256,7 +256,7 @@ class Tracks(Case):
                 self.assertTrue(wanted & {f'{name}({shown})', f'{name}({shown}, ...)'}, (name, shown))
 
     def test_largest(self):
-        """Those that are kept are the largest; what was cut is said."""
+        """The largest are kept, with a message about the others."""
         path = data('amd64/trace.dat')
         done = run('export', path, '--to', 'chrome', '--events', '50')
         self.assertIn('the 50 largest are shown', done.stderr)
@@ -312,7 +312,7 @@ class Tracks(Case):
                 self.assertGreaterEqual(heavier, 32)
 
     def test_tracks_are_used(self):
-        """Of tasks whose allocations were pushed out by larger ones nothing is left."""
+        """Tasks whose allocations were displaced by larger ones do not appear."""
         events = json.loads(export(data('amd64/trace.dat'), 'chrome', '--events', '20'))['traceEvents']
         named = {event['tid'] for event in events if event['ph'] == 'M' and event['name'] == 'thread_name'}
         self.assertEqual(named, {event['tid'] for event in events if event['ph'] in 'bei'})
