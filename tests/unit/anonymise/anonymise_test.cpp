@@ -58,7 +58,7 @@ TEST(Pseudonyms, NamesDependOnTheKey) {
   EXPECT_EQ(one.task("postgres").size(), 15u);
   EXPECT_EQ(one.task("swapper/3"), "swapper/3");
   EXPECT_EQ(one.task("<...>"), "<...>");
-  // What executes a program is called as its file.
+  // A task that executes a program has the name of its file.
   EXPECT_TRUE(one.program("/usr/local/bin/postgres").ends_with("/" + one.task("postgres")));
   EXPECT_EQ(one.program("/usr/local/bin/postgres").find("local"), std::string::npos);
 }
@@ -137,7 +137,7 @@ TEST(UserLayout, CodeLiesAlikeInAllProcesses) {
   const UserLayout layout(memory);
   const std::uint64_t here = layout.moved(7, 100, 0x555500001234);
   EXPECT_EQ(layout.moved(8, 100, 0x666600001234), here);
-  EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // nothing is known of this process
+  EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // an unknown process
   EXPECT_EQ(layout.moved(7, 100, 0), 0u);
   EXPECT_EQ(layout.moved(7, 100, 0x7f10), 1u);  // in code that has no file, whose places would be addresses
 

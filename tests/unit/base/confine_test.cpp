@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a confined process can still do, tried in children: it cannot be undone.
+// The rights of a confined process, tried in children, because confinement cannot be undone.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -34,7 +34,7 @@ class Confine : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // What `attempt` returns in a child that may write to out/ only.
+  // The result of `attempt` in a child that may write to out/ only.
   template <typename Attempt>
   int confined(Attempt&& attempt) {
     const pid_t child = ::fork();

@@ -76,7 +76,7 @@ class BpfCallPrograms : public testing::Test {
         kmt_function{function * KMT_MOST_VALUES, static_cast<unsigned>(values.size())});
   }
 
-  // Behind the arguments the stack pointer; none, as trampolines have it.
+  // The stack pointer follows the arguments; 0, as with trampolines.
   void enter(std::uint64_t function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
     arguments.resize(KMT_CALL_ARGUMENTS + 1);
     arguments.insert(arguments.begin(), {function, frame});
@@ -334,7 +334,7 @@ TEST_F(BpfCallPrograms, PutInterruptsOnTop) {
   (*object_)->bss->made_up_flags = 0x08;
   enter(2, kStack + 0x10000);  // on a stack of its own
   leave(2, kStack + 0x10000);
-  enter(3, kStack + 0x10000);  // whose exit is missed
+  enter(3, kStack + 0x10000);  // its exit is missed
   (*object_)->bss->made_up_flags = 0;
   enter(2, kStack - 64);
   leave(2, kStack - 64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What BPF programs take of calls, made into records by hand-made entries and read as any trace's.
+// Records of calls from hand-made entries of BPF programs, read as those of any trace.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -155,7 +155,7 @@ TEST(BpfCalls, ReachValuesOnlySoFar) {
   EXPECT_THROW(table_entry_of(kFunctions[0], path), Error);
 }
 
-// Of another size than the ring of events, and in one order of time with it.
+// A ring of another size than that of events, merged with it by time.
 TEST(BpfCalls, ComeInTheOrderOfTimeWithEvents) {
   constexpr std::uint64_t kEventBytes = 128;
   constexpr std::uint64_t kCallBytes = 1024;

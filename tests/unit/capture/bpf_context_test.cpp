@@ -19,7 +19,7 @@ namespace {
 
 using Object = BpfSkeleton<context_run_bpf, context_run_bpf__open, context_run_bpf__load, context_run_bpf__destroy>;
 
-// System calls, some with soft interrupts disabled, on top of which interrupts come.
+// System calls, interrupted at times, some with soft interrupts disabled.
 void work(int milliseconds) {
   using Clock = std::chrono::steady_clock;
   int ends[2];

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kBytes = 256;
 constexpr std::uint64_t kLate = 1'000'000'000;
 
-// A ring as the kernel has it, with room behind its end.
+// A ring as the kernel has it, with room after its end.
 class TestRing {
  public:
   kmt_ring* get() { return reinterpret_cast<kmt_ring*>(memory_.data()); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls by kprobe events: how probes are defined, what the kernel says of them, and what becomes of their records. What
-// the kernel prints is that of Debian's 5.10; tests/vm has the kernels themselves.
+// Calls by kprobe events: definitions of probes, the kernel's files about them, and their records. The kernel's texts
+// are those of Debian's 5.10; tests/vm has the kernels themselves.
 #include <filesystem>
 #include <fstream>
 
@@ -150,7 +150,7 @@ TEST(ProbeEvents, MissedCallsBeginAndEnd) {
   EXPECT_EQ(missed_calls({}), 0u);
 }
 
-// What write_file() and read_file() do with a folder is what they do with tracefs, but that nothing happens.
+// write_file() and read_file() work on a folder as on tracefs, without any effect.
 class ArgumentsOption : public ::testing::Test {
  protected:
   void SetUp() override {

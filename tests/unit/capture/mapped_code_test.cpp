@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What was told of the code in processes' memory, which tells what reading /proc again adds.
+// Reported mappings of code in processes' memory, which show the news of reading /proc again.
 #include <gtest/gtest.h>
 
 #include "capture/sideband/mapped_code.hpp"

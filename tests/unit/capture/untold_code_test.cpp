@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What reading /proc adds to what was told of the code in processes' memory.
+// Mappings of code in /proc that the kernel did not report.
 #include <map>
 #include <set>
 
@@ -73,7 +73,7 @@ TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
   machine.tell(7, 10, kProgram);
   machine.tell(8, 10, kProgram);
   machine.maps = {{7, kProgram}, {8, kProgram}};
-  // It was read before its exec, of which is told now.
+  // It was read before its exec, which is reported now.
   machine.news = {[&] {
     machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::executed}, "");
     machine.tell(8, 21, kOther);

@@ -184,7 +184,7 @@ TEST(UserMemory, PartsOfATraceBecomeOne) {
   EXPECT_EQ(found, expected);
 }
 
-// What a part costs does not depend on how many objects came before it: else this takes hours.
+// The cost of a part does not depend on the number of objects before it: else this takes hours.
 TEST(UserMemory, ManySmallPartsOfManyObjectsAreBounded) {
   UserMemory most;
   most.objects.resize(kMostCodeObjects);
@@ -329,7 +329,7 @@ TEST(EndedProcesses, TheOldestAreForgottenButNotWhatRunsStill) {
   EXPECT_EQ(ended.size(), 1u);
 }
 
-// Its first thread ended, or a task that had its id before and whose end was told late.
+// Its first thread ended, or an earlier task with its id whose end was reported late.
 TEST(EndedProcesses, WhoseIdIsInUseIsNotForgotten) {
   std::vector<SpaceChange> changes = {change_of(1, Kind::mapped), change_of(2, Kind::mapped),
                                       change_of(3, Kind::forked, 1), change_of(4, Kind::mapped),

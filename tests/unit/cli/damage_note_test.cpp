@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is said of a trace on standard error.
+// Notes about a trace on standard error.
 #include "cli/input/damage_note.hpp"
 
 #include <gtest/gtest.h>

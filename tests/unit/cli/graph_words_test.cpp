@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the words of `kmemtrace graph` are taken for.
+// The meaning of the words of `kmemtrace graph`.
 #include <gtest/gtest.h>
 
 #include <filesystem>

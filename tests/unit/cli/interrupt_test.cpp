@@ -45,7 +45,7 @@ TEST_F(Interrupt, WhatWasBeforeIsPutBack) {
   EXPECT_EQ(ended, 1);
 }
 
-// As where a file is read twice: a signal between the readings is for both.
+// For a file that is read twice: a signal between the readings is for both.
 TEST_F(Interrupt, OneInsideAnotherHeedsWhatCameBefore) {
   const InterruptGuard outer;
   std::raise(SIGTERM);

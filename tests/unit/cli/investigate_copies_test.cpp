@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `investigate --from` makes of folders: their order, their times, and what an investigation kept of itself.
+// Folders of `investigate --from`: their order, their times, and the data that an investigation kept.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -60,7 +60,7 @@ class InvestigateCopies : public ::testing::Test {
     return "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 0 kB\nShmem: 0 kB\nSlab: " +
            std::to_string(slab_kb) + " kB\nKernelStack: 0 kB\nPageTables: 0 kB\nVmallocUsed: 0 kB\n";
   }
-  // Of that many kB of slab.
+  // A state with that many kB of slab.
   void state(const std::string& name, unsigned slab_kb, const std::string& uptime) const {
     write(name + "/meminfo", meminfo_of(slab_kb));
     if (!uptime.empty()) write(name + "/uptime", uptime + " 1.0\n");
@@ -160,7 +160,7 @@ TEST_F(InvestigateCopies, UptimesThatContradictNamesTellNoTimes) {
   EXPECT_EQ(slabs_of(copied), (std::vector<std::uint64_t>{1, 2}));
   EXPECT_NE(copied.no_times, "");
   EXPECT_NE(copied.no_order, "");
-  EXPECT_NE(read(10'000'000'000).no_order, "");  // what is said of the time does not tell the order
+  EXPECT_NE(read(10'000'000'000).no_order, "");  // a given time does not show the order
 }
 
 TEST_F(InvestigateCopies, OneWithoutUptimeAmongManyIsLeftOut) {
@@ -213,7 +213,7 @@ TEST_F(InvestigateCopies, SnapshotsKnowTheirTimes) {
   EXPECT_NE(read().no_times, "");
 }
 
-// Of some groups that grow, and some that do not.
+// Some groups that grow, and some that do not.
 InvestigationEvidence watched() {
   InvestigationEvidence evidence;
   evidence.seconds = 32;

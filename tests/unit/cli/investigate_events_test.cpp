@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an investigation asks the kernel to record, by the events that a kernel has.
+// The events that an investigation records, by the events that a kernel has.
 #include "cli/investigate/events.hpp"
 
 #include <algorithm>

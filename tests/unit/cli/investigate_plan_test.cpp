@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTurn = 0.25;  // seconds, from one number of events to the next
 
-// What these took on x86-64 beside other work, in seconds of CPU time: 2.3 million events, half of them stacks.
+// Their cost on x86-64 beside other work, in seconds of CPU time: 2.3 million events, half of them stacks.
 constexpr double kOfAnEvent = 1.0e-6;
 constexpr double kOfReading = 0.26e-6;
 constexpr double kOfAnalysing = 0.82e-6;
@@ -28,7 +28,7 @@ struct Watched {
   double recorded_seconds = 0;
 };
 
-// What a recording comes to that begins then, and all that is to be done until the end.
+// The cost of a recording that starts then, and of everything until the end.
 Watched record_from(CpuUse use, const InvestigationPlan& plan, double events_per_s) {
   use.cpu_seconds += kOfARecording / 2;
   use.stacks = true;
@@ -100,7 +100,7 @@ double seconds_of_samples(const InvestigationPlan& plan, double programs_per_s, 
 }
 
 TEST(InvestigationPlan, OnABusyMachineSamplesLeaveRoomForARecording) {
-  // What programs took a second where eight compilers ran, and more.
+  // The cost of programs per second beside eight compilers, and more.
   for (const double seconds : {40.0, 120.0, 600.0})
     for (const double programs_per_s : {0.02, 0.035, 0.05}) {
       const InvestigationPlan plan = plan_with_samples(seconds);

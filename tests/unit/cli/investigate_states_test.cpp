@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What states read one after the other tell an investigation.
+// The use of successive states in an investigation.
 #include <algorithm>
 
 #include <gtest/gtest.h>

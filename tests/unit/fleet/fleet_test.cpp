@@ -41,7 +41,7 @@ TEST(SqlText, QuotesWhateverItIsGiven) {
 TEST(SqlText, GlobsBecomeLike) {
   EXPECT_EQ(sql_like("host", "web*"), "host LIKE 'web%'");
   EXPECT_EQ(sql_like("host", "web?"), "host LIKE 'web_'");
-  // What LIKE would take for something is itself: once escaped for LIKE, then for the string.
+  // Special characters of LIKE stand for themselves: escaped once for LIKE, then for the string.
   EXPECT_EQ(sql_like("host", "100%_"), R"(host LIKE '100\\%\\_')");
   EXPECT_EQ(sql_like("host", R"(a\*)"), R"(host LIKE 'a\\\\%')");
   EXPECT_EQ(sql_like("host", "x' OR '1'='1"), R"(host LIKE 'x\' OR \'1\'=\'1')");
@@ -122,7 +122,7 @@ std::string why_not(const std::function<void()>& read) {
   return "";
 }
 
-// Whoever answers, whatever it says: rows, or words about what it is.
+// Any answer of any server is rows or an error text.
 TEST(Answer, IsRowsOrAnError) {
   const auto rows = rows_of_answer(R"({"meta": [], "data": [["slab", 1], []], "rows": 2})");
   ASSERT_EQ(rows.size(), 2u);

@@ -51,7 +51,7 @@ TEST_F(CtfWriter, StreamsGoOn) {
     EXPECT_EQ(fs::status(made).permissions(), fs::perms::owner_all);
 }
 
-// Until it is whole it has a name that nobody can make a link of before, and that is another one each time.
+// Until it is complete it has a random name, so that no link of that name can be made before.
 TEST_F(CtfWriter, IsMadeUnderANameThatNobodyKnows) {
   std::set<std::string> names;
   for (int i = 0; i < 2; ++i) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// A description as the kernel writes it, but for the declaration of its one field and what stands behind that.
+// A description as the kernel writes it, up to the declaration of its one field.
 std::string described(const std::string& field) { return "name: kfree\nID: 5\nformat:\n\tfield:" + field; }
 const std::string kRest = ";\toffset:0;\tsize:8;\tsigned:0;\n\nprint fmt: \"%lx\", REC->x\n";
 

@@ -28,7 +28,7 @@ using namespace kmt_format;
 
 using RecordBytes = std::vector<std::uint8_t>;
 
-// What a stream holds, in order: records, and losses as records without bytes.
+// The content of a stream, in order: records, and losses as records without bytes.
 struct Item {
   std::uint64_t ticks = 0;
   RecordBytes record;
@@ -173,7 +173,7 @@ TEST_P(KmtBlock, WhatNoFieldHoldsBecomesZero) {
   padded.resize(clean.size() + 8, 0);
   EXPECT_EQ(there_and_back(machine, {record_at(1, stale)}), std::vector<Item>{record_at(1, padded)});
 
-  // Behind a dynamic field's bytes too, but not these.
+  // Also after a dynamic field's bytes, but not these.
   const RecordBytes name = cache_free_record(machine, kSite, kPointer, "sixteen bytes !");
   RecordBytes stale_name = name;
   RecordBytes padded_name = name;
@@ -246,7 +246,7 @@ struct HandMade {
   std::vector<std::uint8_t> recency{0, 1};
   std::vector<std::uint8_t> addresses{0x84, 0x02};  // + 130 << 3
   std::vector<std::uint8_t> literals{9, 1, 2, 3, 4, 0, 0, 0, 0, 5};
-  std::vector<std::uint8_t> losses{1, 8};  // 7 behind the first event
+  std::vector<std::uint8_t> losses{1, 8};  // 7 after the first event
   std::uint8_t events = 3;
   std::uint8_t shift = 3;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What events tell of tasks, cgroups, modules and system calls, from records that are laid out by hand.
+// Facts about tasks, cgroups, modules and system calls in events, from hand-made records.
 #include <gtest/gtest.h>
 
 #include "formats/ftrace/record_decoder.hpp"

@@ -93,7 +93,7 @@ TEST_P(OnMachine, AnAbsoluteStampKeepsTheTopBitsOfTheTime) {
   EXPECT_EQ(walked.records[0].time, top + (std::uint64_t{1} << 59) + 3);
 }
 
-// What a crash leaves of a file whose pages had not reached the disk.
+// After a crash, pages that had not reached the disk are zero.
 TEST_P(OnMachine, APageOfZeroesIsDamage) {
   const Walked walked = walk(std::vector<std::uint8_t>(4096), GetParam());
   ASSERT_NE(walked.end.damage, nullptr);

@@ -156,7 +156,7 @@ TEST_P(PerfDataOf, SeveralEventsAreToldApartByTheirIds) {
   const std::vector<std::uint64_t> chain = {kInKernel, 0xabc, 0xdef, kInUser, 0x1234};
   data.sample({101, 1, kmalloc(machine), 21, chain, {2, 1, 20, 0, 1, 21, 0}}, with_chain);
   data.sample({102, 1, kmalloc(machine), 11});
-  data.sample({103, 1, kmalloc(machine), 77});  // nobody's
+  data.sample({103, 1, kmalloc(machine), 77});  // of no event
   const Read read = read_all(bytes(data));
   EXPECT_EQ(read.times(), (Times{100, 101, 102}));
   const auto stack = read.info().tables.stacks[read.events[1].stack];
@@ -232,7 +232,7 @@ TEST(PerfData, WhereAProgramWasByItsRegisters) {
   EXPECT_TRUE(user_of(4).empty());
 }
 
-// What each round's end gives out is drawn in formats/perfdata/rounds.hpp.
+// The output at each round's end is drawn in formats/perfdata/rounds.hpp.
 TEST(PerfData, RoundsPutEventsInOrder) {
   PerfData data(kMachine);
   samples(data, {10, 30}, 0);
@@ -308,7 +308,7 @@ TEST(PerfData, DamagedCompressionIsSaidAndTheRestIsRead) {
   EXPECT_EQ(read.found(Imperfection::damaged_section), 1u);
 }
 
-// A zstd stream repeats what came before: behind the first sign of damage nothing of it can be true.
+// A zstd stream repeats earlier data: nothing after the first sign of damage is reliable.
 TEST(PerfData, CompressedRecordsEndAtDamage) {
   const std::vector<Octets> bad = {
       PerfData(kMachine).bytes().u32(9).u16(0).u16(4).get(),        // an impossible size

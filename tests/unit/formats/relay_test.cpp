@@ -73,7 +73,7 @@ ReadTrace read_bytes(const File& file, const std::string& abi = "") {
 
 Abi abi_of(const char* name) { return parse_abi(name); }
 
-// What a kernel might write, in the order of one CPU's file; fields that the layout lacks are as they are read.
+// Records that a kernel might write, in the order of one CPU's file; fields that the layout lacks are as they are read.
 std::vector<Record> records_of(const Abi& abi, std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   const Layout& layout = *abi.layout;
@@ -180,7 +180,7 @@ TEST_P(EveryAbi, GoesOnBehindDamage) {
     file.insert(file.end(), rest.begin(), rest.end());
     const ReadTrace trace = read_bytes(file, GetParam());
     EXPECT_GE(trace.info.findings.count_of(Imperfection::torn_record), 1u);
-    // What was cut off, and the record that took its place; those from 52 on are all there.
+    // The part that was cut off, and the record in its place; those from 52 on are all there.
     ASSERT_GE(trace.events.size(), removes ? 97u : 100u);
     ASSERT_LE(trace.events.size(), 101u);
     for (std::size_t i = 0; i < 48; ++i)
@@ -455,7 +455,7 @@ TEST_F(RelayCapture, BlocksThatComeTwiceCountOnce) {
   }
 }
 
-// The gap in the numbers says how many records the torn bytes were; without numbers nobody knows.
+// The gap in the numbers shows how many records the torn bytes were; without numbers it is unknown.
 TEST_F(RelayCapture, WhatIsTornIsCountedByNumbersOnly) {
   for (const char* const name : {"v2-le", "v1-le"}) {
     const Abi abi = abi_of(name);

@@ -255,7 +255,7 @@ TEST(Repair, WhatIsFoundBeforeAndAfter) {
   EXPECT_EQ(count(cut(recording(), whole + 5), Imperfection::unfinished_file), 0u);
   EXPECT_EQ(count(cut(recording(), whole + 5), Imperfection::truncated_file), 1u);
 
-  // Of every CPU the time of its last event.
+  // The time of the last event of every CPU.
   const File damaged = cut(recording(), whole);
   const Repair repair = plan_repair(damaged);
   const Findings findings = findings_of(damaged);

@@ -21,8 +21,8 @@ constexpr std::uint8_t kTask = 0, kHardIrq = Context::kHardIrq, kSoftIrq = Conte
 constexpr std::uint64_t kSite = 0x81000010;
 
 enum class Format {
-  fixed_array,  // Linux 2.6.31: eight addresses, -1 behind the last
-  counted,      // Linux 3.1: the record's size says how many there can be, `size` how many there are
+  fixed_array,  // Linux 2.6.31: eight addresses, -1 after the last
+  counted,      // Linux 3.1: the record's size is the capacity, `size` the number of addresses
 };
 
 std::string stack_format(Machine machine, Format format) {

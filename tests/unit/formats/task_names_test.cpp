@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tasks are called over time, from events of hand-made pages.
+// Names of tasks over time, from events of hand-made pages.
 #include <gtest/gtest.h>
 
 #include "formats/registry.hpp"

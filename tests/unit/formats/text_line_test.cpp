@@ -20,7 +20,7 @@ TEST(TextLine, TaskNamesMayHoldAnything) {
   EXPECT_EQ(line->fields, "call_site=f+0x1 ptr=0x10");
 }
 
-// A name has 15 characters: behind more brackets there is no CPU, and a line full of them is soon given up.
+// A name has 15 characters: after more brackets there is no CPU, and a line full of them is soon given up.
 TEST(TextLine, FewPlacesCanBeACpu) {
   const std::string rest = "sh-1 [000] 1.5: e: x";
   EXPECT_TRUE(parse_line(std::string(15, '[') + rest));

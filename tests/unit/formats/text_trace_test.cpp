@@ -168,7 +168,7 @@ TEST(TextTrace, TasksHaveTheirNamesOverTime) {
   EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'009'000), "ls");
 }
 
-// What trace-cmd and perf put between time and event, and the form of the latency tracers.
+// Text of trace-cmd and perf between time and event, and the form of the latency tracers.
 TEST(TextTrace, OtherFormsOfLines) {
   struct Form {
     const char* head;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t kThread = 0x3d0f00;  // what glibc's pthread_create() gives, CLONE_THREAD among it
+constexpr std::uint64_t kThread = 0x3d0f00;  // of glibc's pthread_create(), including CLONE_THREAD
 constexpr std::uint64_t kFork = 0x1200011;
 
 std::string newtask_format(unsigned flags_bytes) {
@@ -35,7 +35,7 @@ struct NewTask {
 
 class ThreadGroupsOf : public testing::TestWithParam<Machine> {
  protected:
-  // What is known after reading a trace in which each CPU has these events.
+  // The facts after reading a trace in which each CPU has these events.
   TraceInfo read(const std::vector<std::vector<NewTask>>& cpus) const {
     const Machine machine = GetParam();
     TraceDat dat;

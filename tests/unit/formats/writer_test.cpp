@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the trace.dat writer makes of a recording, read back. tests/live has trace-cmd read the same.
+// The output of the trace.dat writer, read back. tests/live has trace-cmd read the same.
 #include "formats/tracedat/writer.hpp"
 
 #include <unistd.h>

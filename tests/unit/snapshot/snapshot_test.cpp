@@ -207,7 +207,7 @@ TEST_F(Snapshots, WithoutATotalThereIsNoSheet) {
   EXPECT_THROW(result(), Error);
 }
 
-// What a cut file does not say would seem to be accounted for by nobody.
+// Lines missing in a cut file would seem to be unaccounted memory.
 TEST_F(Snapshots, OfACutMeminfoThereIsNoSheet) {
   const std::string whole = kMeminfo;
   for (const char* const line : {"MemFree", "Cached", "Slab", "KernelStack", "VmallocUsed", "Percpu"}) {

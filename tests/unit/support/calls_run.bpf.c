@@ -35,7 +35,7 @@ int run_exit(u64* context) {
   return 0;
 }
 
-// Behind an argument lies the kernel's memory: the name of the calling task.
+// An argument points to the kernel's memory: the name of the calling task.
 SEC("raw_tp")
 int run_entry_with_task(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS] = {bpf_get_current_task()};

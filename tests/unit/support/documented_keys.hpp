@@ -17,7 +17,7 @@ class DocumentedKeys {
   explicit DocumentedKeys(const std::string& document)
       : text_(read_file(std::string(KMEMTRACE_DOCS) + "/formats/" + document)) {}
 
-  // The keys of an object in their order, each with a blank behind it.
+  // The keys of an object in their order, each followed by a blank.
   std::string operator()(const nlohmann::ordered_json& object) const {
     std::string text;
     for (const auto& [key, value] : object.items()) {

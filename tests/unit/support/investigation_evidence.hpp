@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an investigation has before it, made up: noise, and what is planted in it.
+// Made-up evidence of an investigation: noise, and planted growth.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ inline const std::vector<std::string> kPipeFile = {"alloc_empty_file+0x41",
                                                    "do_syscall_64+0x82",
                                                    "entry_SYSCALL_64_after_hwframe+0x76"};
 
-// What comes and goes at random, of many tasks.
+// Random allocations and frees of many tasks.
 class RandomNumbers {
  public:
   explicit RandomNumbers(unsigned seed) : random_(seed) {}
@@ -92,7 +92,7 @@ inline MemorySeries cache_series(const std::string& name, const Course& course) 
   return series;
 }
 
-// A sampled watch with a recording of as long behind it.
+// A sampled watch followed by a recording of the same length.
 inline InvestigationEvidence evidence_with_noise(unsigned seed) {
   InvestigationEvidence evidence;
   evidence.seconds = 2 * kSeconds;
@@ -118,7 +118,7 @@ inline Concluded concluded(InvestigationResult result) {
   return {result.conclusion.verdict, conclusion_words(result)};
 }
 
-// Of one process, without what it was judged by.
+// A finding of one process, without its evidence.
 inline GrowthFinding sure_finding(const std::string& function, std::uint32_t process, const std::string& cgroup = {}) {
   GrowthFinding finding;
   finding.certainty = Certainty::sure;

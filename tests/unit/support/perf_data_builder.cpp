@@ -114,7 +114,7 @@ Octets PerfData::attribute_bytes(const PerfAttribute& attribute) const {
   return out.pad_to(92).u32(static_cast<std::uint32_t>(attribute.clock)).pad_to(kAttributeBytes).get();
 }
 
-// As version 6 of a trace.dat begins, but for its name; the rest of that file is behind it and must do no harm.
+// As version 6 of a trace.dat begins, without its name; the rest of that file follows and must do no harm.
 Octets PerfData::tracing_data() const {
   TraceDat dat;
   dat.machine = machine_;

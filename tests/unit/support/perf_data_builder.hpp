@@ -17,7 +17,7 @@ using Octets = std::vector<std::uint8_t>;
 constexpr std::uint64_t kIp = 1, kTid = 2, kTime = 4, kAddr = 8, kRead = 16, kCallchain = 32, kId = 64, kCpu = 128,
                         kPeriod = 256, kStreamId = 512, kRaw = 1024, kBranchStack = 2048, kUserRegisters = 4096,
                         kIdentifier = 1 << 16;
-// What perf record -e TRACEPOINT asks for.
+// The sample type of perf record -e TRACEPOINT.
 constexpr std::uint64_t kUsual = kIp | kTid | kTime | kCpu | kPeriod | kRaw | kIdentifier;
 
 struct PerfAttribute {

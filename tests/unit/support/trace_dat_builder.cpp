@@ -199,7 +199,7 @@ std::vector<std::uint8_t> TraceDat::version_7() const {
   ByteBuilder comms(machine);
   section(21, comms.u64(9).text("7 worker\n"));
 
-  // As trace-cmd does it: a first options section in front of the data, a second one with the buffers behind it.
+  // As trace-cmd does it: a first options section before the data, a second one with the buffers after it.
   const std::size_t first_options = out.size();
   ByteBuilder first(machine);
   for (const auto& [id, place] : sections) first.u16(id).u32(8).u64(place);

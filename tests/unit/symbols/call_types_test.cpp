@@ -49,7 +49,7 @@ std::string result(const CallSignatures& signatures, const char* function, const
   return typed ? value_text(*typed, true) : "nothing";
 }
 
-// What a call that throws says, hint included.
+// The error of a call that throws, hint included.
 template <typename Call>
 std::string said(Call&& call) {
   try {
@@ -67,7 +67,7 @@ TEST(CallTypes, ArgumentsAreShownByTheirTypes) {
     const BtfSignatures signatures(btf, recorded, 8 * machine.long_bytes);
     ByteBuilder values(machine);
     values.u16(5).text("a\"\n\\z").u16(16).text("sh").pad_to(2 + 5 + 2 + 16);
-    // What a register has above a narrow value is not the value's.
+    // Bits of a register above a narrow value are not part of the value.
     const std::uint64_t dirt = machine.long_bytes == 8 ? 0xDEADBEEF00000000 : 0;
     EXPECT_EQ(arguments(signatures, "read_file", abi_of(machine),
                         {0xC0001000, 0xC0002000, 4096, dirt | 0x255, 0xAB01, dirt | 0xFFFFFFFF}, values.get()),
@@ -113,7 +113,7 @@ TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
   EXPECT_FALSE(are_running_types(folder / "same", folder)) << "this kernel has none";
   EXPECT_NE(said([&] { check_running_types(folder / "other", "", folder / "btf"); }).find("Leave --btf out"),
             std::string::npos);
-  // A kernel without types of its own: the build-id tells, where there is one.
+  // A kernel without types of its own: the build ID decides, if there is one.
   EXPECT_FALSE(check_running_types(folder / "other", "", folder));
   EXPECT_FALSE(check_running_types(folder / "other", "12ab", folder)) << "BTF alone has none";
   std::filesystem::remove_all(folder);
@@ -619,7 +619,7 @@ TEST(CallTypes, TypesThatNameThemselvesEnd) {
   std::vector<std::uint32_t> wide = {0, info(BTF_KIND_STRUCT, 100), 8};  // a hundred of itself, each with as many
   for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 3, 0});
   use_all(Btf(with(wide)));
-  wide = {0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 100), 8};  // the same behind a pointer
+  wide = {0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 100), 8};  // the same through a pointer
   for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 4, 0});
   use_all(Btf(with(wide)));
   use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 0x7FFFFFFF})));               // out of range
@@ -748,7 +748,7 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
   }
   EXPECT_GT(compared, 200u);
 
-  // What travels in a trace says the same, in far fewer bytes.
+  // The types stored in a trace are the same, in far fewer bytes.
   const PreparedCalls prepared = prepare_calls(requests);
   EXPECT_LT(prepared.types.btf.size(), 100'000u);
   const Btf copied(prepared.types.btf);

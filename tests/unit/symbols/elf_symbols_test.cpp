@@ -23,7 +23,7 @@ struct Made {
   std::uint16_t section = 1;  // .text
 };
 
-// .text from 0x1000 to 0x2000, data behind it, and these symbols.
+// .text from 0x1000 to 0x2000, data after it, and these symbols.
 FileDescriptor program(const std::vector<Made>& symbols) {
   std::vector<Elf64_Sym> table(1);
   std::string names(1, '\0');

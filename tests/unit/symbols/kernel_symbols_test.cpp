@@ -39,7 +39,7 @@ class KernelSymbols : public testing::Test {
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
-  // What the address is called, of a trace without symbols.
+  // The name of the address, for a trace without symbols.
   std::string name(std::uint64_t address) {
     findings_ = {};
     const std::string text = symbols_from_elsewhere(info_, files_, findings_);

@@ -71,7 +71,7 @@ class Fetching : public testing::Test {
     code_.objects.push_back({"/usr/bin/not-here", "0123456789abcdef0123456789abcdef01234567", ""});
     code_.frames.push_back({0x1010, UserCode::kFirstObject, 0});
   }
-  // What the findings say of why there are no names.
+  // The reasons for missing names in the findings.
   std::string said() {
     UserSymbols symbols(code_, {"", {}, true, false});
     symbols.name(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose maps of made code are read, and which files they may be.
+// The maps of made code that are read, and which files they may be.
 #include <filesystem>
 #include <fstream>
 

@@ -80,7 +80,7 @@ TEST(LoadsOfOneBuild, HaveOneFirstAddressForEachPlace) {
   EXPECT_EQ(loads.real_address(again), 0xc0500010u) << "it lay there all the same";
 }
 
-// What is not known to be the same is not taken for it.
+// Modules that are not known to be the same count as different.
 TEST_F(Loads, NeitherWhatWasThereNorUnknownBuildsAreAnother) {
   auto changes = parse_module_changes(std::string(kChanges) + "- 5000 4900 nbd\n+ 6000 5900 brd c0481000 8192 -\n", {});
   const ModuleLoads loads(changes, kModules, {});

@@ -94,7 +94,7 @@ TEST(TaskLives, ThreadsOfTheBeginAreTold) {
   TraceTasks tasks;
   tasks.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Told::at_begin);
   tasks.lives.known(301, {300, 0, 0, ""}, TaskLives::Told::at_begin);
-  tasks.thread_groups = {{300, 300}, {301, 301}};  // what it was at the end
+  tasks.thread_groups = {{300, 300}, {301, 301}};  // its group at the end
   EXPECT_EQ(process_at(tasks, 301, 5).pid, 300);
 }
 

@@ -18,7 +18,7 @@ using test::MadeTypes;
 
 CallAbi abi_of(Machine machine) { return {machine.order, 8 * machine.long_bytes, "x86_64"}; }
 
-// What a condition is refused with, hint included; else "holds" or "does not hold".
+// The error of a refused condition, hint included; else "holds" or "does not hold".
 std::string judged(const std::string& text, const CallSignature& signature, const CallValues& values,
                    const std::vector<FlagName>* gfp_flags = nullptr) {
   try {
@@ -114,7 +114,7 @@ TEST(CallCondition, OneOfSeveralFunctionsIsEnough) {
   const BtfSignatures signatures(btf, {}, 64);
   const auto forget = signatures.signature("forget"), read = signatures.signature("read_file");
   CallConditions conditions({parse_call_condition("mode==FAST")}, nullptr);
-  EXPECT_NO_THROW(conditions.check());  // nobody has asked
+  EXPECT_NO_THROW(conditions.check());  // no condition yet
   conditions.add(0, "forget", &*forget);
   conditions.add(7, "untyped", nullptr);
   EXPECT_THROW(conditions.check(), Error);

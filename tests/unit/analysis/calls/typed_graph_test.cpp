@@ -210,7 +210,7 @@ TEST(TypedGraph, ArgumentsOfFtrace) {
               (Lines{first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"}));
     for (const char* const wrong : {"mood==FAST", "mode==SLWO", "count==foo", "file==\"etc\"", "sync&1"})
       EXPECT_THROW(graph_of(file, {{wrong}}), Error) << wrong;
-    // What is chosen by results is shown without what else was called.
+    // Calls chosen by results are shown without other calls.
     const Lines failed = {first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"};
     EXPECT_EQ(lines_of(graph_of(file, {{"ret<0"}})), failed);
     EXPECT_EQ(lines_of(graph_of(file, {{"ret==-EINVAL"}})), failed);
@@ -231,7 +231,7 @@ TEST(TypedGraph, WithoutTypesNumbersStay) {
                                      "read_file.cold(); /* = -22 (EINVAL) */"}));
   EXPECT_THROW(graph_of(file, {{"count==8"}}), Error);
 
-  // Damaged types are said, and cost no more than themselves.
+  // Damaged types are reported, and affect nothing else.
   TraceDat dat = some_calls({}).trace(true);
   dat.btf.resize(dat.btf.size() - 1);
   const std::vector<std::uint8_t> damaged = dat.version_7();
@@ -344,7 +344,7 @@ TEST(TypedGraph, OwnEventsThroughAFile) {
   std::filesystem::remove_all(folder);
 }
 
-// Two calls of which the second has no known time, and losses around them.
+// Two calls, the second without a known time, and losses around them.
 CallGraphResult calls_with_gaps() {
   CallGraphResult result;
   result.functions.resize(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which cgroups an investigation tells of who makes memory grow, and what it says where it does not know.
+// The cgroups that an investigation names for growth, and its words if they are unknown.
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who asked for it, of stacks.
+// The requesting function of stacks.
 #include <gtest/gtest.h>
 
 #include "analysis/growth/clusters.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an investigation says of little: samples that ended early, few states, caches that nobody copied the account of.
+// Conclusions from little data: samples that ended early, few states, caches without copied counters.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -105,7 +105,7 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
   EXPECT_EQ(conclude(judged(evidence, 120)).verdict, GrowthVerdict::no_growth);
 }
 
-// Of copies: a cache that never falls, and rises by leaps; one of so many may do that by chance.
+// Copies with a cache that never falls, and rises by leaps; one of so many may do that by chance.
 TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
   InvestigationEvidence evidence;
   evidence.seconds = 17;
@@ -150,7 +150,7 @@ TEST(Conclusion, SaysWhatSurelyGrowsMoreSlowlyThanTheThreshold) {
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::grows);
 }
 
-// Of 16 KiB each, from `begin` on; and at that time half as much by somebody at once.
+// Samples of 16 KiB each, from `begin` on; and at that time half as much by another task at once.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");
   seen.mean_bytes = 16 << 10;
@@ -185,7 +185,7 @@ TEST(Conclusion, NamesWhoBeganWhileItWasWatched) {
     EXPECT_NEAR(first.trend.bytes_per_s, 80'000, 8'000) << begin;
     EXPECT_EQ(std::ranges::count(result.judgement.findings, "other", &GrowthFinding::task), 0) << begin;
   }
-  // Who takes a tenth of what the cache grows by is not to blame for it.
+  // A task with a tenth of the growth of a cache is not its cause.
   InvestigationEvidence evidence = followed_until(120);
   evidence.states.push_back(rising_since(60, 2'000, 3));
   evidence.samples = sampled_since(60, 9'000);
@@ -303,7 +303,7 @@ TEST(Conclusion, SaysWhatRoseInTooFewStates) {
   EXPECT_EQ(conclusion.words.find("dentry"), std::string::npos) << conclusion.words;
 }
 
-// Samples alone lose what nobody had the time to read.
+// Samples alone lose events that were not read in time.
 TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
   InvestigationEvidence evidence = followed_until(120);
   evidence.samples = steadily(480, "filp");
@@ -358,7 +358,7 @@ TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
   EXPECT_EQ(next_of(true, false, true, false), (Commands{"kmemtrace list", "kmemtrace investigate --for 10m"}));
 }
 
-// What is written of copies has none of the kernel's files, and processes and functions are of another machine.
+// A folder about copies has none of the kernel's files. Its processes and functions are those of another machine.
 TEST(Conclusion, AdvisesToLookIntoTheCopiesThatWereGiven) {
   InvestigationResult result;
   result.judgement.findings.push_back(planted::sure_finding("do_pipe2", 7, "/"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is judged to grow, of made sources: steady growth beside noise, noise alone, and sources that contradict.
+// Judgement of growth from made sources: steady growth beside noise, noise alone, and sources that contradict.
 #include <algorithm>
 #include <cmath>
 
@@ -81,7 +81,7 @@ TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
-// Few samples rise in steps, and of their last half little can be told; the cache that they are of rises evenly.
+// Few samples rise in steps, and their last half shows little. Their cache rises steadily.
 TEST(Investigation, TheAccountNamesWhoTakesWhatGrows) {
   const double rate = 30'000;
   const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
@@ -121,7 +121,7 @@ TEST(Investigation, RecordingsOfAMomentTellNothing) {
   EXPECT_TRUE(judge(evidence).findings.empty());
 }
 
-// A cache surely grows; a moment's recording, or a handful of samples, tells who holds most of it.
+// Growth of a cache is confirmed; a short recording, or a handful of samples, shows its largest holder.
 TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
   for (const bool recorded : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(7);
@@ -153,7 +153,7 @@ TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
   }
 }
 
-// Of a cache that began to grow late, too: of it the rate alone is known.
+// Also for a cache that began to grow late: only its rate is known.
 TEST(Investigation, WhoHoldsMostOfWhatLatelyGrowsIsLikely) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();
@@ -174,7 +174,7 @@ TEST(Investigation, WhoHoldsMostOfWhatLatelyGrowsIsLikely) {
   EXPECT_EQ(first.trend.high, first.trend.bytes_per_s);
 }
 
-// What the kernel keeps for a recording comes and goes in caches that others fill, too.
+// The kernel's memory for a recording comes and goes in caches that others use, too.
 TEST(Investigation, ARecordingsOwnMemoryHidesNoGrowth) {
   const auto with_bump = [](double begin, double end) {
     return [begin, end](double s) { return kRate / 10 * s + (s > begin && s < end ? 600'000 : 0); };
@@ -287,7 +287,7 @@ TEST(Investigation, GrowthIsEvenWhereStatesWereReadUnevenly) {
   EXPECT_TRUE(found->sure);
 }
 
-// Messages have buckets of their own, of which the event of kmalloc tells nothing.
+// Messages have buckets of their own, which the event of kmalloc does not show.
 TEST(Investigation, CachesOfBucketsAreThoseOfKmalloc) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   evidence.states.push_back(cache_series("msg_msg-1k", steady));
@@ -295,7 +295,7 @@ TEST(Investigation, CachesOfBucketsAreThoseOfKmalloc) {
   EXPECT_NE(std::ranges::find(states, "kmalloc-1k", &StateGrowth::name), states.end());
 }
 
-// What a recording of a moment does not show says nothing against samples of the whole time.
+// A short recording without an object does not contradict samples of the whole time.
 TEST(Investigation, ShortRecordingsDoNotSpeakAgainstSamples) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   plant(evidence);
@@ -310,7 +310,7 @@ TEST(Investigation, ShortRecordingsDoNotSpeakAgainstSamples) {
   EXPECT_EQ(judgement.findings.front().processes.front().process, 4321u);
 }
 
-// Samples of slabs cannot bear out pages, and so do not speak against them.
+// Samples of slabs cannot confirm pages, and so do not contradict them.
 TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
   const std::vector<std::string> ring = {"alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf",
                                          "packet_setsockopt+0x10", "__x64_sys_setsockopt+0x1f"};

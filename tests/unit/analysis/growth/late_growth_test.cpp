@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who is named where a cache begins to grow while it is watched: who takes most of what it grows by since then.
+// The named cause if a cache starts to grow during the investigation: the largest share of its growth since then.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,7 +17,7 @@ constexpr double kBegin = 70;
 constexpr double kRate = 90'000;  // bytes a second
 constexpr double kStepSeconds = 0.5;
 
-// Of a cache that grows since then, so many take equal shares of what samples show.
+// A cache that grows since then, with so many call sites that have equal shares of the samples.
 Judgement judgement_of(unsigned takers) {
   InvestigationEvidence evidence;
   evidence.seconds = kSeconds;

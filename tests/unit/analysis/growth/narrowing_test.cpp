@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is recorded, of what samples and the kernel's account say.
+// The selection of recorded events from samples and the kernel's counters.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What samples tell of growth over time, on hand-made ones.
+// Growth over time in hand-made samples.
 #include "analysis/growth/samples.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
   for (const double live : seen.groups.front().live) EXPECT_NEAR(live, 256, 1);
 }
 
-// As kfree_rcu() frees: nothing tells of it but that the address is given again.
+// As after kfree_rcu(): only the reuse of the address shows the free.
 TEST(SampleGrowth, LeavesOutWhatIsFreedUnseen) {
   const auto judged = [](unsigned live, unsigned freed, unsigned replaced) {
     const Names names;
@@ -119,7 +119,7 @@ TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
   }
 }
 
-// Before Linux 6.1 kmem_cache_alloc tells bytes alone: an object of 256 of them is none of kmalloc's.
+// Before Linux 6.1 kmem_cache_alloc has only bytes: an object of 256 bytes is not one of kmalloc.
 TEST(SampleGrowth, CachesWithoutNamesAreNarrowedByTheirObjects) {
   const Names names;
   SampleGrowth growth(1024, false, names, 0, 64, 99, 4096);
@@ -170,7 +170,7 @@ TEST(SampleGrowth, CountsWholeStepsAndAllOfThem) {
   }
 }
 
-// As where they have cost what they may: what grew until then is told from chance by as many steps.
+// As after the CPU budget was used: growth until then is distinguished from chance by as many steps.
 TEST(SampleGrowth, HasStepsEnoughOfAShortTime) {
   const GrowthSeen seen = grown_until(9'700'000'000);
   EXPECT_GE(seen.steps, SampleGrowth::kSteps / 2);

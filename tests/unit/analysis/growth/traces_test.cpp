@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an investigation takes of a recording, on hand-made events.
+// The use of a recording in an investigation, with hand-made events.
 #include "analysis/growth/traces.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST_F(TraceGrowth, WhatOthersFreeUnseenDoesNotHideWhoHoldsIt) {
   EXPECT_NEAR(holder->live[holder->live.size() / 2], 500 * 192, 50 * 192);
 }
 
-// Of each of these tasks alone it looks held.
+// Each of these tasks by itself seems to hold it.
 TEST_F(TraceGrowth, WhoFreesUnseenHoldsNothing) {
   hold();
   visit();
@@ -112,7 +112,7 @@ TEST_F(TraceGrowth, WhatALossMayHideStaysInDoubt) {
   EXPECT_TRUE(group_of(growth, "holder")->excluded);
 }
 
-// The root of version 2 tells nothing where memory is accounted by version 1, and something in a container.
+// The root of version 2 means nothing if version 1 accounts for memory, and something in a container.
 TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
   hold();
   visit();

@@ -88,7 +88,7 @@ struct Truth {
 
 bool covers(const Estimate& estimate, double truth) { return estimate.low <= truth && truth <= estimate.high; }
 
-// Of 1000 profiles of the same load, whose intervals should hold the truth in 95 %: four standard deviations of such a
+// 1000 profiles of the same load, whose intervals should contain the truth in 95 %: four standard deviations of such a
 // count are 2.8 %. The rate is such that there are from a handful to hundreds of samples. How many objects there are is
 // known less well from a handful: the smallest, which are most of them, may be missing in it.
 void expect_coverage(std::uint64_t mean, int allocations, const std::vector<std::uint64_t>& sizes, int least_objects) {
@@ -198,7 +198,7 @@ TEST(HeapProfile, SaysWhatWasReplacedAndTakesOutWhatIsGone) {
   HeapProfile profile(1, names, cgroup_text);
   for (std::uint64_t i = 1; i <= 4; ++i) profile.add(sample_of(i, 4096));
   profile.end({1, 0, true});
-  profile.end({77, 0, true});  // was never told
+  profile.end({77, 0, true});  // was never reported
   profile.reconcile([](std::uint64_t pointer) { return pointer != 2; });
   const HeapProfileResult result = profile.result({HeapKey::call_site});
   EXPECT_EQ(result.replaced, 1u);

@@ -85,7 +85,7 @@ TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
   EXPECT_LE(samples.rows.size(), 3 * HeapProfile::kMostEndedGroups);
   EXPECT_EQ(samples.slab.samples, kProcesses);
   EXPECT_EQ(samples.slab.live_samples, 1u);
-  // What is the same in all processes is still told.
+  // Properties common to all processes are still shown.
   const TopResult stacks = account.result(TopView::stacks);
   ASSERT_EQ(stacks.rows.size(), 1u);
   EXPECT_EQ(stacks.rows[0].allocated, kProcesses * kBytes);

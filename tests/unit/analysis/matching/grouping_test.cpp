@@ -13,8 +13,7 @@
 namespace kmt {
 namespace {
 
-// Of two that trace at a time the second one has the kernel call both by a function, which is in the stacks from then
-// on.
+// If two tracers are active, the kernel calls both through a function, which is in the stacks from then on.
 TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
@@ -43,7 +42,7 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   EXPECT_EQ(group_of(inside), 3u);  // only in front it is the tracing's
 }
 
-// What an event itself says is better than names: a function that allocates may be called like one that traces.
+// The event itself is more reliable than names: an allocating function may have the name of a tracing one.
 TEST(Grouping, StacksBeginWithTheirCallSite) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// In which system call something happened: names by numbers and by functions, and what stacks and events tell.
+// The system call of an event: names by numbers and by functions, from stacks and events.
 #include <gtest/gtest.h>
 
 #include <sys/syscall.h>
@@ -281,7 +281,7 @@ TEST_F(SyscallsOf, BeginsWithoutEndsTellNothing) {
   EXPECT_EQ(name_at(7, 51), "exit_group") << "which has no end";
 }
 
-// Where the formats of a whole system were stored, the events show which of them were recorded.
+// If the formats of a whole system were stored, the events show which of them were recorded.
 TEST_F(SyscallsOf, EndsThatDoNotComeWereNotRecorded) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_exit, 0);
@@ -403,7 +403,7 @@ TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
   EXPECT_EQ(name_at(9, 83), "recvfrom") << "11 is munmap";
 }
 
-// Who executes a program becomes the first thread, whatever that was doing.
+// A thread that executes a program becomes the first thread, whatever that was doing.
 TEST_F(SyscallsOf, AThreadThatExecutesAProgramTellsHowWideItsProcessIs) {
   info_.tasks.lives.born({7, 1, 1, true});
   info_.tasks.lives.born({71, 2, 7, true, true});
@@ -437,7 +437,7 @@ TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
   EXPECT_EQ(name_at(7, 71), "recvfrom");
   tell(7, 72, EventKind::syscall_exit, 45);
   tell(71, 80, EventKind::syscall_exit, 59);  // it has failed
-  tell(7, 90, EventKind::syscall_exit, 11);   // of a call whose begin was lost
+  tell(7, 90, EventKind::syscall_exit, 11);   // of a call whose start was lost
   tell(7, 91, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 92), "recvfrom");
 }

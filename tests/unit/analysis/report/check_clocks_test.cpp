@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `check` finds about clocks.
+// Findings of `check` about clocks.
 #include <gtest/gtest.h>
 
 #include "analysis/report/check.hpp"
@@ -80,7 +80,7 @@ TEST(CheckClocks, AClockThatGoesOnFasterThanTheWallClock) {
   EXPECT_EQ(jumps(3702 * kSecond, 4000 * kSecond), 0u) << "the wall clock was set back";
 }
 
-// Of a text, say, nothing but its events is known.
+// A text, for example, has only its events.
 TEST(CheckClocks, ATimeWithoutEventsThatIsOutOfAllProportion) {
   const auto jumps = [](TraceInfo info, std::uint64_t silent_ns, std::int32_t idle = 0) {
     std::vector<Moment> moments;
@@ -126,7 +126,7 @@ TEST(CheckClocks, TheWallClockWasSet) {
   EXPECT_EQ(jumps("mono", "", 5020 * kSecond), 1u);
 }
 
-// In a text nothing tells who lived when it began.
+// A text does not list the tasks at its start.
 TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   TraceInfo info;
   info.tasks.lives.born({300, 5 * kSecond, 10, true});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What grows, what only may, and what does not, on hand-made events.
+// Certain growth, uncertain growth and none, with hand-made events.
 #include "analysis/report/leaks.hpp"
 
 #include <gtest/gtest.h>
@@ -234,7 +234,7 @@ TEST_F(Leaks, AHundredthIsNotRoundedDown) {
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);  // one of 151
 }
 
-// Of one call site and size, some of kmalloc-rcl-*, as names of dentries are.
+// Objects of one call site and size, some of kmalloc-rcl-*, such as names of dentries.
 TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   constexpr std::uint32_t kReclaimable = 0x10;
   info.tables.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
@@ -251,7 +251,7 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   const LeakRow& mixed = *row_of(result, 2);
   EXPECT_EQ(mixed.doubtful.bytes, 250u * 128);
   EXPECT_EQ(mixed.verdict, LeakVerdict::certain);
-  // What is told of it is what is certain of it.
+  // Its certain part is reported.
   EXPECT_NEAR(mixed.trend.bytes_per_s, 12800, 200);
   EXPECT_NEAR(mixed.certain.bytes_per_s, 9600, 200);
   const std::string text = text_leaks(result, LeaksOptions(), {});
@@ -303,7 +303,8 @@ TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// What is narrowed to a cache that leaks has none. Others' traces describe events that they were not asked to record.
+// A recording narrowed to a leaking cache has no frees. Other recorders' traces describe events that they did not
+// record.
 TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
   leak(1);
   info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
@@ -311,7 +312,7 @@ TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
   info.recording.notes["recorder"] = "kmemtrace 1.0";
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
-  info.tables.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // of these nothing is told
+  info.tables.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // without events
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
   for (Event& event : events) event.kind = EventKind::cache_alloc;
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
@@ -365,7 +366,7 @@ TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
   EXPECT_FALSE(result.found());
 }
 
-// What may grow is followed first, and then what most is live of; the others are counted.
+// Groups that may grow are followed first, then those with the most live memory; the others are counted.
 TEST_F(Leaks, OfTooManyGroupsThoseThatMayGrowAreJudged) {
   constexpr std::uint32_t kGroups = Histories::kMostGroups + 500;
   for (std::uint32_t site = 1; site < kGroups; ++site) info.tables.call_sites.push_back(site + 3);
@@ -461,7 +462,7 @@ TEST_F(TimelineTest, FreePagesAreThoseOfTheZones) {
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
   EXPECT_EQ(result.balances[0].explained, (2 + 32 - 16 - 1) * 4096);
-  info.machine.kernel = "5.10.0";  // whose CPUs keep single pages only
+  info.machine.kernel = "5.10.0";  // its CPUs keep only single pages
   events.back().order = 2;
   EXPECT_EQ(timeline_of(report(), {}).balances[0].explained, (2 + 4 - 16 - 1) * 4096);
 }

@@ -133,7 +133,7 @@ TEST_F(Pages, AFilterComesBeforeRuns) {
   EXPECT_EQ(result(filter).total.drain_runs, 1u);
   EXPECT_EQ(result(filter).total.freed.events, 1u);
   filter.cpus = {1};
-  EXPECT_EQ(result(filter).total.live_pages, 0u);  // whoever freed it
+  EXPECT_EQ(result(filter).total.live_pages, 0u);  // freed by any task
 }
 
 TEST_F(Pages, FallbacksAreSevereUpToOrderThree) {
@@ -219,7 +219,7 @@ TEST_F(Pages, ATaskThatIsRenamedIsTwo) {
   EXPECT_EQ(got.failures[0].task, "second-7");
 }
 
-// A name may be told by an event that comes later than what it names.
+// The event with a name may come later than the task's other events.
 TEST_F(Pages, ANameThatIsToldLaterCounts) {
   add(EventKind::page_alloc, 1);
   PagesAnalysis analysis(info, info.tasks, no_names, {});

@@ -84,7 +84,7 @@ TEST_F(Report, AFreeBelongsToItsAllocationWhoeverFreesIt) {
   EXPECT_EQ(result.slab.cross_cpu_frees, 1u);
   EXPECT_EQ(result.slab.unmatched_frees, 1u);
   EXPECT_EQ(result.slab.live_allocations, 0u);
-  EXPECT_EQ(result.trace.events, 2u);  // what task 7 did itself
+  EXPECT_EQ(result.trace.events, 2u);  // only those of task 7 itself
 }
 
 TEST_F(Report, AnInterruptIsNotTheTaskItInterrupted) {
@@ -131,7 +131,7 @@ TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
   window.from = TimeEdge{2 * kSecond};
   window.to = TimeEdge{20 * kSecond};
   EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // no sample outside of it counts
-  info.losses.stretches = {{0, 5, 0, 2 * kSecond}};           // what came first was overwritten
+  info.losses.stretches = {{0, 5, 0, 2 * kSecond}};           // the start was overwritten
   EXPECT_EQ(report().trace.recorded_ns, 21 * kSecond);
   info.losses.stretches.clear();
   const SymbolNames& names = NoNames();
@@ -224,7 +224,7 @@ TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
     event.call_site = {site};
   };
   large(0x10000, 1);  // kvmalloc
-  large(0x10000, 2);  // who called it
+  large(0x10000, 2);  // its caller
   large(0x50000, 1);
   add(EventKind::kfree, 0x10000);
   const ReportResult result = report();
@@ -251,7 +251,7 @@ TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
   EXPECT_EQ(both.slab.live_bytes, 65536u);
 }
 
-// The next object has its place at once, and nobody recorded that the first one was freed.
+// The next object has its place at once, and the free of the first one was not recorded.
 TEST_F(Report, WhatIsToldTwiceAgainIsTheNext) {
   for (int i = 0; i < 6; ++i) {
     Event& event = add(EventKind::kmalloc, 0x10000);

@@ -91,7 +91,7 @@ struct Change {
   std::int64_t bytes;
 };
 
-// 30 seconds of changes by a generator, in order but for a little.
+// 30 seconds of changes by a generator, nearly in order.
 std::vector<Change> changes(std::size_t count) {
   std::mt19937_64 random(7);
   std::vector<Change> made(count);

@@ -111,7 +111,7 @@ TEST(Trend, NothingIsSaidOfTooFewValues) {
   EXPECT_EQ(trend_of(line, kSeconds).confidence, 0);
 }
 
-// Of 1000 random walks about 50 are called growing at a confidence of 95 %; three standard deviations are 21.
+// About 50 of 1000 random walks are called growing at a confidence of 95 %; three standard deviations are 21.
 TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
   for (const std::size_t count : {512u, 100u, 16u}) {
     RandomNumbers noise(count);
@@ -180,7 +180,7 @@ TEST(Trend, EvennessOfRandomWalksIsRight) {
   }
 }
 
-// Quantiles of Student's t of 15 degrees of freedom, from tables: rises of which half are m + 1 and half m - 1.
+// Quantiles of Student's t with 15 degrees of freedom, from tables: half of the rises are m + 1, half m - 1.
 TEST(Trend, EvennessIsStudentsT) {
   for (const auto& [t, share] : {std::pair(1.753, 0.95), {2.602, 0.99}, {3.733, 0.999}, {4.073, 0.9995}}) {
     const double mean = t * std::sqrt(16.0 / 15) / 4;

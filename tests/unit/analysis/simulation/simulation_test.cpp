@@ -50,7 +50,7 @@ TEST(SlabGeometry, NewerKernelsTryWasteFirst) {
   EXPECT_EQ(slub_geometry(640, machine_of(2, {6, 18})).objects, 12u);
   // 3 of 10,000 fit order 3, and 2,768 are left: more than 1/16, less than 1/8.
   EXPECT_EQ(slub_geometry(10000, machine_of(2)).order, 3u);
-  // 17,000: one in 32 KiB wastes nearly half. Before Linux 6.8 that was tried for no fraction, but for a single object.
+  // 17,000: one in 32 KiB wastes nearly half. Before Linux 6.8 no fraction was tried, only a single object.
   EXPECT_EQ(slub_geometry(17000, machine_of(2)).objects, 1u);
   EXPECT_EQ(slub_geometry(17000, machine_of(2, {6, 18})).order, 3u);
 }
@@ -110,7 +110,7 @@ TEST_F(Slub, GivesBackWhatANodeNeedsNot) {
 }
 
 TEST_F(Slub, StartsWithWhatThereWas) {
-  heap.start_with(3, 2);  // 2 of 12 free: one slab half full; and the CPU's, half of which counts as used
+  heap.start_with(3, 2);  // 2 of 12 free: one slab half full; and half of the CPU's counts as used
   EXPECT_EQ(heap.slabs(), 3u);
   for (int i = 0; i < 4; ++i) allocate();
   EXPECT_EQ(heap.slabs(), 3u);
@@ -204,8 +204,7 @@ TEST(Suggestions, TakesWhatSavesMost) {
   EXPECT_TRUE(suggestion_candidates(kinds, classes, machine, {5, true, 24'000'001}).empty());
 }
 
-// Of the caches that kmalloc chooses from by call site, each is one; who asks for kmalloc's of a size means all of
-// them.
+// Each of the caches that kmalloc chooses by call site is one cache; a request for a kmalloc size means all of them.
 TEST(SiteCaches, AreOfRandomisedCachesToo) {
   const SlabMachine machine = machine_of(2);
   ObjectKind kind;
@@ -237,7 +236,7 @@ CacheSuggestion replayed(const std::string& function, std::uint64_t bytes, std::
   return suggestion;
 }
 
-// What a replay says decides, whatever was estimated before.
+// The replay decides, not the estimate before it.
 TEST(Suggestions, AreWhatReplaysSave) {
   const std::vector<CacheSuggestion> candidates = {
       replayed("costs", 600, 1000, 1200), replayed("saves_little", 600, 1000, 990), replayed("", 640, 5000, 4900),
@@ -279,7 +278,7 @@ TEST(Suggestions, TrySizesThatMostAskFor) {
   EXPECT_EQ(tried.at({"", 680}), 51u);
 }
 
-// What differs by less than is uncertain does not decide on a size, nor on a cache of another kind.
+// A difference within the uncertainty decides neither on a size nor on a cache of another kind.
 TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100;
@@ -358,7 +357,7 @@ SlabInfo slabs_of(const std::string& name, std::uint64_t bytes, std::uint64_t ob
   return slab;
 }
 
-// Where no event names a cache, an object of 192 bytes is of either.
+// If no event names a cache, an object of 192 bytes may be of either.
 TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   const SlabMachine machine = machine_of(2);
   const std::vector<SlabInfo> slabinfo = {slabs_of("one", 192, 21, 1, 3),        slabs_of("other", 192, 42, 2, 4),
@@ -377,7 +376,7 @@ TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   EXPECT_EQ(by_name.not_compared, 2u);
 }
 
-// Nothing is said of new caches where none were looked for.
+// New caches are not mentioned if none were searched.
 TEST(SimulationText, SaysOnlyWhatWasLookedFor) {
   SimulationResult result;
   result.trace.complete = true;
@@ -398,7 +397,7 @@ TEST(SimulationText, SaysOnlyWhatWasLookedFor) {
   EXPECT_NE(json_simulation(result, {}).find("\"candidates\": 1"), std::string::npos);
 }
 
-// Of a cache whose objects are mostly freed unseen the model must err.
+// The model must be wrong for a cache whose objects are mostly freed unseen.
 TEST(SimulationText, SaysWhyPagesArePredictedWrong) {
   SimulationResult result;
   result.trace.complete = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Series of snapshots: how they are stored, what damage costs, and what is said to grow.
+// Series of snapshots: how they are stored, the effect of damage, and reported growth.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -277,9 +277,9 @@ TEST(OlderObjectsOfATrace, AreCountedAgainstWhatLivedThen) {
   Findings findings;
   add_findings(older, findings);
   EXPECT_EQ(findings.count_of(Imperfection::more_frees_than_lived), 1u);
-  // A sample that was taken later says nothing of the begin.
+  // A later sample does not describe the start.
   EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, kSecond).lived);
-  // Of call sites that were cut off, the caches' numbers are what is known.
+  // If call sites were cut off, only the numbers of caches are known.
   info.recording.samples[0].texts.emplace_back("missing", "alloc_traces\tonly the first 4 KiB were read\t\n");
   const auto cut = older_objects(info, {4, 11, 2, 1}, 5 * kSecond);
   EXPECT_EQ(cut.caches[2].lived, 30u);

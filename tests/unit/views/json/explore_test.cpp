@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a page can add up stays small, and loses nothing: what is left out is in a group of its own.
+// The data that a page adds up stays small and loses nothing: omitted groups are one group.
 #include "views/json/explore.hpp"
 
 #include <fmt/format.h>
@@ -152,7 +152,7 @@ TEST(JsonExplore, LifetimesAreBounded) {
   }
   const auto json = nlohmann::json::parse(json_explore(result, false));
   const auto& lifetimes = json["lifetimes"];
-  EXPECT_EQ(lifetimes["site"].size(), 100'000u + 4 * 4);  // what is put together has four octaves and buckets
+  EXPECT_EQ(lifetimes["site"].size(), 100'000u + 4 * 4);  // merged sites have four octaves and buckets
   EXPECT_EQ(sum_of(lifetimes["frees"]), std::uint64_t{4} * kSites * (kSites + 1) / 2);
   EXPECT_EQ(sum_of(lifetimes["bytes"]), std::uint64_t{4} * kSites * 64);
   EXPECT_EQ(json["strings"][lifetimes["site"].back().get<std::size_t>()], "(others)");

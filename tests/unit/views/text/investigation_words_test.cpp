@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is said of what was judged to grow, and which commands are advised.
+// The words about growth, and the suggested commands.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(InvestigationWords, SaysWhichCachesWereMerged) {
   EXPECT_NE(words.find("sigqueue (merged with inotify_inode_mark, dnotify_mark) by"), std::string::npos) << words;
 }
 
-// Each task has a stack that nobody traces.
+// Each task has a stack without trace events.
 TEST(InvestigationWords, SaysThatTasksHaveStacks) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
@@ -147,7 +147,7 @@ TEST(InvestigationWords, TellsThatItTookMoreThanItWasTo) {
   EXPECT_TRUE(is_told());
 }
 
-// Of a cache that the recording was not narrowed to there are samples alone.
+// A cache outside of the recording has only samples.
 TEST(InvestigationWords, MarksEstimatesBesideWhatWasRecorded) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   plant(evidence);
@@ -217,7 +217,7 @@ TEST(InvestigationWords, GrowthWithoutACallSiteIsGrowth) {
   EXPECT_EQ(next.empty(), false);
 }
 
-// Nobody may read slabinfo, load programs or record: sums alone are no ground to say that nothing grows.
+// Without slabinfo, BPF programs and recording, sums alone cannot show that nothing grows.
 TEST(InvestigationWords, SumsAloneDoNotTell) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;

@@ -105,7 +105,7 @@ TEST(Plot, SmallChangesOfMuchAreSeenFromTheLeast) {
   EXPECT_NE(text.find("1000 B +"), std::string::npos) << text;
   EXPECT_NE(text.find("1015 B +"), std::string::npos) << text;
   EXPECT_EQ(text.find(" 0 B"), std::string::npos) << text;
-  // Where nothing is known, too.
+  // Also without known values.
   EXPECT_NE(plot({{"live", {kUnknown}}}, small, {24, false, false, false}).find("0 B"), std::string::npos);
 }
 
