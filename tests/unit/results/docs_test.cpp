@@ -30,7 +30,7 @@ TEST(Docs, ImperfectionsAreThoseOfTheTable) {
 }
 
 TEST(Docs, CommandsOfSeriesNameTheirFile) {
-  for (const char* const name : {"peers.md", "tutorial.md", "man/kmemtrace-snapshot.1.scd", "../README.md"}) {
+  for (const char* const name : {"faq.md", "peers.md", "tutorial.md", "man/kmemtrace-snapshot.1.scd", "../README.md"}) {
     const std::string text = document(name);
     constexpr std::string_view kCommand = "kmemtrace snapshot --every 1";
     for (std::size_t at = text.find(kCommand); at != std::string::npos; at = text.find(kCommand, at + 1)) {
