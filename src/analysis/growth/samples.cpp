@@ -106,7 +106,7 @@ void SampleGrowth::add(const HeapSample& sample) {
 void SampleGrowth::end(const HeapSampleEnd& end) {
   const auto at = live_.find(end.pointer);
   if (at == live_.end()) return;
-  if (!end.told_again) {
+  if (!end.duplicate_event) {
     Group& group = groups_[at->second.group];
     ++(end.replaced ? group.replaced : group.freed);
   }

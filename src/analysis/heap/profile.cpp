@@ -158,7 +158,7 @@ void HeapProfile::end(const HeapSampleEnd& end) {
   if (at == live_.end()) return;
   DrawnSize& size = size_of(at->second);
   --size.live;
-  if (end.told_again && size.drawn > 0) --size.drawn;  // 0: it was drawn in another interval
+  if (end.duplicate_event && size.drawn > 0) --size.drawn;  // 0: it was drawn in another interval
   live_.erase(at);
   if (end.replaced) ++replaced_;
 }

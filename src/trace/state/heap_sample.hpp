@@ -40,7 +40,7 @@ struct HeapSampleEnd {
   std::uint64_t pointer = 0;
   std::uint64_t time_ns = 0;
   bool replaced = false;    // another object has its address: its free was not seen
-  bool told_again = false;  // the same allocation comes again, and counts instead
+  bool duplicate_event = false;  // the next event reports the same allocation, and counts instead
 };
 
 // Exact sums of one interval.

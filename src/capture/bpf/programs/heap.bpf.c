@@ -172,7 +172,7 @@ static __always_inline bool calls_the_first(u64 call_site, const struct telling*
   return false;
 }
 
-static __always_inline bool is_told_again(const struct telling* last, const struct allocation* of, u64 now) {
+static __always_inline bool is_duplicate(const struct telling* last, const struct allocation* of, u64 now) {
   return last->pointer == of->pointer && last->requested == of->amount.requested &&
          last->allocated == of->amount.allocated && now - last->time_ns < KMT_AT_ONCE_NS &&
          calls_the_first(of->call_site, last);
@@ -294,7 +294,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   if (places->call_site >= 0) of.call_site = argument(context, places->call_site);
   struct telling* last = telling_of(event, &of, cpu);
   const u64 now = last ? bpf_ktime_get_ns() : 0;
-  const bool again = last && is_told_again(last, &of, now);
+  const bool again = last && is_duplicate(last, &of, now);
   // A followed object at this address was freed on a path without tracepoint.
   if (mean_bytes && !of.failed && !again) stop_following(of.pointer, KMT_REPLACED);
   if (no_movable_pages && places->migratetype >= 0 && (u32)argument(context, places->migratetype) == MIGRATE_MOVABLE)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// CPU time of the programs that draw samples, by the kernel's clock, which is on now and then.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "capture/bpf/program_clock.hpp"
+#include "cli/investigate/samples.hpp"
+
+namespace kmt {
+
+class ProgramCosts {
+ public:
+  // `seconds`: of the whole investigation.
+  explicit ProgramCosts(double seconds) : all_seconds_(seconds) {}
+
+  // Call several times a second, with the seconds since the start.
+  void measure(double now, const InvestigationSamples& samples);
+  // The programs are replaced.
+  void pause() { clock_.reset(); }
+  // The programs have ended.
+  void end() {
+    clock_.reset();
+    per_s_ = 0;
+  }
+
+  bool is_measured() const { return measured_seconds_ > 0; }
+  double seconds() const { return seconds_; }            // of CPU time, until now
+  double per_s() const { return per_s_; }                // likewise
+  double kfrees_per_s() const { return kfrees_per_s_; }  // 0: unknown
+
+ private:
+  void end_measuring(double now, const InvestigationSamples& samples);
+  void begin_measuring(double now, const InvestigationSamples& samples);
+
+  double all_seconds_;
+  std::unique_ptr<ProgramClock> clock_;
+  double clock_begin_ = 0;  // when it was turned on, or will be
+  ProgramRuns runs_begin_;
+  std::uint64_t kfrees_begin_ = 0;
+  double measured_seconds_ = 0;
+  double per_s_ = 0;
+  double kfrees_per_s_ = 0;
+  double seconds_ = 0;
+  double accounted_until_ = 0;
+};
+
+}  // namespace kmt

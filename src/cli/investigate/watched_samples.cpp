@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/investigate/watched_samples.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
+constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
+constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
+constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
+constexpr double kSecondProbeSeconds = 2;             // then, until it is known whether that was a burst's
+constexpr double kFarFiner = 3;                       // is worth beginning anew
+constexpr double kMostSamplesPerSecond = 5e3;         // as the ring buffer takes while a recording begins
+constexpr double kPartForDrawing = 0.5;  // of what may be taken: the rest of what samples cost is empty runs
+constexpr double kMostOfReader = 0.25;   // of a CPU: one thread reads samples, and the account beside them
+
+}  // namespace
+
+void WatchedSamples::begin() { begin(kFirstMeanBytes, true); }
+
+void WatchedSamples::begin(std::uint64_t mean_bytes, bool pages) {
+  sampler_.reset();
+  costs_.pause();
+  mean_bytes_ = mean_bytes;
+  have_pages_ = pages;
+  try {
+    sampler_ = std::make_unique<InvestigationSamples>(mean_bytes, pages, kernel_, seconds_left_());
+  } catch (const Error& error) {
+    unseen_.push_back({"samples of all slab allocations", error.what(), error.hint()});
+  }
+}
+
+void WatchedSamples::drain() {
+  const std::uint64_t begin_ns = own_cpu_ns();
+  sampler_->drain();
+  reading_seconds_ += static_cast<double>(own_cpu_ns() - begin_ns) / 1e9;
+}
+
+void WatchedSamples::tune(double cpu_left, bool recorded, const InvestigationPlan& plan) {
+  const double sampled = static_cast<double>(monotonic_ns() - sampler_->begin_ns()) / 1e9;
+  // Not beside a recording: loading the programs would keep its end waiting.
+  if (tuned_ == 2 || (tuned_ == 1 && recorded) || sampled < (tuned_ == 0 ? kProbeSeconds : kSecondProbeSeconds)) return;
+  const bool is_first = tuned_++ == 0;
+  const bool pages = is_first ? can_sample_pages(costs_.per_s(), cpu_left, plan) : have_pages_;
+  const auto drawn = static_cast<double>(sampler_->samples());
+  const double read = std::max(drawn + static_cast<double>(earlier_), 1.0);
+  const double left = std::max(cpu_left, 0.0) / std::max(seconds_left_(), kProbeSeconds);
+  const double affordable = kPartForDrawing * left / (kSecondsOfASample + reading_seconds_ / read);
+  const double readable = kMostOfReader * read / std::max(reading_seconds_, 1e-6);
+  const double allowed = std::max(std::min({affordable, kMostSamplesPerSecond, readable}), 1.0);
+  const auto mean = static_cast<double>(mean_bytes_);
+  const double wanted = std::clamp(mean * drawn / sampled / allowed, static_cast<double>(kFewestMeanBytes),
+                                   static_cast<double>(kMostBytesApart));
+  if (is_first ? pages && wanted > mean / 2 && wanted < mean * 3 / 2 : wanted > mean / kFarFiner) return;
+  earlier_ += sampler_->samples();
+  begin(static_cast<std::uint64_t>(wanted), pages);
+  if (is_first && !pages)
+    unseen_.push_back({"who takes pages straight from the page allocator",
+                       "looking at these too would take more CPU time than may be taken", "--cpu lets it take more"});
+}
+
+void WatchedSamples::look() {
+  seen_ = sampler_->seen();
+  begin_ns_ = sampler_->begin_ns();
+  const double seconds = static_cast<double>(monotonic_ns() - begin_ns_) / 1e9;
+  allocations_per_s_ = sampler_->growth().allocations();
+  for (auto& [cache, count] : allocations_per_s_) count /= std::max(seconds, 0.1);
+}
+
+void WatchedSamples::end(const std::string& folder) {
+  write_profile(folder + "/profile.kmt", sampler_->forms(), kernel_.symbols());
+  const std::vector<UnseenSource> lost = sampler_->unseen();
+  unseen_.insert(unseen_.end(), lost.begin(), lost.end());
+  earlier_ += sampler_->samples();
+  costs_.end();
+  sampler_.reset();
+}
+
+double WatchedSamples::kernel_seconds() const {
+  if (costs_.is_measured()) return costs_.seconds();
+  return static_cast<double>(earlier_ + (sampler_ ? sampler_->samples() : 0)) * kSecondsOfASample;
+}
+
+}  // namespace kmt
