@@ -43,7 +43,7 @@ void parse_value(CallCondition& condition) {
     condition.bits = condition.is_negative ? -*value : *value;
 }
 
-// What value_text() made of a string, without its quotes; empty: it is none of that.
+// Reverses value_text() for a string, and drops its quotes; empty: the text is no such string.
 std::optional<std::string> unescaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -77,7 +77,7 @@ bool decide(Operator compare, std::strong_ordering order) {
     case Operator::less_or_equal: return std::is_lteq(order);
     case Operator::greater: return std::is_gt(order);
     case Operator::greater_or_equal: return std::is_gteq(order);
-    case Operator::has_bits: break;  // no order tells
+    case Operator::has_bits: break;  // no order decides
   }
   return false;
 }
@@ -317,7 +317,7 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
       can_hold_[i] = true;
     } catch (const Error& error) {
       can_hold = false;
-      // What tells how to write it, before that one of the functions returns nothing.
+      // A hint on how to write it is more useful than that a function returns nothing.
       if (!why_[i] || (why_[i]->hint().empty() && !error.hint().empty())) why_[i] = error;
     }
   }

@@ -35,11 +35,11 @@ CallCondition parse_call_condition(const std::string& text);
 CallCondition condition_for(const CallCondition& condition, const ValueType& type,
                             const std::vector<FlagName>* gfp_flags);
 
-// Numbers are compared by the value's sign, an error that is a result as a negative number, strings byte by byte.
-// Nothing is known of a value that was not recorded: then no condition holds.
+// Compares numbers by the value's sign, an error result as a negative number, strings byte by byte. No condition holds
+// for a value that was not recorded.
 bool holds(const CallCondition& condition, const CallValue& value);
 
-// Of several, all of which have to hold, for functions of which each has its own types.
+// Several conditions, all of which have to hold, for functions that each have their own types.
 class CallConditions {
  public:
   // `gfp_flags` as above, borrowed.

@@ -21,11 +21,11 @@ class CallDecoder {
   // Functions are numbered from 0, and named when they are asked for first: "vfs_read", "ext4_map_blocks [ext4]".
   const CallSignature* signature(std::uint32_t function, const std::string& name);
 
-  // Of an event call_entry; empty where nothing was recorded, or the types are not known.
+  // Returns the arguments in an event call_entry; empty if nothing was recorded or the types are unknown.
   std::optional<CallValues> arguments(const CallSignature* signature, const Event& entry) const;
-  // Of an event call_exit: what was read only then is put among the arguments.
+  // Adds the arguments that were read only at the end, in an event call_exit.
   void add_late_values(const CallSignature* signature, const Event& exit, std::optional<CallValues>& arguments) const;
-  // Of an event call_exit with a return value; empty as well where the function returns nothing.
+  // Returns the result in an event call_exit; also empty if the function returns nothing.
   std::optional<CallValue> result(const CallSignature* signature, const Event& exit) const;
   // The event, call_entry or call_exit, will not be asked for again.
   void give_back(const Event& event) const;

@@ -32,7 +32,7 @@ struct CallGraph::State {
     std::uint64_t bytes;
     std::uint32_t node;  // 0: allocated in no call
     Allocator allocator;
-    bool ended;  // pages of which the first is freed already
+    bool ended;  // for pages, the first of them is freed already
   };
   struct Function {
     GraphFunction sums;
@@ -72,7 +72,7 @@ struct CallGraph::State {
   bool meets_conditions(std::uint32_t function, const Event& entry);
   void tell_result(TracedCall& call, const Event& end);
   void check_conditions() const;
-  // Whether it returned what is to be shown; nullptr: nobody saw it return.
+  // True if the function's result is to be shown; nullptr: its end was not seen.
   bool is_wanted(std::uint32_t function, const Event* end);
   const CallSignature* signature_of(std::uint32_t function) {
     return decoder.signature(function, functions[function].sums.name);
@@ -101,8 +101,7 @@ struct CallGraph::State {
   ShownCalls shown;
   EventSpan seen;
   bool sees_ends = false;
-  std::vector<std::uint64_t>
-      missed_from;  // by result.missed: the first begin of it and those behind, which may overlap
+  std::vector<std::uint64_t> missed_from;  // by result.missed: its first start and later ones, which may overlap
   CallGraphResult result;
 };
 
@@ -113,7 +112,7 @@ std::uint32_t CallGraph::State::function_of(std::uint64_t address) {
   Function& function = functions.emplace_back();
   function.sums.address = address;
   const std::string symbol = symbols.name(address);
-  const std::size_t offset = symbol.find('+');  // behind an instruction that marks a branch's target
+  const std::size_t offset = symbol.find('+');  // after an instruction that marks a branch's target
   const std::size_t module = symbol.find(" [");
   function.sums.name = symbol.substr(0, std::min(offset, module));
   const std::string& name = function.sums.name;
@@ -244,7 +243,7 @@ void CallGraph::State::leave(const StreamedEvent& streamed) {
   if (!stacks.leave(*streamed.event, function)) leave_unseen(streamed, function);
 }
 
-// The end of a call of which the begin is not in the trace.
+// Handles the end of a call whose start is not in the trace.
 void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t function) {
   const Event& event = *streamed.event;
   ++result.calls_traced;
@@ -314,7 +313,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
     if (!call.is_inside_itself)
       for (std::size_t i = 0; i < kAllocators; ++i) {
         InsideSum counted = call.inside[i];
-        counted.live_allocations = counted.live_bytes = 0;  // what lives at the end of the trace is counted then
+        counted.live_allocations = counted.live_bytes = 0;  // add_live() counts what lives at the end of the trace
         sums.inside[i] += counted;
       }
   }
@@ -381,7 +380,7 @@ void CallGraph::State::allocate(const StreamedEvent& streamed) {
   *live.insert(streamed.allocation).first = {sum.bytes, node, allocator_of(event.kind), false};
 }
 
-// What has returned keeps what was live then; calls around it, which have not, lose it.
+// Calls that have returned keep what was live then; open calls around it lose it.
 void CallGraph::State::release(const EndedPart& part) {
   Live* const found = live.find(part.allocation);
   if (found == nullptr) return;
@@ -404,7 +403,7 @@ void CallGraph::State::release(const EndedPart& part) {
   live.erase(part.allocation);
 }
 
-// Of all that lives at the end of the trace, to every function that it was allocated in.
+// Adds everything that lives at the end of the trace to every function that it was allocated in.
 void CallGraph::State::add_live() {
   std::vector<std::uint32_t> counted;
   live.for_each([&](std::uint64_t, const Live& entry) {

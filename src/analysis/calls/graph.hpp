@@ -2,13 +2,12 @@
 // Calls of kernel functions, from ftrace's function graph events, and what was allocated inside them.
 //
 // Calls are followed task by task, never CPU by CPU, so that neither preemption nor migration can give one to another;
-// a CPU's idle task is a task of its own. An end belongs to the innermost call only when function and depth are the
-// same; whatever lies above it, or at the depth of a new call, has ended unseen. Where events were lost, an end that
-// the kernel measured to have begun after the loss belongs to no call from before.
+// a CPU's idle task is a task of its own. An end belongs to the innermost call only if function and depth are the same;
+// calls above it, or at the depth of a new call, have ended unseen. After lost events, an end does not belong to a call
+// from before the loss if the kernel measured that its call started later.
 //
-// What interrupts run (common_flags; irq_enter() and the like, which run just before the flags are set, by their names)
-// is on top of the call that was interrupted, not inside: its time is none of the call's own, and nothing that it
-// allocates counts there.
+// Calls by interrupts (common_flags; irq_enter() and the like, which run just before the flags are set, by their names)
+// are on top of the interrupted call, not inside it: their time and allocations do not count for that call.
 #pragma once
 
 #include <memory>
@@ -29,7 +28,7 @@ struct CallGraphRequest {
   std::vector<std::string> functions;          // globs; calls of these, and all inside them; empty: all
   std::set<std::int32_t> pids;                 // thread ids; empty: all, and interrupts
   std::optional<unsigned> depth;               // levels that are shown; empty: all
-  std::vector<CallCondition> where;            // calls of which all of these hold, and all inside them
+  std::vector<CallCondition> where;            // all have to hold for a call; calls inside it are shown too
   std::uint64_t least_ns = 0;                  // calls that took less are not shown
   bool errors_only = false;                    // calls that did not return an error are not shown
   bool arguments = false;                      // are wanted
@@ -40,7 +39,7 @@ struct CallGraphRequest {
 
 class CallGraph : public EventSink {
  public:
-  // All events of a trace are to be given. What is given here must outlive this.
+  // Give it all events of a trace. The arguments must outlive this.
   CallGraph(const TraceInfo& info, const SymbolNames& symbols, CallGraphRequest request);
   ~CallGraph() override;
 

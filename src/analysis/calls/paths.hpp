@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace whose memory events are told by the calls around them, which ftrace's function graph events tell.
+// A trace whose memory events are placed by the calls around them, from ftrace's function graph events.
 //
 // While the function graph tracer runs, the return address of a traced function is that of its trampoline. An event
-// that has it as call site gets another one: the innermost open call of its task that is no part and no wrapper of an
-// allocator (trace/code/wrappers.txt), or none where no such call is known. Where it is asked for, an event that has no
-// stack of the kernel gets the open calls as one.
+// with that call site gets another one: the innermost open call of its task that is no part and no wrapper of an
+// allocator (trace/code/wrappers.txt), or none if no such call is known. On request, an event without a kernel stack
+// gets the open calls as one.
 //
-// A call has no address in its function, since it is not known where the function was. It is given as the second byte
-// of the function: "vfs_read+0x1". As a return address the first one would lie behind the function before.
+// The position of a call in its function is unknown, so the call site is the second byte of the function:
+// "vfs_read+0x1". The first byte, as a return address, would belong to the function before.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The calls that a call graph shows: held while they run, since only their end tells whether they are shown.
+// The calls that a call graph shows. They are held while they run, since only their end decides whether they are shown.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ class ShownCalls {
  public:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  // Of the calls that are to be shown the first `limit` ones, as they began; 0: all. Besides, the `slowest` ones: of
-  // equal ones the first.
+  // Keeps the first `limit` calls to be shown, by their start; 0: all. Also keeps the `slowest` ones, the first if
+  // several are equal.
   ShownCalls(std::size_t limit, std::size_t slowest) : limit_(limit), slowest_(slowest) {}
 
-  // A call begins, or only its end is known. `parent`: where the call around it is held. Where it is held itself,
-  // kNone: enough others came before it.
+  // A call starts, or only its end is known. `parent`: where the surrounding call is held. Returns where this one is
+  // held, or kNone if enough others came before it.
   std::size_t begin(TracedCall call, std::size_t parent);
   TracedCall& at(std::size_t slot) { return calls_[slot].call; }
   // It has ended, whether that was seen or not, and is to be shown if enough others are not before it.

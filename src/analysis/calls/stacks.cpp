@@ -11,15 +11,15 @@ namespace kmt {
 
 namespace {
 
-// Whose calls an event belongs to. The idle tasks of all CPUs have the same id.
+// Returns the task that an event belongs to. The idle tasks of all CPUs have the same id.
 std::uint64_t task_key(const Event& event) {
   if (event.tid != 0) return static_cast<std::uint32_t>(event.tid);
   return std::uint64_t{1} << 32 | event.cpu;
 }
 
-// Whether the call that ends cannot be this one, since it began after a loss that this one was there before. Of a call
-// that slept the kernel may have measured less than it took: then the answer is yes, and one call becomes two halves.
-// Where nobody measured, another call of the function may have taken its place on the stack.
+// True if this call cannot be the one that ends: that one started after a loss, and this one is older. If a call slept,
+// the kernel may have measured less time than it took: then the answer is yes, and one call becomes two halves. Without
+// a measured time, another call of the function may have taken its place on the stack.
 bool began_after_loss(const OpenCall& call, const Event& end, const TraceInfo& info) {
   if (has_call_frame(end)) return call.lost_before_ns.has_value();
   constexpr std::uint64_t kSlackNs = 10'000;  // between the time that is measured and that of the record
@@ -83,7 +83,7 @@ std::uint8_t depth_in(const std::vector<OpenCall>& calls, const Event& entry, st
   return around->depth < kMostCallDepth ? static_cast<std::uint8_t>(around->depth + 1) : kMostCallDepth;
 }
 
-// Of the call that ends; empty where its begin was not seen.
+// Returns the depth of the call that ends; empty if its start was not seen.
 std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const Event& exit,
                                             std::uint32_t function) {
   if (!has_call_frame(exit)) return call_depth(exit);

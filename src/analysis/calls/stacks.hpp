@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who is in which calls: the stacks of open calls, task by task, and where events of them may be lost.
+// Follows the stacks of open calls, task by task, and where events of them may be lost.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace kmt {
 std::optional<std::uint64_t> measured_duration(const Event& end);
 
 struct OpenCall {
-  std::uint32_t function = 0;  // numbered by whoever follows the calls
+  std::uint32_t function = 0;  // numbered by the caller of CallStacks
   std::uint8_t depth = 0;
   std::uint8_t level = 0;         // of interrupts
   bool on_top = false;            // the first call of an interrupt
-  bool runs_in_itself = false;    // the function is among the calls below, whoever was interrupted
+  bool runs_in_itself = false;    // the function is among the calls below, of an interrupted task too
   bool is_inside_itself = false;  // among those that it is inside of
   std::uint64_t began_ns = 0;
-  std::uint32_t frame = 0;                      // of one that is told by it
+  std::uint32_t frame = 0;                      // if the event has it
   std::uint8_t context = 0;                     // the interrupt_level() of what is around it, whatever the function
   bool on_softirq = false;                      // an interrupt that came to a softirq, or that softirq
   bool counts_hardirq = false;                  // the function does
@@ -50,11 +50,11 @@ struct TaskCalls {
   std::vector<OpenCall> calls;  // the innermost is last; depths rise
   std::uint64_t last_ns = 0;    // when and where the task was last seen
   std::uint16_t last_cpu = 0;
-  bool unsure = false;  // events were lost, and no begin or end has told since where the task is
+  bool unsure = false;  // events were lost, and the task's place is unknown until its next start or end
 
   // nullptr: none.
   OpenCall* innermost() { return calls.empty() ? nullptr : &calls.back(); }
-  // The innermost call, where the event happens in it; nullptr: it is on top of all, or nobody knows.
+  // Returns the innermost call if the event happens in it; nullptr: it is on top of all, or that is unknown.
   OpenCall* around(const Event& event);
 };
 
@@ -62,7 +62,7 @@ struct TaskCalls {
 class Losses {
  public:
   explicit Losses(const TraceInfo& info) : info_(info) {}
-  // Of the losses of a CPU that overlap such a time the begin of the first, which is before its end.
+  // Returns the start of a CPU's first loss that overlaps this time, and that is before the end.
   std::optional<std::uint64_t> first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns);
 
  private:
@@ -74,7 +74,7 @@ class Losses {
 // Follows the calls of all tasks. Memory is that of the calls that are open.
 class CallStacks {
  public:
-  // Told of each call that has ended, and is no more among those of its task. `end` is nullptr where that was not seen.
+  // Called for each call that has ended and is removed from its task. `end` is nullptr if it was not seen.
   using Ended = std::function<void(TaskCalls&, const OpenCall&, const Event* end)>;
 
   CallStacks(const TraceInfo& info, Ended ended) : info_(info), losses_(info), ended_(std::move(ended)) {}
@@ -83,12 +83,12 @@ class CallStacks {
   TaskCalls* at(const Event& event);
   // A call begins, the last one of what is returned. `level` is that of its function, as interrupt_level_of().
   TaskCalls& enter(const Event& event, std::uint32_t function, std::uint8_t level);
-  // A call ends. False: its begin is not in the trace; at() tells what it was inside of.
+  // Ends a call. False: its start is not in the trace; at() returns the call that it was inside of.
   bool leave(const Event& event, std::uint32_t function);
   // At the end of the trace: whatever is open ends unseen.
   void finish();
 
-  // Where the last event's task has its place while it has open calls, and a call that is open there.
+  // The place of the last event's task while it has open calls, and a call that is open there.
   std::uint32_t place() const { return place_; }
   OpenCall& call_of(std::uint32_t place, std::uint32_t node);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel's own account of its memory says of those who take it.
+// Compares findings with the kernel's own account of its memory.
 #pragma once
 
 #include <map>
@@ -24,17 +24,18 @@ class KernelAccount {
 
   const std::vector<StateSeries>& states() const { return states_; }
   const std::vector<StateGrowth>& growth() const { return growth_; }
-  // True if a cluster takes most of what a cache surely grows by, although its own samples are too few to show growth.
+  // True if a cluster takes most of a cache whose growth is confirmed, although its own samples are too few to show
+  // growth.
   bool names(const GrowthCluster& cluster, const Rise& samples) const;
   // How a cluster rises by samples since a cache surely does, if it takes most of that cache since then. `judged`:
   // clusters.
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
   // Empty: the account has none of these caches, or too few values of them.
   std::optional<bool> bears_out(const std::vector<FindingCache>& caches) const;
-  // True if a cache of a good part of these surely grows, and not mostly by others. `plainly`: without any other
-  // evidence.
+  // True if growth is confirmed of a cache that is a good part of these, and others do not take most of it. `plainly`:
+  // without any other evidence.
   bool surely_bears_out(const std::vector<FindingCache>& caches, bool plainly) const;
-  // True if a cache of which there are too few states for a trend differs by about as much.
+  // True if a cache with too few states for a trend differs by about as much.
   bool differs_as_much(const FindingCache& cache) const;
   // The caches that these groups take from, the fastest first.
   std::vector<FindingCache> caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const;

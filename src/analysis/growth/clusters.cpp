@@ -13,7 +13,8 @@ namespace kmt {
 
 namespace {
 
-// What lies around everything: entries of system calls, faults and interrupts, kernel threads, work queues.
+// True for functions that surround everything: entries of system calls, faults and interrupts, kernel threads, work
+// queues.
 bool is_everywhere(std::string_view function) {
   constexpr std::array<std::string_view, 18> kFunctions = {"do_syscall_64",
                                                            "x64_sys_call",
@@ -37,7 +38,7 @@ bool is_everywhere(std::string_view function) {
          std::ranges::find(kFunctions, function) != kFunctions.end();
 }
 
-// What runs interrupts and soft interrupts, on top of whatever they interrupt.
+// True for functions that run interrupts and soft interrupts, on top of the interrupted code.
 bool is_begin_of_interrupt(std::string_view function) {
   constexpr std::array<std::string_view, 10> kFunctions = {"handle_softirqs",
                                                            "__do_softirq",
@@ -81,8 +82,8 @@ bool passes_through(const std::vector<std::string>& stack, const std::array<std:
   });
 }
 
-// The stacks that samples have of a call site: of that process, or else of its task's name, or of any. Where there are
-// several, that of most live bytes.
+// The stacks that samples have for a call site: those of the same process, else of the same task name, else of any
+// task. The stack with the most live bytes wins.
 class KnownStacks {
  public:
   explicit KnownStacks(const GrowthSeen& samples) {

@@ -31,7 +31,7 @@ std::vector<std::string_view> functions_of(const std::vector<std::string>& stack
 // Without what an interrupt interrupted.
 std::vector<std::string> own_stack(const std::vector<std::string>& stack);
 
-// Of pages straight from the page allocator, by the stack, whose frames inside that allocator are taken away.
+// Classifies pages straight from the page allocator by their stack, and removes the frames inside that allocator.
 struct PageOwner {
   bool is_vmalloc = false;
   bool is_slab = false;   // seen by its objects

@@ -26,7 +26,7 @@ bool is_judged(const StateGrowth& state) { return state.sure && !state.reclaimab
 
 bool is_sure(const GrowthFinding& finding) { return finding.certainty == Certainty::sure; }
 
-// By the kernel's account, and more than all that is surely to blame.
+// Returns the line of the kernel's account that grows most, if it grows faster than all confirmed findings.
 State find_unexplained(const Judgement& judgement) {
   double found = 0;
   for (const GrowthFinding& finding : judgement.findings)
@@ -43,8 +43,8 @@ State find_unexplained(const Judgement& judgement) {
   return most;
 }
 
-// What else surely grows and is hardly explained. What grows much more slowly comes with the rest, as small objects do
-// with files. SUnreclaim is the sum of others.
+// Returns other lines with confirmed growth that findings hardly explain. Much slower growth is left out because it
+// comes with the rest, as small objects come with files. SUnreclaim is the sum of others.
 std::vector<std::size_t> find_others(const Judgement& judgement, State shown) {
   constexpr std::size_t kMost = 3;
   double fastest = shown ? judgement.states[*shown].trend.bytes_per_s : 0;

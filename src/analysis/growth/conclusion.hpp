@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an investigation comes to.
+// The verdict of an investigation.
 #pragma once
 
 #include "results/growth/investigation.hpp"

@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// Describes all but its caches. `others` have call sites in it and nothing else: what was not recorded.
+// Describes everything except its caches. `others` were not recorded: they only add call sites.
 void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
                       const std::vector<const GrowthGroup*>& others, GrowthFinding& finding);
 

@@ -51,7 +51,7 @@ class Judge {
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
-  // Adds who holds most of what surely grows by the account, where no call site is seen to rise.
+  // Adds who holds most of a cache whose growth is confirmed by the account, if no call site is seen to rise.
   void add_holders(Judgement& judgement);
   std::optional<GrowthFinding> holder_of(const StateGrowth& state, const GrowthSeen& seen, bool exact,
                                          const std::map<ClusterKey, GrowthCluster>& clusters) const;
@@ -59,7 +59,7 @@ class Judge {
   void add_coverage(Judgement& judgement) const;
   // The groups of caches that the recording was not narrowed to, as much as falls to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
-  // By what samples say that it takes.
+  // True if the caches that were recorded have most of its sampled bytes.
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
   // True if samples of the time before the recording bear out a rate; empty: too few are expected.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
@@ -76,7 +76,7 @@ class Judge {
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;
   if (evidence_.narrowing.empty()) return groups;
-  // Of pages those that belong to areas of vmalloc were recorded with the others.
+  // Pages that belong to areas of vmalloc were recorded with the others.
   const auto is_recorded = [&cluster](const std::string& cache) {
     return std::ranges::find(cluster.trace, cache, &GrowthGroup::cache) != cluster.trace.end();
   };
@@ -106,7 +106,7 @@ std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, doub
   const auto steps =
       std::min(static_cast<std::size_t>(evidence_.trace_begin_seconds / samples.step_seconds), samples.steps);
   if (steps == 0) return std::nullopt;
-  // Where samples are of slabs alone, pages are not to be expected among them.
+  // Pages are not expected among samples of slabs alone.
   double seen = 0;
   for (const GrowthGroup* const group : cluster.trace)
     if (samples.pages || is_slab_cache(group->cache)) seen += group->bytes;
@@ -126,7 +126,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   add(sure_alone ? ReasonKind::rises_evenly : ReasonKind::rises_unevenly, course);
   const bool account_agrees = by_account || account_.surely_bears_out(finding.caches, false);
-  // What surely grows by the kernel's account needs no more than somebody who steadily takes as much.
+  // If the account confirms growth, a task that steadily takes as much is enough.
   Certainty certainty =
       sure_alone || by_account || account_.surely_bears_out(finding.caches, true) ? Certainty::sure : Certainty::weak;
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
@@ -154,7 +154,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
       sure_alone && is_highly_significant((recorded ? trace : samples).trend, judged_) &&
       (recorded ? !evidence_.samples && account_.differs_as_much(finding.caches.front()) : borne_out.value_or(false));
   if (!samples_agree && !account_agrees && !stands_alone) {
-    if (borne_out.value_or(true)) add(ReasonKind::too_slow_or_short, course);  // else the account speaks against it
+    if (borne_out.value_or(true)) add(ReasonKind::too_slow_or_short, course);  // else the account contradicts it
     not_above(Certainty::likely);
   }
   return certainty;
@@ -167,7 +167,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   };
   Rise samples = rise_in(evidence_.samples, cluster.samples);
   const Rise trace = rise_in(trace_, cluster.trace);
-  // What was recorded and does not rise there has ended, or was chance; but a recording may be short.
+  // If it was recorded and does not rise there, it has ended or was chance; but a recording may be short.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
   const auto late = exact || samples.sure ? std::nullopt : account_.late_rise_of(cluster, judged_);
   const bool by_account = !exact && (late || account_.names(cluster, samples));
@@ -175,7 +175,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   if (exact ? !trace.above : !samples.above && !by_account) return std::nullopt;
   const GrowthSeen& seen = exact ? *trace_ : *evidence_.samples;
   const std::vector<const GrowthGroup*>& groups = exact ? cluster.trace : cluster.samples;
-  // What was not recorded belongs to it all the same: of it there are estimates.
+  // Samples estimate the part that was not recorded.
   const std::vector<GrowthGroup> estimates = exact ? not_recorded(cluster, seen.seconds()) : std::vector<GrowthGroup>();
   std::vector<const GrowthGroup*> others;
   others.reserve(estimates.size());
@@ -212,7 +212,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
     who = &one;
     held = std::move(groups);
   }
-  // Where nobody else holds any, fewer do.
+  // Fewer samples are enough if no other task holds any.
   const bool is_nearly_all = most >= kThresholds.nearly_all_of_cache * all;
   if (count_of_seen(held) < (is_nearly_all ? kThresholds.fewest_if_nearly_all : kThresholds.fewest_samples) ||
       most < kThresholds.most_of_cache * all)

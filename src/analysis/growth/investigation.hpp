@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Decides what grows, of what the kernel's own account, samples and a recording say. Everything is judged twice at
-// least where that can be: by analysis/series/trend over time, and against the other sources, since each of them alone
-// is misled by something: a recording takes what lives longer than it for growth, the kernel's account knows nobody,
-// and samples are few.
+// Decides what grows, from the kernel's own account, samples and a recording. If possible, everything is judged at
+// least twice: over time, by analysis/series/trend, and against the other sources. Each source alone is misleading: a
+// recording takes objects that outlive it for growth, the kernel's account names no tasks, and samples are few.
 #pragma once
 
 #include "results/growth/investigation.hpp"

@@ -66,7 +66,7 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   }
 }
 
-// Where samples tell of caches, only those that rise evenly are added: samples may be too few to see them.
+// If samples cover caches, only caches that rise evenly are added: samples may be too few to see them.
 void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
                       Narrowing& narrowing) {
   constexpr std::size_t kMost = 6;
@@ -88,8 +88,8 @@ void narrow_by_states(const std::vector<StateSeries>& states, double threshold, 
   }
 }
 
-// What tracing keeps for each event of an instance, ours and others'. A merged cache may bear that name, so beside
-// others it is recorded.
+// True for caches that tracing itself fills for each event of an instance. A merged cache may have such a name, so it
+// is recorded if there are others.
 bool is_of_tracing(const Narrowing& narrowing) {
   return narrowing.sizes.empty() && narrowing.object_sizes.empty() && narrowing.orders.empty() && !narrowing.pages &&
          std::ranges::all_of(narrowing.caches, [](const std::string& cache) {

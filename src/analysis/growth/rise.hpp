@@ -12,7 +12,7 @@ namespace kmt {
 struct Rise {
   Trend trend;
   double bytes = 0;        // from the first to the last value
-  double bytes_per_s = 0;  // of these: all that is known of too few values for a trend
+  double bytes_per_s = 0;  // of these; the only rate if there are too few values for a trend
   bool above = false;      // the threshold, steadily
   bool sure = false;       // and as evenly as hardly one of `judged` random walks
   bool slow = false;       // as evenly, but not above the threshold

@@ -178,7 +178,8 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     // Samples of several CPUs may come a little out of order.
     std::vector<double> changes(seen.steps);
     for (const Change& one : from.changes)
-      if (one.step / together < seen.steps) changes[one.step / together] += one.bytes;  // what has begun is no step yet
+      if (one.step / together < seen.steps)
+        changes[one.step / together] += one.bytes;  // a step that has only started does not count
     double live = 0;
     for (const double one : changes) group.live.push_back(live += one);
   }

@@ -19,20 +19,21 @@ namespace kmt {
 
 class SampleGrowth {
  public:
-  static constexpr std::size_t kSteps = 64;  // that are told, at most, and half of them at least once there are so many
-  static constexpr std::size_t kMostGroups = 200'000;  // what comes then is counted, and not kept
+  static constexpr std::size_t kSteps =
+      64;  // in the result, at most; at least half of them once enough time has passed
+  static constexpr std::size_t kMostGroups = 200'000;  // further samples are only counted
 
-  // Of `seconds` from `begin_ns` on (CLOCK_MONOTONIC). What `own_process` allocates does not count. `page_bytes` is
-  // what a page of the kernel has. The symbols are borrowed.
+  // Follows `seconds` from `begin_ns` (CLOCK_MONOTONIC). Allocations of `own_process` do not count. `page_bytes` is the
+  // kernel's page size. The symbols are borrowed.
   SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
                std::uint32_t own_process, std::uint64_t page_bytes);
 
-  // What comes now is of now: loading what watches may take seconds.
+  // Restarts the clock: loading the programs may take seconds.
   void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
-  // Ends live samples of which `lives` does not know: for when ends were lost. Since nobody knows when they ended they
-  // are as if they had never lived: ending all of them now would leave a rise until now.
+  // Ends live samples that `lives` does not know, for when ends were lost. Their time of end is unknown, so they count
+  // as if they had never lived: ending all of them now would leave a rise until now.
   void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
   // Until `end_ns`; `release` is the kernel's, by which paths without tracepoints are known.
@@ -68,14 +69,14 @@ class SampleGrowth {
     double objects;
     double bytes;
   };
-  // What is kept is finer than what is told: samples that end early have as many steps as others.
+  // Steps are kept finer than in the result, so that samples that end early have as many steps as others.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
   std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last
-  // What the tasks of one name take at one place: as UntracedFrees of analysis/growth/traces.
+  // Allocations by tasks of one name at one place, like UntracedFrees in analysis/growth/traces.
   using Place = std::tuple<std::string, std::string, std::vector<std::uint64_t>>;  // task, cache, stack
   static Place place_of(const Group& group) { return {group.task, group.cache, group.stack}; }
-  // Those whose objects are freed where no free is seen, which is known of by their addresses' next owners. Of what was
-  // freed last there is none yet, so that it seems to live.
+  // Places whose objects are freed without a visible free: their addresses are allocated again. The objects freed last
+  // have no next owner yet, so they seem to live.
   std::set<Place> freed_unseen() const;
   void forget(const Live& object, std::uint32_t step);
   static void change(Group& group, std::uint32_t step, double bytes);

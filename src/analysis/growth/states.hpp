@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What grows by the kernel's own account: slab caches and lines of /proc/meminfo.
+// Growth by the kernel's own account: slab caches and lines of /proc/meminfo.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ struct StateSeries {
   std::vector<double> judged;  // the values, after interpolate_setup_window()
 };
 
-// Caches by their classes, and those lines that tell of the kernel's own memory. Of a class of which one cache takes
-// nearly all of the rise the values are that one's.
+// Returns caches by their classes, and the lines of the kernel's own memory. If one cache accounts for nearly all
+// growth in a class, uses that cache's values.
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
 // Draws a line through these seconds since the first state where caches rose and fell again, as what the kernel keeps
 // for a recording does.
 void interpolate_setup_window(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
-// Of what does not surely rise all the time: what began while it was watched is hidden by the time before it. Not where
-// it was as high before. `judged`: series that are looked at.
+// Finds growth that started while a state was watched and that the time before it hides. Empty if the state was as high
+// before. `judged`: number of series that are looked at.
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
-// What changed, the largest rise first; sure above the threshold, bytes a second.
+// Returns states that changed, the largest rise first. The threshold is in bytes per second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
 // Marks what the kernel keeps for a recording: it came as that was begun, between these seconds since the first state
 // (0 and 0: not known), and nothing else moved as much.
@@ -45,7 +45,7 @@ void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 // The name that all kinds of a kmalloc size share, those of kmem_buckets_create() too (Linux 6.11); reclaimable ones
 // and those for DMA stay what they are.
 std::string class_of(const std::string& cache);
-// Of all caches with objects of one size, which are states of their own, too.
+// True for the sum of all caches with objects of one size; these are states of their own, too.
 bool is_of_a_size(std::string_view name);
 bool follows_processes(std::string_view name);  // that run: no finding by itself
 

@@ -21,7 +21,8 @@ constexpr std::string_view kUnknown = "unknown";
 // In the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder, kCgroup };
 
-// Of pages, the allocator's functions too: they tell what the pages are for, and find_page_owner() takes them away.
+// Stacks of pages include the allocator's functions: they show what the pages are for, and find_page_owner() removes
+// them.
 std::vector<std::string> stack_of(const KeyValue& where, bool of_pages) {
   std::vector<std::string> names;
   if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&where)) {
@@ -46,7 +47,7 @@ std::string cache_of(const GroupRow& row) {
   return is_named ? kmalloc_name(*size) : objects_name(*size);  // kmalloc always has a name
 }
 
-// All but its course, and what that leaves in doubt; nothing of pages of slabs, which are told of by their objects.
+// Returns everything except its course and doubts. Empty for pages of slabs, which are seen by their objects.
 std::optional<GrowthGroup> described(const GroupRow& row) {
   GrowthGroup group;
   group.stack = stack_of(row.keys[kWhere], row.allocator == Allocator::pages);
@@ -69,8 +70,8 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   return group;
 }
 
-// What the tasks of one name took at one place, and what of it ended as its address was given again: nobody traced that
-// it was freed. Who frees so says nothing of others, who hold what they took at the same place.
+// Counts what tasks of one name took at one place, and how much of it ended by a reuse of its address: its free was not
+// traced. Other tasks may hold what they took at the same place.
 class UntracedFrees {
  public:
   void add(const GrowthGroup& group, const GroupRow& row) {
@@ -93,7 +94,7 @@ class UntracedFrees {
   std::map<Key, Count> counts_;
 };
 
-// What is doubted only because others free it unseen is not.
+// Doubt does not count if its only reason is that other tasks free untraced.
 bool is_doubted(const GroupHistory& history, bool few_untraced_frees) {
   const std::uint64_t bytes = history.doubtful_in_all().bytes;
   const std::uint64_t reallocated = history.doubtful[static_cast<std::size_t>(Doubt::reallocated)].bytes;

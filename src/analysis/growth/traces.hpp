@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a recording tells of growth, by stack (or call site) and process.
+// Growth in a recording, by stack (or call site) and process.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace kmt {
 
-// What trace_growth() asks a report to group by.
+// Returns the keys of the report for trace_growth().
 std::vector<GroupKey> keys_of_growth(bool by_stack);
-// Of a report with histories by those keys. Bytes that may be freed without the trace telling it are taken out; groups
-// of which that is most are left out. What only others free unseen (Doubt::reallocated) is live: tasks of one name are
-// judged by what they did there themselves.
+// Takes a report with histories by those keys. Removes bytes that may be freed untraced, and excludes groups that
+// mostly consist of them. If only other tasks free such objects untraced (Doubt::reallocated), they are live: tasks of
+// one name are judged by their own frees.
 GrowthSeen trace_growth(const ReportResult& report);
 
 // Where version 1 accounts memory: of processes in the root of version 2 or in no known cgroup. Empty: not known.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What samples and sites of the running kernel are grouped by, in words: the same for both.
+// The words by which samples and sites of the running kernel are grouped, the same for both.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Of what is not told apart, since there would be too much.
+// The row of everything that is merged because there are too many rows.
 inline constexpr const char* kOthers = "[others]";
 
 // "bash", or "[softirq]" for what an interrupt allocates.

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// Of what folding keeps, as identity_of() a sample.
+// Returns what folding keeps of a group, as identity_of() does for a sample.
 std::string identity_of(const DrawnGroup& group) {
   std::string key;
   for (const std::uint64_t address : group.stack) append_bytes(key, address);
@@ -26,7 +26,7 @@ std::string identity_of(const DrawnGroup& group) {
   return key.append(group.cache);
 }
 
-// Of ended objects of many processes. No task may bear the name: pid 0 is that of idle tasks alone, "swapper/0".
+// True for ended objects of many processes. No task can have the name: pid 0 belongs to idle tasks alone, "swapper/0".
 bool is_folded(const DrawnGroup& group) { return group.process == 0 && group.comm == kOthers; }
 
 void add_size(std::vector<DrawnSize>& sizes, const DrawnSize& more) {
@@ -73,8 +73,8 @@ struct HeapProfile::Sums {
     live_objects.add(other.live_objects);
     live_bytes.add(other.live_bytes);
   }
-  // What was not drawn may be as large as what was, allocated or live; and it may be any part of `unseen_bytes`, what a
-  // sample of a kind of which none was drawn would stand for.
+  // An object that was not drawn may be as large as any that was, allocated or live. It may also be any part of
+  // `unseen_bytes`, the weight of a sample of a kind without samples.
   HeapFigures figures(double unseen_bytes = 0) const {
     const double of_objects = std::max(objects.largest(), live_objects.largest());
     const double of_bytes = std::max({bytes.largest(), live_bytes.largest(), unseen_bytes});

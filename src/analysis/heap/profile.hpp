@@ -29,14 +29,14 @@ class HeapProfile {
   HeapProfile& operator=(const HeapProfile&) = delete;
 
   void add(const HeapSample& sample);
-  // Of a profile that was kept.
+  // Adds a group of a profile from a file.
   void add(DrawnGroup&& drawn);
   void end(const HeapSampleEnd& end);
-  // Takes out live samples of which `lives` does not know: for when ends were lost.
+  // Removes live samples that `lives` does not know, for when ends were lost.
   void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
-  // What was sampled since the last call of begin_interval(), and what lives of all that ever was. Fills figures and
-  // rows; the rest is the caller's.
+  // Returns what was sampled since the last call of begin_interval(), and all that still lives. Fills figures and rows;
+  // the caller fills the rest.
   HeapProfileResult result(const std::vector<HeapKey>& by) const;
   // The same in its finest rows, by live bytes, then by bytes.
   std::vector<HeapStackRow> stacks() const;
@@ -59,7 +59,7 @@ class HeapProfile {
     std::uint32_t group;
     std::uint32_t size;  // index into the group's sizes
   };
-  // What is estimated of one row, before it becomes figures.
+  // Estimates of one row, before they become figures.
   struct Sums;
 
   Group make_group(DrawnGroup drawn);

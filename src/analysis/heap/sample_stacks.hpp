@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sample's stack says of its allocation.
+// The allocation that a sample's stack shows.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ bool shows(TopView view, const HeapSite& site) {
   return false;
 }
 
-// What samples are grouped by for a view.
+// The key by which samples are grouped for a view.
 HeapKey key_of(TopView view) {
   switch (view) {
     case TopView::call_sites: return HeapKey::call_site;

@@ -19,14 +19,14 @@ class TopAccount {
  public:
   static constexpr std::size_t kMostRows = 20000;  // of a view; processes come and go
 
-  // Of rows of these views; else as HeapProfile's.
+  // Keeps rows of these views; the other arguments are those of HeapProfile.
   TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
              std::function<std::string(std::uint64_t)> cgroup_name);
 
   HeapProfile& samples() { return profile_; }
   // The sums of the interval that has ended.
   void add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns);
-  // Of one of the views. Rows are not sorted. What only the watcher knows is the caller's to fill.
+  // Returns one of the views. Rows are not sorted. The caller fills what only the watcher knows.
   TopResult result(TopView view) const;
   // The stacks of a view's rows by their names, each by what they allocated.
   std::unordered_map<std::string, std::vector<TopRow>> stacks(TopView view) const;

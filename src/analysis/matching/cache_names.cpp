@@ -48,8 +48,8 @@ std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInf
 
 }  // namespace
 
-// Linux 4.20 brought reclaimable caches and sizes as "1k"; whether there are caches of control groups (5.14)
-// depends on how the kernel was configured and started, which only its slabinfo tells.
+// Linux 4.20 brought reclaimable caches and sizes as "1k". Caches of control groups (5.14) depend on how the kernel was
+// configured and started: only its slabinfo shows them.
 CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
   const auto version = version_of(info.machine.kernel);
   short_sizes_ = !version || *version >= KernelVersion{4, 20};

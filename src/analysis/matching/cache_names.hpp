@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which slab cache an allocation comes from. Linux 7 names it in kmem_cache_alloc; kernels since 5.12 name it only when
-// the object is freed, so it is learned in a pass of its own: a call site that asks for objects of one size does so
-// from one cache, nearly always (a mempool's is an exception). What kmalloc gives is named after its
-// size and kind, as the kernel names its caches (mm/slab_common.c).
+// Finds the slab cache of an allocation. Linux 7 names it in kmem_cache_alloc; kernels since 5.12 name it only when the
+// object is freed, so it is learned in a pass of its own. A call site that asks for objects of one size nearly always
+// does so from one cache (a mempool's is an exception). Objects of kmalloc are named after their size and kind, as the
+// kernel names its caches (mm/slab_common.c).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class CacheNames {
   // The info must outlive this, and be that of the trace whose allocations are asked for.
   explicit CacheNames(const TraceInfo& info);
 
-  // That there are caches of control groups although no sample of slabinfo tells. To be called before all else.
+  // Assumes caches of control groups although no sample has slabinfo. Call this before all else.
   void take_cgroup_caches_for_given();
   // All events of the trace, in their order; `info` is that of the reader that gives them.
   void learn(const EventBatch& batch, const TraceInfo& info);
@@ -33,12 +33,12 @@ class CacheNames {
   // There is nothing to learn: the kernel names caches where it allocates.
   bool named_by_allocations() const { return named_by_allocations_; }
 
-  // Of a slab allocation: equal ids, equal names.
+  // Returns the id of a slab allocation: equal ids have equal names.
   std::uint32_t id_of(const Event& event);
-  // Empty: not known. Where objects of a call site and size went back to several caches, those that got a tenth of them
-  // or more: "bio-120|bio-184".
+  // Empty: unknown. If objects of a call site and size went back to several caches, those that got at least a tenth of
+  // them: "bio-120|bio-184".
   const std::string& operator[](std::uint32_t id) const { return names_[id]; }
-  // Of what kmalloc gave: whether it is of a cache that the kernel takes memory back from, kmalloc-rcl-*.
+  // True if kmalloc takes the object from a reclaimable cache, kmalloc-rcl-*.
   bool is_reclaimable_kmalloc(const Event& event) const { return kind_of(event.gfp_flags) == KmallocKind::reclaimable; }
 
  private:
@@ -46,12 +46,12 @@ class CacheNames {
     std::uint64_t call_site;  // address
     std::uint64_t bytes;      // of the object
   };
-  struct Source {  // what decides on the name
+  struct Source {  // decides on the name
     std::uint64_t bytes;
     std::uint32_t call_site;
     std::uint32_t cache;  // as the event names it; kKmalloc
   };
-  // What kmalloc gave: Source::cache counts down from here by KmallocKind.
+  // For kmalloc, Source::cache counts down from here by KmallocKind.
   static constexpr std::uint32_t kKmalloc = ~0u;
   enum class KmallocKind : std::uint8_t { normal, cgroup, reclaimable, dma };
   std::uint32_t flag(std::string_view name) const;
@@ -65,7 +65,7 @@ class CacheNames {
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
   bool short_sizes_ = true;  // "kmalloc-1k", not "kmalloc-1024"
-  // What objects of kmalloc's caches take, by the cache's size. Empty unless debugging makes some of them larger.
+  // Bytes that objects of kmalloc's caches take, by the cache's size. Empty unless debugging makes some of them larger.
   std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;
   bool named_by_allocations_ = false;
   SlabMatcher objects_;  // while learning; live objects are called by ids of requests_

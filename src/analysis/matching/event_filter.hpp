@@ -41,7 +41,7 @@ struct ReportFilter {
   }
 };
 
-// Who an event belongs to when it is not a task: "[nmi]", "[hardirq]", "[softirq]"; nullptr in task context.
+// The interrupt that an event belongs to: "[nmi]", "[hardirq]", "[softirq]"; nullptr in task context.
 const char* interrupt_name(const Event& event);
 // "nmi", "hardirq", "softirq", "task"
 std::string_view context_name(const Event& event);
@@ -55,8 +55,8 @@ class EventFilter {
   // To be called with the first event of the trace, before all else.
   void begin(std::uint64_t first_ns);
   bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
-  // An event in interrupt context belongs to the interrupt, never to the task that was interrupted. What an allocation
-  // is selected by, no other event has.
+  // An event in interrupt context belongs to the interrupt, never to the interrupted task. Only allocations have the
+  // properties that a filter selects by.
   bool selects(const Event& event) { return selects_all_ || selects_some(event); }
 
  private:

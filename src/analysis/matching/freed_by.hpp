@@ -27,8 +27,8 @@ inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free
   return allocated_from != 0 && free.cache.value != 0 && allocated_from != free.cache.value;
 }
 
-// A recording lacks what the recorder allocates, and has its frees, since others' objects are among them. What one of
-// its tasks frees that was free already is its own, allocated since.
+// A recording lacks the recorder's allocations but has its frees, since the objects of others are among them. If one of
+// its tasks frees an object that was free already, it had allocated that object since.
 class RecorderTasks {
  public:
   RecorderTasks() = default;

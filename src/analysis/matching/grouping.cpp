@@ -90,7 +90,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   return recent = number + 1;
 }
 
-// What kmalloc gives is of no cache that the event names; whether the kernel takes it back tells its flags.
+// No event names the cache of a kmalloc object; its flags show whether it is reclaimable.
 std::uint32_t Grouping::cache_and_family(const Event& event) const {
   if (event.kind == EventKind::kmalloc) return caches_.is_reclaimable_kmalloc(event) ? 2 : 0;
   return event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
@@ -192,7 +192,7 @@ std::uint32_t Grouping::process_row(const Event& event) {
   Process process = process_of(event);
   if (options_.tree) process = oldest_ancestor(trace_tasks_, process);
   std::uint64_t named_ns = event.time_ns;
-  // What started it may be gone, and its id another's.
+  // The process that started it may be gone, and its id reused.
   if (options_.tree) named_ns = std::min(named_ns, trace_tasks_.lives.next_birth_ns(process.pid, process.life) - 1);
   const std::string_view comm = task_name(trace_tasks_, process.pid, named_ns);
   const auto [recent, is_first] = known_processes_.insert(static_cast<std::uint32_t>(process.pid));
@@ -248,7 +248,7 @@ std::uint32_t Grouping::stack_of(const Event& event) {
   return known - 1;
 }
 
-// Of a module that was loaded again each place has several.
+// A module that was loaded again has several addresses for each place.
 std::uint32_t Grouping::code_of(CallSiteId site) {
   if (code_of_site_.size() <= site.value) code_of_site_.resize(info_.tables.call_sites.size());
   std::uint32_t& known = code_of_site_[site.value];

@@ -23,8 +23,8 @@
 
 namespace kmt {
 
-// What allocations have in common that are alike in all that a report asks for. A live object keeps only the number of
-// its origin, so that it costs the same whatever it is grouped by.
+// The common properties of allocations that are alike in all that a report asks for. A live object keeps only the
+// number of its origin, so that it costs the same for all keys.
 struct Origin {
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
@@ -40,7 +40,7 @@ struct Origin {
 
 // "unknown" where the kernel does not say the address.
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
-// Of a frame of TraceCode::user.
+// Names a frame of TraceCode::user.
 CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols);
 
 // The first frame of a stack that is no part or wrapper of an allocator.
@@ -48,7 +48,7 @@ using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 struct GroupingOptions {
   bool tree = false;  // GroupKey::process gives children to whom lived when the trace began and started them
-  bool with_interrupted = false;  // what interrupts allocate is that of the task and the program that they interrupted
+  bool with_interrupted = false;  // allocations by interrupts count for the interrupted task and program
 };
 
 class Grouping {

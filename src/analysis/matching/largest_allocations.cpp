@@ -22,7 +22,7 @@ std::string who(const StreamedEvent& event) {
 
 std::uint64_t end_of(const AllocationSlice& slice) { return std::max(slice.end->time_ns, slice.began_ns); }
 
-// Slices of which none overlaps another, by their begin and number.
+// Slices that do not overlap, by their start and number.
 class Lane {
  public:
   bool has_room(const AllocationSlice& slice) const {

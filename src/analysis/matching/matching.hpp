@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pairing the events of a trace, in steps that can run beside each other for batches that follow each other: classify
-// (in the reader's order, it looks things up in the trace's tables), match (every unit has its own addresses), and
-// whoever takes the result. Each step handles batches in their order, so the result does not depend on who runs it
-// when.
+// Pairs the events of a trace, in steps that can run side by side for successive batches: classify (in the reader's
+// order, it looks things up in the trace's tables), match (every unit has its own addresses), and the consumer of the
+// result. Each step handles batches in their order, so the result does not depend on the threads.
 #pragma once
 
 #include <array>
@@ -91,7 +90,7 @@ class Matching {
 
   std::uint64_t page_size_;
   std::array<SlabMatcher, kSlabUnits> slab_;
-  std::array<SlabMatcher, kPointerAllocators> others_;  // but for slab
+  std::array<SlabMatcher, kPointerAllocators> others_;  // except for slab
   PageMatcher frames_;
 };
 

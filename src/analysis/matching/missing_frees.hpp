@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Whether events were lost of which only the kernel's final statistics tell.
+// True if only the kernel's final statistics show that events were lost.
 bool lost_unmarked(const TraceInfo& info);
 
 // By the kind of the event.

@@ -15,7 +15,7 @@
 
 namespace kmt {
 
-// What objects have in common: an Origin, with its cache's name ("" where it is not known).
+// The common properties of objects: an Origin, with its cache's name ("" if unknown).
 struct ObjectKind {
   Origin origin;
   std::string cache;
@@ -42,9 +42,9 @@ class ObjectClock {
 class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
-  // Kinds are numbered from 1 on, each told before its first object.
+  // Kinds are numbered from 1 on, and each comes before its first object.
   virtual void kind(const ObjectKind& kind) = 0;
-  // `again`: the kernel tells of the object twice, the one that just ended was the same.
+  // `again`: a duplicate event; the object that just ended was the same.
   virtual void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) = 0;
   virtual void ended(std::uint32_t object, const Event& event, bool freed) = 0;  // else its address was given again
   virtual void freed_older(const Event& event) = 0;  // allocated before the trace, or unseen

@@ -15,11 +15,11 @@ namespace kmt {
 // Above this no kernel allocates (MAX_PAGE_ORDER is 10 by default, 17 at the most): such a record is damaged.
 constexpr unsigned kMostPageOrder = 20;
 
-// What is left of an allocation, or a part of it: frames that follow each other.
+// The rest of an allocation, or a part of it: successive frames.
 struct LiveFrames {
   std::uint64_t time_ns = 0;  // of the allocation
   std::uint64_t count = 0;
-  std::uint32_t origin = 0;           // what the caller calls the allocation
+  std::uint32_t origin = 0;           // the caller's number of the allocation
   std::uint32_t pages_per_frame = 1;  // 2^order where the trace names only the first struct page
   std::uint16_t cpu = 0;              // of the allocation
   std::uint8_t order = 0;             // of the allocation
@@ -63,7 +63,7 @@ class PageMatcher {
   }
 
   std::uint64_t pages_of(const LiveFrames& frames) const {
-    // Where the trace names only the first struct page, it stands for all.
+    // If the trace names only the first struct page, it stands for all.
     return identity_ == PageIdentity::frame ? frames.count : std::uint64_t{1} << frames.order;
   }
 

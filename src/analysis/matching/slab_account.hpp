@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// In which line of /proc/meminfo the kernel counts what its slab allocator gives.
+// The line of /proc/meminfo in which the kernel counts memory of its slab allocator.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,10 @@ constexpr bool is_large_kmalloc(EventKind kind, std::uint64_t bytes_allocated, s
   return kind == EventKind::kmalloc && page_size > 0 && bytes_allocated > 2 * page_size;
 }
 
-// Of a cache, whose name may not be known, by that or by the function that allocates from it (Linux 6.18).
+// True for a reclaimable cache, by its name or, if that is unknown, by the function that allocates from it (Linux
+// 6.18).
 bool is_reclaimable_cache(const std::string& cache, const std::string& function);
-// What the kernel takes back, and what hangs on that.
+// True for reclaimable memory and for memory that is freed with it.
 bool is_shrinkable(const std::string& cache, const std::string& function);
 
 }  // namespace kmt

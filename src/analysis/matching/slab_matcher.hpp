@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pairs allocations of the slab allocator with their frees, by pointer, in global time order; percpu memory and vmap
 // areas follow the same rules, each in a matcher of its own. A freed pointer keeps its entry: SLUB gives the same
-// addresses again and again, one look-up serves every event, and a second free can be told from the free of an object
-// that was there before the trace. Only when the table is full the longest freed are forgotten: memory follows what is
-// live, 24 bytes an object in a table that is at least 2/3 full.
+// addresses again and again, one look-up serves every event, and a second free differs from the free of an object that
+// was there before the trace. Only when the table is full the longest freed are forgotten: memory follows what is live,
+// 24 bytes an object in a table that is at least 2/3 full.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace kmt {
 
-constexpr std::uint64_t kZeroSizePointer = 16;  // what kmalloc(0) returns (include/linux/slab.h)
+constexpr std::uint64_t kZeroSizePointer = 16;  // result of kmalloc(0) (include/linux/slab.h)
 
 // An allocation, as its free will want to know it; of a freed pointer, its last free.
 struct SlabObject {
   std::uint64_t time_ns;
-  std::uint32_t origin;  // what the caller calls the allocation; not live: the call site of the free
+  std::uint32_t origin;  // the caller's number of the allocation; not live: the call site of the free
   std::uint16_t cpu;
   // Not bit fields: these are written as one word.
   static constexpr std::uint8_t kLive = 0x1;
@@ -30,7 +30,7 @@ struct SlabObject {
   static constexpr std::uint8_t kToldTwice = 0x10;
   static constexpr std::uint8_t kReplacing = 0x20;
   std::uint8_t flags;
-  std::uint8_t teller;  // teller_of() the first that was told of since the pointer was free
+  std::uint8_t teller;  // teller_of() the first event since the pointer was free
 
   bool live() const { return (flags & kLive) != 0; }
   bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }  // not live: the last free found nothing
@@ -45,9 +45,10 @@ static_assert(sizeof(SlabObject) == 16);
 // A call site in a byte: two rarely look the same.
 constexpr std::uint8_t teller_of(CallSiteId call_site) { return static_cast<std::uint8_t>(1 + call_site.value % 255); }
 
-// Linux 6.18 tells of a large kmalloc behind kvmalloc twice, at once: as of kvmalloc itself, and of who called that
-// (mm/slub.c). The second time counts. A third time, where frees were not recorded, is the next object; so is what
-// comes from where the first was told of, or an interrupt between the two times would pair all that follow wrongly.
+// Linux 6.18 reports a large kmalloc inside kvmalloc twice, at once: for kvmalloc itself, and for its caller
+// (mm/slub.c). The second event counts. If frees were not recorded, a third event is the next object. An event from the
+// place of the first one is the next object too: otherwise an interrupt between the two would pair all that follow
+// wrongly.
 inline bool is_told_twice(const SlabObject& first, const Event& second, std::uint64_t page_size) {
   constexpr std::uint64_t kAtOnceNs = 100'000;  // of a machine that is emulated
   return first.live() && !first.from_cache() && !first.told_twice() && first.cpu == second.cpu &&
@@ -76,11 +77,11 @@ class SlabMatcher {
   struct Allocation {
     bool replaced = false;    // the pointer was live
     bool told_twice = false;  // it is what was replaced
-    SlabObject object;        // what was replaced
+    SlabObject object;        // the replaced object
   };
 
   void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
-  // Of an allocation with a non-NULL result. Without a page size nothing is taken to be told twice.
+  // Takes an allocation with a non-NULL result. Without a page size no event counts as a duplicate.
   Allocation allocate(const Event& event, std::uint32_t origin, std::uint64_t page_size = 0);
   Free release(const Event& event);
 

@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned kMostAncestors = 1024;
 
 // A program that is executed has its own number of execve from then on: arch/x86/kernel/process_64.c,
-// __set_personality_ia32() and set_personality_64bit(). Of no other architecture the end tells.
+// __set_personality_ia32() and set_personality_64bit(). On other architectures the end says nothing about it.
 constexpr std::uint64_t kExecve64 = 59;
 constexpr std::uint64_t kExecveAt64 = 322;
 constexpr std::uint64_t kExecve32 = 11;
@@ -156,7 +156,7 @@ std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
   return known;
 }
 
-// Where events were lost an end may be missing, or a birth: nothing is known until a task tells again.
+// If events were lost, an end or a birth may be missing: the task's call is unknown until its next event.
 Syscalls::State* Syscalls::last_told_of(const Event& event) {
   if (lost_seen_ != info_.losses.stretches.size()) {
     lost_seen_ = info_.losses.stretches.size();
@@ -184,9 +184,9 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
   const auto frames = info_.tables.stacks[stack];
   bool dispatched = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    // The outermost frames are where the processor came in: the address behind a call, which may end its function.
+    // The outermost frames are where the processor came in: the return address of a call, which may end its function.
     const std::string symbol = symbols_.name(*frame);
-    if (symbol.empty() || symbol.starts_with("0x")) {  // an address that nobody knows the function of
+    if (symbol.empty() || symbol.starts_with("0x")) {  // an address in an unknown function
       entry.unnamed = true;
       if (dispatched) return entry;
       continue;
@@ -215,7 +215,7 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
         return entry;
     }
   }
-  if (dispatched) entry.likely = intern("[system call]");  // what enters the kernel allocates itself
+  if (dispatched) entry.likely = intern("[system call]");  // the entry code itself allocates
   return entry;
 }
 
@@ -239,7 +239,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
     return intern("[kernel thread]");
   const bool has_stack = !entry.unnamed && !info_.tables.stacks[event.stack].empty();
   if (state == nullptr && !has_stack) return 0;
-  // Of system calls that have an event each, a few may have been recorded.
+  // A recording may have only a few of the system calls that have events of their own.
   const bool tells_all = has_stack || state->has_number;
   return intern(tells_all ? "[outside of system calls]" : "[outside of recorded system calls]");
 }

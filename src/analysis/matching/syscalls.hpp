@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// In which system call of its task an event happened: by the functions in its stack, else by the events
-// raw_syscalls:sys_enter and sys_exit, or those that each system call has of its own. What is no system call has a name
-// in brackets, and one that only a function is known of that function's, with ().
+// Finds the system call of its task in which an event happened: by the functions in its stack, else by the events
+// raw_syscalls:sys_enter and sys_exit, or those that each system call has of its own. Names in brackets are no system
+// calls. If only a function is known, its name is followed by ().
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Syscalls {
   // All that is given must outlive this; `tasks` knows who is a kernel thread, which `info` may not know yet.
   Syscalls(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols);
 
-  // Every syscall_enter, syscall_exit and `other` event, of which sched_process_exit tells something, in the order of
+  // Call this for every syscall_enter, syscall_exit and `other` event (sched_process_exit is one), in the order of
   // time.
   void see(const Event& event);
   // 0: the trace does not tell.
@@ -36,7 +36,7 @@ class Syscalls {
     std::int32_t tid;
     bool compat;
   };
-  // What a stack tells: outermost first, the first thing that is known.
+  // The outermost known entry in a stack.
   struct Entry {
     bool known = false;    // whether it was looked at
     bool compat = false;   // of a 32-bit task
@@ -52,10 +52,10 @@ class Syscalls {
     bool ended = false;  // it is at its end
     bool has_number = true;
     std::uint32_t name = 0;  // 0: not asked for
-    EventTypeId type = {};   // of the event that told
-    bool compat = false;     // a stack told that it came by the 32-bit way, as int 0x80 of a 64-bit program does
+    EventTypeId type = {};   // of the event that has the number
+    bool compat = false;     // a stack shows that it came by the 32-bit way, as int 0x80 of a 64-bit program does
   };
-  // What an event's type says.
+  // The system call that an event's type names.
   struct Named {
     bool known = false;  // whether it was looked at
     bool ends_task = false;

@@ -26,7 +26,7 @@ bool has_uncounted_loss(const TraceInfo& info) {
                              [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
 }
 
-// Of perf record -C.
+// The CPUs that perf record -C left out.
 std::string unrecorded_cpus(const Findings& findings) {
   const auto some = std::ranges::find(findings.kept(), Imperfection::some_cpus, &Finding::kind);
   if (some == findings.kept().end()) return {};
@@ -53,7 +53,7 @@ template <typename InWindow>
 RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, InWindow in_window, bool complete) {
   RecordedTime time{seen.first_ns, seen.last_ns};
   if (seen.events == 0) return time;
-  // Of a ring buffer that overwrote its oldest events the recording begins where what is left of it does.
+  // If a ring buffer overwrote its oldest events, the recording starts with the first one left.
   const bool whole_begin = total_lost_events(info.losses) == 0;
   for (const StateSample& sample : info.recording.samples) {
     if (!in_window(sample.ticks)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What every result says about its trace.
+// The summary of its trace that every result has.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace kmt {
 // Whether only some tasks were recorded: as the trace says, or by the command line that a .kmt holds.
 bool only_some_tasks(const TraceInfo& info);
 
-// Of kHidesEvents those that were found.
+// Returns the members of kHidesEvents that were found.
 std::vector<Imperfection> hiding_events(const Findings& findings);
 
 // All of the summary but the times and the number of events.
 TraceSummary summarize(const TraceInfo& info);
 
-// What the source found; loss that only the kernel's statistics know of is counted too.
+// Returns the source's findings; losses that only the kernel's statistics show count too.
 Findings findings_of(const TraceInfo& info);
 
 // The times and the number of events, as they pass.
@@ -52,9 +52,9 @@ struct EventCounts {
   void add(const EventCounts& other);
 };
 
-// In which time events were recorded, as far as the trace tells: from the first to the last of those that were seen,
-// and where it has samples of the kernel's memory, which are taken as recording starts and ends, from the first to the
-// last of these. Of a trace that was not read to its end, up to the last event.
+// The time in which events were recorded, as far as the trace shows it: from the first to the last of those that were
+// seen. Samples of the kernel's memory are taken as recording starts and ends: if there are any, the time extends from
+// the first to the last of them. If a trace was not read to its end, it ends with the last event.
 struct RecordedTime {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;

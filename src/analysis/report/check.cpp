@@ -23,7 +23,8 @@ namespace kmt {
 
 namespace {
 
-// Of the kernel's ring buffer, that is: perf and LTTng have their own, from which a .kmt may have been converted.
+// True for the kernel's ring buffer. perf and LTTng have buffers of their own, from which a .kmt may have been
+// converted.
 bool nests_times(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   if (!version || *version >= KernelVersion{5, 9}) return false;
@@ -82,12 +83,12 @@ struct CheckAnalysis::State {
   bool may_nest_times;  // as Linux before 5.9 does, in its ring buffer
   struct Last {
     std::uint64_t time_ns = 0;
-    std::uint64_t counted_ns = 0;  // when the recording had ended; 0: not told
+    std::uint64_t counted_ns = 0;  // when the recording had ended; 0: unknown
     std::int32_t tid = 0;
     std::uint8_t level = 0;
   };
   std::vector<Last> last;  // event of each CPU
-  // When tasks of which nothing is known acted first. On CPUs whose clocks agree none does before its birth.
+  // When unknown tasks acted first. On CPUs whose clocks agree none does before its birth.
   std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
   bool cache_object_may_be_kfreed;
   RecorderTasks recorder;
@@ -135,8 +136,8 @@ void CheckAnalysis::State::find_clocks_apart() {
   }
 }
 
-// Samples of the memory's state tell two clocks at once. Where the trace's stood still, the machine was suspended: who
-// records knows that better, and whether the wall clock was set, which `tai` follows.
+// Samples of the memory's state have the time of two clocks. If the trace's clock stood still, the machine was
+// suspended. The recorder knows that better, and also whether the wall clock was set, which `tai` follows.
 void CheckAnalysis::State::find_jumps_of_samples() {
   if (!info.clock.in_ns) return;
   if (const auto note = info.recording.notes.find("wall_clock_set_ns"); note != info.recording.notes.end()) {
@@ -163,7 +164,7 @@ void CheckAnalysis::State::find_jumps_of_samples() {
   }
 }
 
-// What else explains that there are no events is said already.
+// Other reasons for missing events are reported elsewhere.
 void CheckAnalysis::State::find_silence() {
   const auto found = silence.out_of_proportion(kJumpNs);
   if (!found || !info.clock.in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
@@ -216,7 +217,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
       ++older_frees[event.cache.value];
     }
   }
-  // What is read in the order of another clock than its events', as lines of a text in their own.
+  // These may be read in the order of another clock than their events', like lines of a text in their own order.
   if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
     found(Imperfection::free_before_allocation, event,
           [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });

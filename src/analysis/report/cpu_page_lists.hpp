@@ -16,7 +16,7 @@ struct CpuPageLists {
   bool take(unsigned order) const { return order <= most_order || order == huge_order; }
 };
 
-// A kernel whose version is not told counts as new.
+// Unknown versions are treated as the latest kernel.
 CpuPageLists cpu_page_lists(const TraceInfo& info);
 
 }  // namespace kmt

@@ -60,10 +60,10 @@ void join(const ReportResult& report, Allocator allocator, bool exact, std::vect
 // A trace's side of the rows of an allocator.
 struct Side {
   std::optional<GroupRow> total;  // empty: not known
-  std::optional<GroupRow> none;   // what a group has that is not there
+  std::optional<GroupRow> none;   // the values of a group that is not there
   bool is_there = false;          // any selected event of the allocator
 
-  // Of several groups that have one name here, peaks at different times are no peak of their sum.
+  // The sum of several groups with one name has no peak, since theirs are at different times.
   std::optional<GroupRow> joined(const std::vector<const GroupRow*>& groups) const {
     if (groups.empty()) return none;
     return groups.size() == 1 ? *groups.front() : sum_of(groups, "");

@@ -51,7 +51,7 @@ EventStream::~EventStream() = default;
 
 CacheNames& EventStream::cache_names() { return state_->caches; }
 
-// What a report takes for the number of a group's allocations is here that of one: the matchers give it back as it is.
+// An origin, which numbers a group of allocations in a report, numbers a single one here: the matchers only return it.
 void EventStream::State::number_allocations() {
   for (Step& step : batch.steps) {
     if (step.origin == 0) continue;
@@ -89,7 +89,7 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const bool is_selected = allocates                        ? step.origin != 0
                            : step.outcome == Outcome::freed ? !ended.empty()
                                                             : step.selected;
-  // An allocation that nobody asked for may still have been given the place of one.
+  // An allocation that is not selected may still have replaced one that is.
   if (!is_selected && ended.empty()) return;
   given.add(event);
   sink.add({&event, step.outcome, allocates ? step.origin : 0, task_name(tasks, event.tid, event.time_ns),

@@ -15,8 +15,8 @@ namespace kmt {
 
 class EventStream {
  public:
-  // Of the request only its filter and its tasks count. All that is given must outlive the stream; the info's tables
-  // may grow between batches.
+  // Uses only the request's filter and tasks. All arguments must outlive the stream; the info's tables may grow between
+  // batches.
   EventStream(const TraceInfo& info, const SymbolNames& symbols, const ReportRequest& request, EventSink& sink);
   ~EventStream();
 

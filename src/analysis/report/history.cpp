@@ -112,7 +112,7 @@ EventKind allocation_of(const Origin& origin) {
   return origin.from_cache ? EventKind::cache_alloc : EventKind::kmalloc;
 }
 
-// What all objects of a call site and size have in common.
+// The common properties of all objects of a call site and size.
 struct Kind {
   Allocator allocator;
   std::uint32_t call_site;
@@ -149,7 +149,7 @@ class HistoryMaker {
     return history;
   }
 
-  // What is the same for all live objects of an origin.
+  // The common properties of all live objects of an origin.
   struct OriginFacts {
     bool known = false;
     std::optional<Doubt> doubt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the ledger keeps beside its sums where an analysis asks for growth over time: a series of each group, of at
-// most 12 KiB, which become less exact where there are many groups, and what tells whether frees are traced.
+// Growth over time, which the ledger keeps beside its sums if an analysis asks for it: whether frees are traced, and a
+// series for each group. A series takes at most 12 KiB, and is less exact if there are many groups.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace kmt {
 
 class History {
  public:
-  // Of an origin, by its number.
+  // Counts of an origin, by its number.
   struct Reuse {
     std::uint64_t allocations = 0;
     std::uint64_t ended = 0;
@@ -86,7 +86,7 @@ class History {
   FreeCounts frees_{};
 };
 
-// What finish() knows when it makes histories of it.
+// The data that finish() needs to make histories.
 struct HistorySources {
   const History& history;
   const Matching& matching;

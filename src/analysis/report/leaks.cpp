@@ -38,7 +38,7 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
   if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
     row.trend = trend_of_group(row, axis, false);
     row.certain = row.doubtful.bytes == 0 ? row.trend : trend_of_group(row, axis, true);
-    if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};  // what was there meanwhile has gone
+    if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};  // the certain objects have gone since
   }
   return row;
 }

@@ -6,13 +6,13 @@
 
 namespace kmt {
 
-// Growth is certain when the low end of its interval is above the threshold, it goes on in the last half, random walks
-// do not rise as evenly in one of twenty reports (by the number of groups that are judged), and all that is true of the
-// live bytes without those that may be freed, too: these count as freed at once.
+// Growth is certain if the low end of its interval is above the threshold, it goes on in the last half, and random
+// walks rise as evenly in less than one of twenty reports (by the number of groups that are judged). All of that must
+// also be true of the live bytes without those that may be freed: these count as freed at once.
 //
-// Of a group that is not followed for a second nothing is said: programs that start look like leaks.
+// A group that was followed for less than a second has no verdict: programs that start look like leaks.
 //
-// Of a report with histories.
+// The report must have histories.
 LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s);
 
 }  // namespace kmt

@@ -40,7 +40,7 @@ void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   }
 }
 
-// Of a text that was cut off the last call sites are not known: it does not count.
+// A text that was cut off lacks the last call sites, so it does not count.
 bool is_cut(const StateSample& sample, std::string_view name) {
   const auto lines = split(text_of(sample, "missing"), '\n');
   return std::ranges::any_of(lines, [name](std::string_view line) { return line.substr(0, line.find('\t')) == name; });
@@ -91,7 +91,7 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
   return result;
 }
 
-// kmalloc's large objects are of no cache: nothing tells how many lived.
+// kmalloc's large objects belong to no cache, so the number that lived is unknown.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings) {
   for (const OlderObjects& row : older.caches)
     if (!row.cache.empty() && row.lived && row.frees > *row.lived)

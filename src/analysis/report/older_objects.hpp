@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of objects that were allocated before a trace: its first sample, where that was taken before the first
-// event, says how many there were.
+// Objects that were allocated before a trace. The trace's first sample has their number if it was taken before the
+// first event.
 #pragma once
 
 #include <cstdint>

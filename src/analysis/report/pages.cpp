@@ -25,7 +25,7 @@ constexpr unsigned kMostSevereOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER, as in the 
 
 constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // as a group of live frames
 
-// Who did it: a thread id, or below all of them an interrupt, by the bit that comes first in interrupt_name().
+// The actor: a thread id, or below all of them an interrupt, by the bit that comes first in interrupt_name().
 using Doer = std::int64_t;
 constexpr Doer kInterrupts = std::int64_t{-1} << 40;
 
@@ -71,7 +71,7 @@ void count_fallback(const Event& event, unsigned pageblock_order, Row& row) {
 }  // namespace
 
 struct PagesAnalysis::State {
-  // What one doer did under one name; a task that is renamed gets another one.
+  // The actions of one actor under one name; a renamed task gets another part.
   struct Part {
     Doer doer = 0;
     std::uint64_t first_ns = 0;

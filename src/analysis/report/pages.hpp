@@ -8,8 +8,8 @@
 // page event of another kind, whatever other tasks do meanwhile and on whichever CPU the task goes on. The idle task
 // and interrupts are one on each CPU, with a sequence each.
 //
-// A filter comes first: what it leaves out neither counts nor ends a run. Frees count for who frees; live pages belong
-// to who allocated them, whoever frees them.
+// A filter comes first: events that it excludes neither count nor end a run. Frees count for the task that frees; live
+// pages belong to the task that allocated them.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// Batches on their way at the same time: enough that each stage has one at hand, few enough to stay in the cache.
+// Batches on their way at the same time: enough for each stage to have one available, few enough to stay in the cache.
 constexpr std::size_t kBatches = ReportAnalysis::kStages + 1;
 
 // The same events, as each analysis sees them.

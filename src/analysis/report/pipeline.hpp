@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Until the source ends. What a stage or the source throws is thrown here.
+// Runs until the source ends. Rethrows the exceptions of stages and of the source.
 void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads);
 
 }  // namespace kmt

@@ -318,7 +318,7 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
   check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
 }
 
-// What the keys ask for and no recording of this kind tells.
+// Reports keys whose data no recording of this kind has.
 void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
   const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
   // perf record -g takes both parts of a stack: where there is none of a program, none had asked for memory.

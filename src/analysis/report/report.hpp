@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One pass over a trace for `report`: counts, matching of allocations and frees, what each group of allocations did.
 //
-// A filter selects allocations by where, by whom and of what they were made; a matched free belongs to its allocation,
-// whoever frees it, an unmatched one to who freed. The time window comes first: outside of it nothing is seen.
+// A filter selects allocations by their place, task and properties. A matched free belongs to its allocation, an
+// unmatched one to the task that freed. The time window comes first: events outside it are not seen at all.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,15 @@ struct ReportRequest {
   ReportFilter filter;
   std::vector<GroupKey> by = {GroupKey::call_site};
   FindCaller find_caller;  // for GroupKey::caller
-  // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
+  // Names and thread groups of tasks, from this trace read to its end; null: as far as it has been read.
   const TraceTasks* tasks = nullptr;
-  // What interrupts allocate counts as that of the task and the program that they interrupted, as perf has it.
+  // Allocations by interrupts count for the interrupted task and program, as in perf.
   bool with_interrupted = false;
   bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
   bool tree = false;              // GroupKey::process: children belong to whom started them, see Grouping
   bool history = false;           // fill ReportResult::histories; not with GroupKey::lifetime
   bool traffic = false;           // fill ReportResult::traffic; likewise
-  bool history_of_live = false;   // where groups are too many, follow what may grow and is live, not the highest peaks
+  bool history_of_live = false;   // if groups are too many, follow live ones that may grow, not the highest peaks
 };
 
 class ReportAnalysis {
@@ -54,8 +54,8 @@ class ReportAnalysis {
   std::unique_ptr<State> state_;
 };
 
-// Whether the trace has to be read once before, to know the names of slab caches by their frees, or the names of tasks,
-// of which a renaming tells what they were called before it.
+// True if the trace has to be read once before. Frees then give the names of slab caches, and renamings give the names
+// that tasks had before.
 bool needs_cache_names(const ReportRequest& request);
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info);
 

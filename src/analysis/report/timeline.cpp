@@ -81,12 +81,12 @@ std::int64_t live_at(const std::vector<TimeSeriesPoint>& points, const TimeAxis&
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// What of a line of meminfo the events of an allocator explain.
+// The part of a line of meminfo that the events of an allocator explain.
 struct Comparison {
   std::string_view name;
   Allocator allocator;
   bool frames;  // every page allocated less every page freed, not only of what was allocated in the trace
-  bool falls;   // what is allocated is taken from it
+  bool falls;   // allocations decrease it
   std::string_view of_what;
 };
 constexpr std::string_view kSlabObjects =
@@ -114,7 +114,7 @@ Points without(Points points, const Points& part) {
   return points;
 }
 
-// What is compared with a line of meminfo.
+// Returns the points that are compared with a line of meminfo.
 Points points_of(const Comparison& comparison, const Histories& histories, const GroupHistory& history) {
   if (comparison.frames) return histories.page_frames;
   if (comparison.name == "SReclaimable") return histories.reclaimable_slab;

@@ -13,7 +13,7 @@ struct TimelineRequest {
   bool balances = true;       // false where only a part of the trace is seen
 };
 
-// Of a report with histories.
+// The report must have histories.
 TimelineResult timeline_of(ReportResult report, const TimelineRequest& request);
 
 }  // namespace kmt

@@ -8,7 +8,7 @@ namespace kmt {
 
 namespace {
 
-// Some 150 MiB at most, but for more groups than that.
+// At most some 150 MiB, or one entry for each group.
 constexpr std::size_t kMostOfGroups = 2'000'000;
 constexpr std::size_t kMostOfOthers = 100'000;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the ledger keeps beside its sums where somebody wants to add them up for any stretch of time.
+// Counts by group and time, which the ledger keeps beside its sums so that they can be added up for any stretch of
+// time.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,14 @@ class TrafficLog {
   // Every event, before what is booked of it.
   void see(const Event& event);
   void began(const Origin& origin);
-  // Its address was given again. Of an event that tells of the same allocation again it is taken back instead.
+  // The address was given again without a free. took_back() follows if that was a duplicate event.
   void replaced(const Origin& origin, std::uint64_t bytes, bool whole);
   void took_back(const Origin& origin);
   // `whole`: the allocation ends with these bytes.
   void freed(const Origin& origin, std::uint64_t bytes, bool whole, std::uint64_t began_ns, std::uint16_t began_cpu);
 
-  // What is of no group; call sites are numbers of a CallSiteId. The recording went on until `end_ns`.
+  // Returns everything that belongs to no group; call sites are numbers of a CallSiteId. The recording went on until
+  // `end_ns`.
   TrafficOverTime finish(std::uint64_t end_ns);
   // By group, of `groups` of them; after finish().
   std::vector<SharedTraffic> of_groups(std::size_t groups);

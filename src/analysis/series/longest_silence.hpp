@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The longest time in which no CPU has an event. Of a whole machine that is never long: where it is, out of all
-// proportion, its clock was set meanwhile, or nothing was recorded.
+// The longest time in which no CPU has an event. On a whole machine it is always short. If it is out of all proportion,
+// the clock was set meanwhile, or nothing was recorded.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class LongestSilence {
     std::uint64_t ns = 0;
     std::vector<std::int32_t> tasks;  // that have events before and after it; idle CPUs are 0
   };
-  // Empty: there is none that is longer than that and out of proportion to all others. Behind the last event.
+  // Returns a silence longer than that and out of proportion to all others, including the time after the last event.
   std::optional<Silence> out_of_proportion(std::uint64_t least_ns);
 
  private:
@@ -36,7 +36,7 @@ class LongestSilence {
 
   std::uint64_t begin_ns_ = 0, longest_ns_ = 0, second_ns_ = 0;
   std::uint64_t last_ns_ = 0, events_ = 0;
-  std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // who had an event last, and when
+  std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // task of the last event, and its time
   std::unordered_map<std::int32_t, Seen> seen_;                  // by task
 };
 

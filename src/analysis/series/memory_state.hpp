@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 9> kMeminfoNames = {"MemFree",      "MemA
                                                            "SReclaimable", "SUnreclaim",   "KernelStack",
                                                            "PageTables",   "VmallocUsed",  "Percpu"};
 
-// What kernel memory is in (Documentation/filesystems/proc.rst, "meminfo"): slab, stacks, page tables, per-CPU,
-// vmalloc, and what is free. Lines that a sample does not have are left out.
+// Returns the uses of kernel memory (Documentation/filesystems/proc.rst, "meminfo"): slab, stacks, page tables,
+// per-CPU, vmalloc, and free memory. Lines that a sample does not have are left out.
 MemoryState memory_state_of(const std::vector<StateSample>& samples);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What analyses of a trace read of its samples' /proc/slabinfo.
+// The values that analyses of a trace need from /proc/slabinfo in its samples.
 #pragma once
 
 #include <optional>

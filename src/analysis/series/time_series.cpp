@@ -29,7 +29,7 @@ void TimeBuckets::limit(std::uint32_t most) {
 TimeSeries::Entry& TimeSeries::find_entry(TimeBucket at) {
   if (at.shift > last_.shift) fold(at.shift);
   const std::uint32_t index = widened(at.index, last_.shift - at.shift);
-  // Nearly always behind the last one: only times that are out of order are not.
+  // Nearly always after the last one, except for times that are out of order.
   auto place = entries_.end();
   while (place != entries_.begin() && std::prev(place)->bucket >= index) --place;
   if (place == entries_.end() || place->bucket != index) {

@@ -54,7 +54,7 @@ class TimeBuckets {
   std::uint32_t most_ = kMostBuckets;
 };
 
-// What is live of one group, and what is allocated. Buckets of one clock only.
+// Live and allocated bytes of one group. All buckets are of one clock.
 class TimeSeries {
  public:
   void allocate(TimeBucket at, std::uint64_t bytes) {
@@ -73,7 +73,7 @@ class TimeSeries {
 
  private:
   struct Entry {
-    std::uint64_t net;  // what is live less what was before, modulo 2^64
+    std::uint64_t net;  // change of live bytes, modulo 2^64
     std::uint64_t bytes_allocated;
     std::uint64_t bucket : 16;
     std::uint64_t allocations : 48;

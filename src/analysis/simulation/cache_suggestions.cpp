@@ -127,7 +127,7 @@ class Chooser {
     return plainer;
   }
 
-  // Of a class, or of a function's cache.
+  // The bytes in a class, or in a function's cache.
   std::uint64_t bytes_in(const CacheSuggestion& suggestion, const ProfiledKind& kind) const {
     return suggestion.function.empty() ? rounded_up(kind.requested) : cache_object_bytes(kind.requested, machine_);
   }
@@ -140,7 +140,7 @@ class Chooser {
     return live;
   }
 
-  // What it moves is settled.
+  // Settles the objects that it moves.
   void take(const CacheSuggestion& taken) {
     if (taken.function.empty()) {
       classes_.push_back(taken.object_bytes);

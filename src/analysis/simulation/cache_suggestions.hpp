@@ -18,7 +18,7 @@
 
 namespace kmt {
 
-// What was allocated alike.
+// Allocations that are alike.
 struct ProfiledKind {
   std::string symbol;  // of the call site
   std::string function;
@@ -63,20 +63,22 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  bool by_traffic = false;                   // by what is given over the trace, not by what is held on average
+  bool by_traffic = false;                   // rank by bytes given over the trace, not by bytes held on average
   std::uint64_t least_bytes = kLeastSaving;  // that a suggestion saves
 };
 
-// What is worth a replay, in the order in which it was taken; `classes`: those of the recorded kernel. By what is held
-// these are up to six times as many as are wanted: the best, and the best if new slabs were never filled only in part,
-// which is too good for most of them and true of some, each of its own size and of those that most ask for.
+// Returns candidates that are worth a replay, in the order in which they were taken; `classes`: those of the recorded
+// kernel. Ranked by bytes held, they are up to six times as many as are wanted. They are the best ones, and those that
+// would be best if new slabs were always full, which is too good for most of them and true of some. For each there is
+// its own size and the sizes that most objects ask for.
 std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
                                                    const std::vector<std::uint64_t>& classes,
                                                    const SlabMachine& machine, const SuggestionRequest& request);
 
-// Of replayed candidates: by what is given all of them, in their order; else those that save `least_bytes` of memory
-// held on average, most first, and of those that move the same objects the best, or one that differs in size alone,
-// which more objects ask for, where it saves as much within what is uncertain.
+// Chooses from replayed candidates. Ranked by bytes given, it returns all of them in their order. Otherwise it returns
+// those that save `least_bytes` of memory held on average, the largest saving first. Among candidates that move the
+// same objects it takes the best, or one of another size that more objects ask for if it saves as much within the
+// uncertainty.
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

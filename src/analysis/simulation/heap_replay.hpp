@@ -15,7 +15,7 @@ class HeapReplay : public ObjectSink {
   // The info and the caches are those of the reading that is replayed; all references must outlive this.
   // `random_caches`: kmalloc chooses among several caches by call site.
   HeapReplay(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, bool random_caches);
-  HeapReplay(const HeapReplay&) = delete;  // the stream tells this one
+  HeapReplay(const HeapReplay&) = delete;  // the stream keeps a reference to this one
   HeapReplay& operator=(const HeapReplay&) = delete;
 
   void add_heap(SlabLayout layout, bool keeps_series);  // before the first batch

@@ -38,7 +38,7 @@ std::string_view without_random(std::string_view cache) { return cache.substr(0,
 
 namespace {
 
-// Of a class that the kernel does not have: as many caches as of its own.
+// A class that the kernel does not have gets as many caches as its own classes.
 std::string class_cache(const ObjectKind& kind, std::uint64_t bytes) {
   return fmt::format("{}{}{}", kmalloc_prefix(kind.cache), class_name(bytes),
                      kind.cache.substr(without_random(kind.cache).size()));
@@ -71,7 +71,7 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
     const SiteCache& site = layout.site_caches[i];
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
-    if (bytes > of_class.bytes) continue;  // what a smaller class has room for stays there
+    if (bytes > of_class.bytes) continue;  // objects that fit a smaller class stay there
     if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false, i};
     if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false, i};
   }

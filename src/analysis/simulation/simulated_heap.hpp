@@ -16,8 +16,8 @@
 
 namespace kmt {
 
-// A cache of its own for what a function gets of kmalloc; or a class for all, which the first that fits get. What a
-// smaller class has room for stays there.
+// A cache for the kmalloc objects of one function; or a class for all, which takes the first that fit. Objects that fit
+// a smaller class stay there.
 struct SiteCache {
   std::string glob;               // of the call site's symbol or function; empty: a class for all
   std::uint64_t above_bytes = 0;  // requests of more than that
@@ -32,7 +32,7 @@ struct SlabLayout {
   std::set<std::string, std::less<>> only;  // recorded caches whose objects are followed; empty: all
 };
 
-// What the recorded cache's name begins with where kmalloc has caches by gfp flags: "kmalloc-cg-".
+// Returns the prefix of the recorded cache's name if kmalloc has caches by GFP flags: "kmalloc-cg-".
 std::string_view kmalloc_prefix(std::string_view cache);
 
 // Which of the caches that kmalloc chooses from by call site, since Linux 6.6, is a secret of the running kernel. Here
@@ -79,7 +79,7 @@ class HeapSimulation {
   void ended(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu);
 
   SimulatedHeap result(std::uint64_t end_ns) const;
-  // Of the series.
+  // The width of the series' buckets.
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }
   const SlabLayout& layout() const { return layout_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace replayed against models of slab allocators: as recorded, and as it might be. In two readings: the first
-// collects what kmalloc is asked for (KmallocProfile) and the names of caches, the last one replays. Where new caches
-// are looked for, candidates are replayed in one between them (SuggestionTrial).
+// A trace replayed against models of slab allocators: as recorded, and as it might be. The trace is read twice: the
+// first reading collects the requests to kmalloc (KmallocProfile) and the names of caches, the last one replays. To
+// look for new caches, another reading between them replays candidates (SuggestionTrial).
 #pragma once
 
 #include <memory>
@@ -29,8 +29,8 @@ struct SimulationRequest {
   }
 };
 
-// What of slabinfo is known decides on the names of kmalloc's caches. To be asked before the first reading; `caches`
-// are those of the second.
+// Names kmalloc's caches by the slabinfo that is known. Call it before the first reading; `caches` are those of the
+// second.
 void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request, CacheNames& caches);
 
 // The recorded kernel's kmalloc.

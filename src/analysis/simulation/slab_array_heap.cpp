@@ -64,7 +64,7 @@ void SlabArrayHeap::refill(Objects& array, unsigned number) {
     shared.resize(shared.size() - count);
     return;
   }
-  // What is there fills a batch; a new slab is made only where there is nothing, and fills one as far as it has
+  // Existing objects fill a batch. A new slab is made only if there are none, and fills a batch as far as it has
   // objects.
   while (array.size() < batch_) {
     const Node& node = node_of(number);

@@ -36,7 +36,7 @@ struct SlabGeometry {
   std::uint32_t objects = 0;  // in a slab
   unsigned order = 0;         // a slab is 2^order pages
 
-  // What an object costs in full slabs.
+  // The bytes that an object takes in full slabs.
   double bytes_an_object() const { return static_cast<double>(slab_bytes) / objects; }
 };
 
@@ -47,7 +47,7 @@ SlabGeometry slub_geometry(std::uint64_t object_bytes, const SlabMachine& machin
 // calculate_slab_order(), with the list of free objects inside a free object, else in the slab.
 SlabGeometry slab_geometry(std::uint64_t object_bytes, const SlabMachine& machine);
 
-// What SLUB keeps in reserve for a CPU and for a node (set_cpu_partial(), set_min_partial()).
+// SLUB's reserves for a CPU and for a node (set_cpu_partial(), set_min_partial()).
 struct SlubReserves {
   std::uint32_t cpu_partial = 0;     // most slabs of a CPU's partial list; before Linux 5.16 free objects on it
   bool counts_objects = false;       // it is objects
@@ -65,11 +65,11 @@ constexpr std::uint64_t kArm64Alignment = 128;
 // KMALLOC_MIN_SIZE where the architecture alone decides it, else 0: arm64 asks the CPU since Linux 6.5.
 std::uint64_t least_kmalloc_class(const SlabMachine& machine);
 
-// What kmalloc gives: the smallest class, or whole pages, 2^n of them, where there is none.
+// Returns the bytes that kmalloc gives: the smallest class, or 2^n whole pages if no class is large enough.
 std::uint64_t kmalloc_bytes(std::uint64_t requested, const std::vector<std::uint64_t>& classes,
                             const SlabMachine& machine);
 
-// What a cache of such objects takes for each that wants no alignment of its own (calculate_sizes()).
+// Returns the bytes that a cache takes for each object without an alignment of its own (calculate_sizes()).
 std::uint64_t cache_object_bytes(std::uint64_t object_bytes, const SlabMachine& machine);
 
 // "96", "1k", as the kernel names its kmalloc caches since Linux 4.20.

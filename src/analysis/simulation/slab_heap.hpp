@@ -16,7 +16,7 @@ class SlabHeap {
   virtual std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) = 0;
   virtual void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) = 0;
   virtual std::uint64_t held_bytes() const = 0;
-  // On lists of the CPUs and nodes: those that have free objects and that nobody allocates from just now.
+  // Slabs on lists of the CPUs and nodes: they have free objects, and no CPU allocates from them at present.
   virtual std::uint64_t partial_slabs() const { return 0; }
 };
 

@@ -29,8 +29,8 @@ bool is_usable(const SlabInfo& slab, const SlabMachine& machine) {
 
 std::string size_name(std::uint64_t bytes) { return fmt::format("{} bytes", bytes); }
 
-// Caches of equal objects as one, which is named by their size. Where their slabs differ there is none: no event tells
-// which of them an object is of.
+// Merges caches of equal objects into one, named by their size. Returns none if their slabs differ: events do not say
+// which of the caches an object belongs to.
 std::vector<SlabInfo> merged_by_size(std::span<const SlabInfo> slabs, const SlabMachine& machine) {
   std::map<std::uint64_t, std::optional<SlabInfo>> sizes;
   for (const SlabInfo& slab : slabs) {
@@ -79,7 +79,7 @@ SlabinfoCheck::SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMac
 }
 
 void SlabinfoCheck::kind(const ObjectKind& kind) {
-  // What is larger than kmalloc's caches is of none, whatever its size.
+  // Objects larger than kmalloc's caches belong to no cache, whatever their size.
   const bool takes_size =
       by_size_ && (kind.origin.from_cache ||
                    !is_large_kmalloc(EventKind::kmalloc, kind.origin.bytes_allocated, machine_.page_bytes));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The model of SLUB against the kernel's own slabinfo: it starts with the slabs that there were before the trace,
-// follows what the trace tells of new and of older objects, and ends with a prediction of those that there are after
-// it.
+// Checks the model of SLUB against the kernel's own slabinfo. The model starts with the slabs from before the trace,
+// follows new and older objects in the trace, and ends with a prediction of the slabs after it.
 #pragma once
 
 #include <map>

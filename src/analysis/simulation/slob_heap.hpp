@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The heap of SLOB (mm/slob.c, Linux 6.1; removed in 6.4): all caches share pages, one list each of pages for objects
 // below 256 bytes, below 1 KiB, and larger. The first page of a list with enough room is searched, and in it the first
-// block that fits, at word alignment; the next search begins with that page. What is freed joins its neighbours;
-// an empty page is given back. A page or more is taken from the page allocator.
+// block that fits, at word alignment; the next search starts with that page. Freed blocks join their neighbours; an
+// empty page is given back. A page or more is taken from the page allocator.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ class SlobHeap : public SlabHeap {
   // In front of kmalloc's objects, which are aligned to as much: the larger of ARCH_KMALLOC_MINALIGN and
   // arch_slab_minalign(), as of Linux 6.1.
   static std::uint64_t header_bytes(const SlabMachine& machine);
-  // What an object takes of the heap: whole words, of kmalloc as many as its alignment is; or pages. That objects of
-  // 2^n bytes are aligned to these is not modelled.
+  // Returns the bytes that an object takes of the heap: whole words, for kmalloc a multiple of its alignment; or pages.
+  // The model does not align objects of 2^n bytes to their size.
   static std::uint64_t object_bytes(std::uint64_t requested, bool kmalloc, const SlabMachine& machine);
 
  private:

@@ -149,7 +149,7 @@ void SlubHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   }
 }
 
-// The kernel's slabs are on the nodes in turn: nobody says where.
+// The nodes of the kernel's slabs are unknown: take the nodes in turn.
 std::uint32_t SlubHeap::started_slab(std::uint32_t used) {
   const std::uint32_t slab = new_slab(machine_.node_of(static_cast<unsigned>(slabs_.size() % machine_.cpus)));
   --slabs_held_;  // it is counted already

@@ -20,11 +20,11 @@ class SlubHeap : public SlabHeap {
  public:
   SlubHeap(const SlabGeometry& geometry, const SlabMachine& machine);
 
-  // Before anything else: the slabs that were there, and how many of their objects were free. Which slabs these are in
-  // nobody says: half of the objects of a partial slab are taken to be, and as many of a slab for each CPU, which
-  // slabinfo takes for used.
+  // Call this first, with the slabs that were there and the number of their free objects. It is unknown which slabs
+  // these are in: half of the objects of a partial slab are taken to be free, and as many of a slab for each CPU, which
+  // slabinfo counts as used.
   void start_with(std::uint64_t slabs, std::uint64_t free_objects);
-  // An object that was there before: its address tells which others share its slab.
+  // Frees an object that was there before: its address shows which others share its slab.
   void release_older(std::uint64_t address, unsigned cpu);
 
   std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
@@ -80,7 +80,7 @@ class SlubHeap : public SlabHeap {
   std::map<unsigned, Cpu> cpus_;  // not by index: what a damaged trace calls a CPU may be any number
   std::map<unsigned, Node> nodes_;
   std::uint64_t unnamed_ = 0;  // full slabs that started, of which no object was freed yet; they have no entry
-  FlatMap<std::uint32_t> started_by_address_;  // slabs that started, where frees told their address
+  FlatMap<std::uint32_t> started_by_address_;  // slabs from the start, if frees showed their address
 };
 
 }  // namespace kmt

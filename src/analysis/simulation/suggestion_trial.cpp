@@ -42,7 +42,7 @@ std::vector<CacheSuggestion> SuggestionTrial::finish() {
       candidate.average_held_then += cache.average.held;
       candidate.peak_held_then += cache.peak.held;
     }
-    // What a CPU's list may hold of each new cache; the old caches' lists are there in both cases.
+    // The objects that a CPU's list may hold of each new cache; the old caches' lists are there in both cases.
     const SlabGeometry geometry = slub_geometry(candidate.object_bytes, machine);
     std::uint64_t caches = candidate.function.empty() ? candidate.from.size() : 1;
     if (replay_.has_random_caches() && candidate.function.empty()) caches *= kRandomCaches;

@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// What a heap has for a suggestion.
+// Returns a suggestion's cache as a heap takes it.
 SiteCache site_cache_of(const CacheSuggestion& suggestion);
 
 class SuggestionTrial {
@@ -20,7 +20,7 @@ class SuggestionTrial {
                   std::vector<CacheSuggestion> candidates);
 
   void add(EventBatch& batch) { replay_.add(batch); }
-  // With what the replay says of them.
+  // Returns them with the results of the replay.
   std::vector<CacheSuggestion> finish();
 
  private:

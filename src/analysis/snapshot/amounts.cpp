@@ -20,8 +20,8 @@ SnapshotAmounts sums_of(const std::vector<Row>& rows, Name&& name, Amount&& amou
   return amounts;
 }
 
-// Functions keep their names from boot to boot, not their addresses: whole stacks, but for the allocator, tell sites
-// apart.
+// Functions keep their names from boot to boot, unlike their addresses. Sites differ by their whole stacks except the
+// allocator's frames.
 std::string site_name(const AllocationSite& site) {
   std::string name = site.of.empty() ? site.name : fmt::format("{}: {}", site.of, site.name);
   for (const std::string& frame : site.callers()) name += " < " + frame;
@@ -34,7 +34,7 @@ std::uint64_t memory_of(const CgroupMemory& cgroup) {
   return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0);
 }
 
-// The texts that tell of it; the first is that of which every kernel has one.
+// The texts with that part; every kernel has the first.
 std::vector<std::string_view> texts_of(SnapshotPart part) {
   switch (part) {
     case SnapshotPart::balance_sheet: return {"meminfo"};

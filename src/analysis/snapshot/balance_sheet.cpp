@@ -18,7 +18,7 @@ class Sheet {
   ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
   ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
 
-  // A line whose parts follow. Its bytes are their sum, unless they are said: end_group() adds what is missing then.
+  // Adds a line whose parts follow. Its bytes are their sum, unless end_group() gets them and adds the missing rest.
   void group(std::string id, std::string label, std::string source) {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), 0, 0, true, std::move(source)});
@@ -28,7 +28,7 @@ class Sheet {
         {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, true, std::move(source)});
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
   }
-  // What parts so far leave of the whole line.
+  // Adds what the parts so far leave of the whole line.
   void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
     part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
   }
@@ -41,7 +41,7 @@ class Sheet {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), as_signed(bytes), 0, true, std::move(source)});
   }
-  // What all lines so far leave of the total.
+  // Adds what all lines so far leave of the total.
   void last_line(std::string id, std::string label, ByteCount total, std::string source) {
     ByteCount sum = 0;
     for (const BalanceLine& one : lines_)

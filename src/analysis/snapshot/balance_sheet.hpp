@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where all of MemTotal is, each page in one line: docs/formats/snapshot-json.md, "The balance sheet", has the
+// Assigns all of MemTotal, each page to one line. docs/formats/snapshot-json.md, "The balance sheet", has the
 // definitions.
 #pragma once
 

@@ -34,7 +34,7 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   return amounts;
 }
 
-// Of these, what the kernel takes back when memory is short: dentries, inodes and the like.
+// Returns the reclaimable part of these: dentries, inodes and the like.
 SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& amounts, const SnapshotResult& snapshot) {
   SnapshotAmounts reclaimable;
   if (part == SnapshotPart::balance_sheet) {

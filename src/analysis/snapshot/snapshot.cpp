@@ -113,7 +113,7 @@ std::vector<BalanceChange> compare_sheets(const SnapshotResult& a, const Snapsho
   return changes;
 }
 
-// Without one of these lines what it tells of would seem to belong to nobody.
+// Without one of these lines the memory that it counts would seem unaccounted.
 std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
@@ -149,7 +149,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.a_kernel = kernel_of(a.memory);
   result.b_kernel = kernel_of(b.memory);
   result.sheet = compare_sheets(a, b);
-  // What only one of them tells, or not all of, would look like a change.
+  // A part that only one of them has, or has completely, would look like a change.
   const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
     const SnapshotAmounts before = amounts_of(part, a);
     const SnapshotAmounts after = amounts_of(part, b);

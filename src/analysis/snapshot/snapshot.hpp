@@ -7,7 +7,7 @@ namespace kmt {
 
 // The balance sheet, and the slab caches as it counts them. Throws Error where meminfo says no MemTotal.
 SnapshotResult take_stock(KernelMemory&& memory);
-// What changed from one to the other.
+// Returns the changes from one to the other.
 SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b);
 
 }  // namespace kmt
