@@ -266,7 +266,7 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
     if (streamed.event->time_ns > part.began_ns) sum.lifetime_ns += streamed.event->time_ns - part.began_ns;
   }
   if (streamed.outcome == Outcome::began) ++sum.freed_unseen;
-  if (streamed.outcome == Outcome::told_twice) {  // what was told first is taken back
+  if (streamed.outcome == Outcome::duplicate_event) {  // what was told first is taken back
     --sum.allocations;
     sum.bytes_requested -= of.bytes_requested;
     sum.bytes_allocated -= bytes;

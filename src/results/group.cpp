@@ -73,7 +73,7 @@ std::string plain_text(const CodeAddress& code) {
   return source.empty() ? code.symbol : fmt::format("{} ({})", code.symbol, source);
 }
 
-std::span<const CodeAddress> telling_frames(const std::vector<CodeAddress>& stack) {
+std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& stack) {
   const auto caller =
       std::find_if(stack.begin(), stack.end(), [](const CodeAddress& frame) { return !frame.is_wrapper; });
   return std::span(stack).subspan(caller == stack.end() ? 0 : static_cast<std::size_t>(caller - stack.begin()));
@@ -88,7 +88,7 @@ std::string plain_text(const KeyValue& value) {
     std::string operator()(const std::vector<CodeAddress>& frames) const {
       if (frames.empty()) return "no stack";
       std::string text;
-      for (const CodeAddress& frame : telling_frames(frames)) text += (text.empty() ? "" : " < ") + plain_text(frame);
+      for (const CodeAddress& frame : relevant_frames(frames)) text += (text.empty() ? "" : " < ") + plain_text(frame);
       return text;
     }
     std::string operator()(const TaskName& task) const {

@@ -72,7 +72,7 @@ struct CodeAddress {
   std::string build_id = {};        // of that object, in hex; empty: not known
 };
 // The frames of a stack that tell who allocates: from the caller on; all where every one is a wrapper.
-std::span<const CodeAddress> telling_frames(const std::vector<CodeAddress>& stack);
+std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& stack);
 
 // "__d_alloc+0x29", with " (fs/dcache.c:1760)" behind it where that is known.
 std::string plain_text(const CodeAddress& code);

@@ -125,13 +125,13 @@ class Words {
   }
 
   std::string hint() const {
-    constexpr std::size_t kMostSaid = 40;
+    constexpr std::size_t kMostExamples = 40;
     std::vector<std::string> names;
     for (const auto& [name, value] : names_)
-      if (names.size() < kMostSaid) names.push_back(name);
-    return names.empty()
-               ? ""
-               : fmt::format("Write a number, or {}{}", fmt::join(names, ", "), names_.size() > kMostSaid ? ", …" : "");
+      if (names.size() < kMostExamples) names.push_back(name);
+    return names.empty() ? ""
+                         : fmt::format("Write a number, or {}{}", fmt::join(names, ", "),
+                                       names_.size() > kMostExamples ? ", …" : "");
   }
 
  private:
@@ -272,7 +272,7 @@ CallConditions::CallConditions(std::vector<CallCondition> all, const std::vector
     : all_(std::move(all)), gfp_flags_(gfp_flags), can_hold_(all_.size()), why_(all_.size()) {}
 
 void CallConditions::add(std::uint32_t function, const std::string& name, const CallSignature* signature) {
-  constexpr std::size_t kMostSaid = 3;
+  constexpr std::size_t kMostExamples = 3;
   if (function >= functions_.size()) functions_.resize(function + 1);
   Function& known = functions_[function].emplace();
   ++known_;
@@ -280,7 +280,8 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
     std::vector<std::string> own;
     for (const Parameter& parameter : signature->parameters)
       own.push_back(parameter.name.empty() ? "?" : printable(parameter.name));
-    if (said_.size() < kMostSaid) said_.push_back(fmt::format("{}({})", printable(name), fmt::join(own, ", ")));
+    if (signatures_.size() < kMostExamples)
+      signatures_.push_back(fmt::format("{}({})", printable(name), fmt::join(own, ", ")));
     names_.insert(own.begin(), own.end());
     names_.erase("?");
     for (const RecordedValueType& value : signature->recorded) names_.insert(printable(value.text));
@@ -350,10 +351,10 @@ void CallConditions::check() const {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (can_hold_[i]) continue;
     if (why_[i]) throw Error(*why_[i]);
-    if (said_.empty()) throw Error("--where: the types of the functions are not known");
+    if (signatures_.empty()) throw Error("--where: the types of the functions are not known");
     const std::string many = fmt::format("There are {}", fmt::join(names_, ", "));
     throw Error(fmt::format("--where: none of the functions has an argument \"{}\"", printable(all_[i].name)))
-        .hint(known_ > said_.size() ? many : fmt::format("They are {}", fmt::join(said_, ", ")));
+        .hint(known_ > signatures_.size() ? many : fmt::format("They are {}", fmt::join(signatures_, ", ")));
   }
 }
 

@@ -73,8 +73,8 @@ class CallConditions {
   std::vector<bool> can_hold_;             // by condition: for any function
   std::vector<std::optional<Error>> why_;  // by condition: why not, for the first function that has the value
   std::size_t known_ = 0;
-  std::vector<std::string> said_;  // "vfs_read(file, buf, count, pos)", the first ones
-  std::set<std::string> names_;    // of arguments and what else was recorded
+  std::vector<std::string> signatures_;  // "vfs_read(file, buf, count, pos)", the first ones
+  std::set<std::string> names_;          // of arguments and what else was recorded
 };
 
 }  // namespace kmt

@@ -70,7 +70,7 @@ struct CallGraph::State {
   void add_live();
   bool is_selected(const OpenCall* parent, std::uint32_t function, std::int32_t tid, bool interrupt) const;
   bool meets_conditions(std::uint32_t function, const Event& entry);
-  void tell_result(TracedCall& call, const Event& end);
+  void set_result(TracedCall& call, const Event& end);
   void check_conditions() const;
   // True if the function's result is to be shown; nullptr: its end was not seen.
   bool is_wanted(std::uint32_t function, const Event* end);
@@ -158,7 +158,7 @@ bool CallGraph::State::meets_conditions(std::uint32_t function, const Event& ent
   return arguments && conditions.hold(function, *arguments);
 }
 
-void CallGraph::State::tell_result(TracedCall& call, const Event& end) {
+void CallGraph::State::set_result(TracedCall& call, const Event& end) {
   decoder.add_late_values(signature_of(call.function), end, call.arguments);
   if ((end.page_flags & CallFlags::kReturnValue) == 0) return;
   const CallSignature* const signature = signature_of(call.function);
@@ -172,7 +172,7 @@ bool CallGraph::State::is_wanted(std::uint32_t function, const Event* end) {
   if (end == nullptr) return false;
   TracedCall call;
   call.function = function;
-  tell_result(call, *end);
+  set_result(call, *end);
   if (request.errors_only && !has_failed(call, info.machine.word_bits)) return false;
   if (!chooses_by_results) return true;
   if (!conditions.knows(function)) conditions.add(function, functions[function].sums.name, signature_of(function));
@@ -271,7 +271,7 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
   traced.begin_seen = false;
   traced.end_seen = true;
   traced.began_ns = traced.ended_ns = event.time_ns;
-  tell_result(traced, event);
+  set_result(traced, event);
   const std::size_t slot = shown.begin(std::move(traced), parent != nullptr ? parent->slot : ShownCalls::kNone);
   if (slot != ShownCalls::kNone) shown.show(slot, true);
   if (slot == ShownCalls::kNone && parent != nullptr) shown.hide_inside(parent->slot);
@@ -339,12 +339,12 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
   traced.end_seen = true;
   traced.end_cpu = end->cpu;
   traced.ended_ns = end->time_ns;
-  tell_result(traced, *end);
+  set_result(traced, *end);
   shown.show(call.slot, true);
 }
 
 void CallGraph::State::account_memory(const StreamedEvent& streamed) {
-  if (streamed.outcome == Outcome::told_twice && !streamed.ended.empty()) {
+  if (streamed.outcome == Outcome::duplicate_event && !streamed.ended.empty()) {
     // The allocation keeps its place, the innermost, and gets another number.
     if (const Live* const first = live.find(streamed.ended.front().allocation)) {
       const Live same = *first;

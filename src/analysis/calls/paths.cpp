@@ -33,7 +33,7 @@ bool CallPaths::read(EventBatch& batch) {
     } else if (event.kind == EventKind::call_exit) {
       calls_.leave(event, function_of(event.address));
     } else if (is_of_memory(event.kind)) {
-      tell_calls(event);
+      add_calls(event);
     }
   }
   return true;
@@ -79,7 +79,7 @@ CallSiteId CallPaths::site_of(std::uint64_t address) {
   return {*id};
 }
 
-void CallPaths::tell_calls(Event& event) {
+void CallPaths::add_calls(Event& event) {
   const bool lacks_site = is_trampoline(event.call_site);
   const bool lacks_stack = as_stacks_ && info().tables.stacks[event.stack].empty();
   if (!lacks_site && !lacks_stack) return;

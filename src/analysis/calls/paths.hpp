@@ -46,7 +46,7 @@ class CallPaths : public Source {
 
   std::uint32_t function_of(std::uint64_t address);
   std::uint32_t name_id(std::uint64_t address);
-  void tell_calls(Event& event);
+  void add_calls(Event& event);
   bool is_trampoline(CallSiteId site);
   CallSiteId site_of(std::uint64_t address);
   void add_call_site(std::uint64_t site, std::size_t caller);

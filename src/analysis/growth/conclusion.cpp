@@ -125,7 +125,7 @@ std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& s
 std::optional<Unclear> why_unclear(const InvestigationResult& result, State& state) {
   const Judgement& judgement = result.judgement;
   if (result.unsure_order) return Unclear::order;
-  if (!judgement.is_told()) return why_nothing_is_judged(result);
+  if (!judgement.has_trends()) return why_nothing_is_judged(result);
   if (result.watched && result.seconds < kThresholds.shortest_watch) return Unclear::short_watch;
   if (judgement.followed == 0 && judgement.may_grow()) return Unclear::unconfirmed;
   if (result.watched && judgement.followed == 0) return Unclear::rarely_read;

@@ -55,7 +55,7 @@ std::vector<FindingProcess> processes_of(const std::vector<const GrowthGroup*>& 
 
 // The largest; of those that are half as large or more the one that lies nearest to where all of it passes through: the
 // structure that was asked for, not the file that stands for it.
-std::string telling_site(const std::vector<FindingSite>& sites, const std::string& function) {
+std::string best_site(const std::vector<FindingSite>& sites, const std::string& function) {
   const auto distance = [&](const FindingSite& site) {
     const std::vector<std::string_view> functions = functions_of(site.stack);
     const auto at = std::ranges::find(functions, function);
@@ -84,7 +84,7 @@ void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGrou
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
   finding.function = common_function(all);
-  finding.call_site = telling_site(finding.sites, finding.function);
+  finding.call_site = best_site(finding.sites, finding.function);
 }
 
 }  // namespace kmt

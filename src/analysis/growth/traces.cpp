@@ -26,7 +26,7 @@ enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder, kCgroup };
 std::vector<std::string> stack_of(const KeyValue& where, bool of_pages) {
   std::vector<std::string> names;
   if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&where)) {
-    for (const CodeAddress& code : of_pages ? std::span<const CodeAddress>(*stack) : telling_frames(*stack))
+    for (const CodeAddress& code : of_pages ? std::span<const CodeAddress>(*stack) : relevant_frames(*stack))
       if (code.object.empty()) names.push_back(code.symbol);
   } else if (const auto* const site = std::get_if<CodeAddress>(&where)) {
     names.push_back(site->symbol);

@@ -16,7 +16,7 @@ double weight_of(const TopRow& row) {
 
 }  // namespace
 
-void ExportedSeries::leave_out_idle() {
+void ExportedSeries::remove_idle() {
   std::erase_if(series_, [this](const auto& entry) {
     return entry.second.live_bytes <= 0 && interval_ - entry.second.seen > kIdleIntervals;
   });
@@ -42,7 +42,7 @@ void ExportedSeries::add(const std::vector<TopRow>& rows) {
     series.live_bytes += row->live_bytes ? row->live_bytes->value : 0;
     if (row->events_now > 0) series.seen = interval_;
   }
-  leave_out_idle();
+  remove_idle();
 }
 
 std::vector<ExportedRow> ExportedSeries::rows() const {

@@ -31,7 +31,7 @@ class ExportedSeries {
     std::uint64_t seen = 0;  // interval in which it was last active
   };
 
-  void leave_out_idle();
+  void remove_idle();
 
   std::size_t most_;
   std::uint64_t interval_ = 0;

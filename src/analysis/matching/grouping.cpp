@@ -23,7 +23,7 @@ constexpr std::size_t kMostEarlierNames = 4;  // of a process
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
 // Whether all events of the same call site, sizes, order and migrate type have the same value.
-bool is_told_by_call(GroupKey key) {
+bool is_fixed_by_call(GroupKey key) {
   constexpr std::array kKeys = {GroupKey::call_site, GroupKey::size,         GroupKey::requested_size,
                                 GroupKey::order,     GroupKey::migrate_type, GroupKey::lifetime};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
@@ -55,7 +55,7 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceT
       by_syscall_(std::ranges::find(by_, GroupKey::syscall) != by_.end()),
       by_container_(std::ranges::find(by_, GroupKey::container) != by_.end()),
       syscalls_(info, tasks, symbols),
-      told_by_call_(std::all_of(by_.begin(), by_.end(), is_told_by_call)) {}
+      fixed_by_call_(std::all_of(by_.begin(), by_.end(), is_fixed_by_call)) {}
 
 std::uint32_t Grouping::origin_of(const Event& event) {
   const Allocator allocator = allocator_of(event.kind);
@@ -69,7 +69,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.cache_and_family = of_pages ? static_cast<std::uint8_t>(event.migrate_type) : cache_and_family(event);
   if (recent_.size() <= key.call_site) recent_.resize(info_.tables.call_sites.size());
   std::uint32_t& recent = recent_[key.call_site];
-  if (told_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
+  if (fixed_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
 
   for (std::size_t i = 0; i < by_.size(); ++i)
     key.group.values[i] =

@@ -126,7 +126,7 @@ class Grouping {
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };
   std::vector<Makes> makes_;  // by call site
-  bool told_by_call_;         // the keys' values follow from what is_same_call() compares
+  bool fixed_by_call_;        // the keys' values follow from what is_same_call() compares
   InternTable<Group> groups_;
   InternTable<OriginKey> origins_;
   std::vector<std::uint32_t> recent_;  // the last origin of each call site

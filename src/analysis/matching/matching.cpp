@@ -71,10 +71,10 @@ void Matching::match(MatchedBatch& batch, unsigned unit) {
 
 void Matching::match_pointer(const Event& event, Step& step, SlabMatcher& objects) const {
   if (is_allocation(event.kind)) {
-    const auto [replaced, told_twice, old] = objects.allocate(event, step.origin, page_size_);
+    const auto [replaced, duplicate_event, old] = objects.allocate(event, step.origin, page_size_);
     step.outcome = Outcome::began;
     if (!replaced) return;
-    if (told_twice) step.outcome = Outcome::told_twice;
+    if (duplicate_event) step.outcome = Outcome::duplicate_event;
     if (old.free_came_early()) step.outcome = Outcome::began_after_early_free;
     step.replaced = old.origin;
     step.began_ns = old.time_ns;

@@ -19,7 +19,7 @@ struct ObjectStream::State {
         matching(info.recording.page_identity, info.machine.page_size),
         sink(object_sink) {}
 
-  void tell_kinds();
+  void send_kinds();
   void number_objects();
   void stream(const Event& event, const Step& step);
   std::uint32_t take_number(std::uint32_t kind);
@@ -42,7 +42,7 @@ ObjectStream::~ObjectStream() = default;
 
 const EventSpan& ObjectStream::span() const { return state_->span; }
 
-void ObjectStream::State::tell_kinds() {
+void ObjectStream::State::send_kinds() {
   for (const Origin& origin : batch.new_origins) {
     const KeyValue name = grouping.values_of(origin.group, symbols).front();
     const auto* const cache = std::get_if<std::string>(&name);
@@ -79,7 +79,7 @@ void ObjectStream::State::stream(const Event& event, const Step& step) {
   };
   if (begins(step.outcome)) {
     if (step.replaced != 0) end(step.replaced - 1, false);
-    sink.began(step.origin - 1, kind_of[step.origin - 1], event, step.outcome == Outcome::told_twice);
+    sink.began(step.origin - 1, kind_of[step.origin - 1], event, step.outcome == Outcome::duplicate_event);
   } else if (step.outcome == Outcome::freed) {
     end(step.origin - 1, true);
   } else if (step.outcome == Outcome::allocated_before_trace || step.outcome == Outcome::double_or_untraced) {
@@ -92,7 +92,7 @@ void ObjectStream::add(EventBatch& events) {
   MatchedBatch& batch = state.batch;
   std::swap(batch.events, events);
   state.classifier.classify(batch);
-  state.tell_kinds();
+  state.send_kinds();
   state.number_objects();
   for (unsigned unit = 0; unit < kSlabUnits; ++unit) state.matching.match(batch, unit);
   for (std::size_t i = 0; i < batch.events.size(); ++i) {

@@ -30,30 +30,32 @@ struct SlabObject {
   static constexpr std::uint8_t kToldTwice = 0x10;
   static constexpr std::uint8_t kReplacing = 0x20;
   std::uint8_t flags;
-  std::uint8_t teller;  // teller_of() the first event since the pointer was free
+  std::uint8_t reporter;  // reporter_of() the first event since the pointer was free
 
   bool live() const { return (flags & kLive) != 0; }
   bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }  // not live: the last free found nothing
   bool from_cache() const { return (flags & kFromCache) != 0; }            // kmem_cache_alloc, not kmalloc
   // Another CPU freed it, unmatched, just before this allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
-  bool told_twice() const { return (flags & kToldTwice) != 0; }  // this is the second time
-  bool replacing() const { return (flags & kReplacing) != 0; }   // the pointer was live
+  bool duplicate_event() const { return (flags & kToldTwice) != 0; }  // this is the second time
+  bool replacing() const { return (flags & kReplacing) != 0; }        // the pointer was live
 };
 static_assert(sizeof(SlabObject) == 16);
 
 // A call site in a byte: two rarely look the same.
-constexpr std::uint8_t teller_of(CallSiteId call_site) { return static_cast<std::uint8_t>(1 + call_site.value % 255); }
+constexpr std::uint8_t reporter_of(CallSiteId call_site) {
+  return static_cast<std::uint8_t>(1 + call_site.value % 255);
+}
 
 // Linux 6.18 reports a large kmalloc inside kvmalloc twice, at once: for kvmalloc itself, and for its caller
 // (mm/slub.c). The second event counts. If frees were not recorded, a third event is the next object. An event from the
 // place of the first one is the next object too: otherwise an interrupt between the two would pair all that follow
 // wrongly.
-inline bool is_told_twice(const SlabObject& first, const Event& second, std::uint64_t page_size) {
+inline bool is_duplicate_event(const SlabObject& first, const Event& second, std::uint64_t page_size) {
   constexpr std::uint64_t kAtOnceNs = 100'000;  // of a machine that is emulated
-  return first.live() && !first.from_cache() && !first.told_twice() && first.cpu == second.cpu &&
+  return first.live() && !first.from_cache() && !first.duplicate_event() && first.cpu == second.cpu &&
          second.time_ns - first.time_ns < kAtOnceNs &&
-         !(first.replacing() && first.teller == teller_of(second.call_site)) &&
+         !(first.replacing() && first.reporter == reporter_of(second.call_site)) &&
          is_large_kmalloc(second.kind, second.bytes_allocated, page_size);
 }
 
@@ -75,9 +77,9 @@ class SlabMatcher {
     SlabObject object;  // matched: what was freed; freed again: the free before
   };
   struct Allocation {
-    bool replaced = false;    // the pointer was live
-    bool told_twice = false;  // it is what was replaced
-    SlabObject object;        // the replaced object
+    bool replaced = false;         // the pointer was live
+    bool duplicate_event = false;  // it is what was replaced
+    SlabObject object;             // the replaced object
   };
 
   void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
@@ -126,20 +128,20 @@ inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::ui
   const auto [object, inserted] = entry(table, event.address);
   Allocation result{};
   std::uint8_t flags = SlabObject::kLive;
-  std::uint8_t teller = teller_of(event.call_site);
+  std::uint8_t reporter = reporter_of(event.call_site);
   if (event.kind == EventKind::cache_alloc) flags |= SlabObject::kFromCache;
   if (!inserted) {
-    result = {object->live(), is_told_twice(*object, event, page_size), *object};
-    if (result.told_twice) flags |= SlabObject::kToldTwice;
+    result = {object->live(), is_duplicate_event(*object, event, page_size), *object};
+    if (result.duplicate_event) flags |= SlabObject::kToldTwice;
     if (result.replaced) {
       flags |= SlabObject::kReplacing;
-      teller = object->teller;
+      reporter = object->reporter;
     }
     if (object->freed_unmatched() && object->cpu != event.cpu && event.time_ns - object->time_ns < kClockSkewNs)
       flags |= SlabObject::kFreeCameEarly;
   }
   table.live += result.replaced ? 0 : 1;
-  *object = {event.time_ns, origin, event.cpu, flags, teller};
+  *object = {event.time_ns, origin, event.cpu, flags, reporter};
   return result;
 }
 

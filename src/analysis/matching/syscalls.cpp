@@ -75,7 +75,7 @@ void Syscalls::see_end(const Event& event) {
 
 // Whether calls that began so ended before their task began another.
 void Syscalls::count_end(const Event& event) {
-  const State* const state = last_told_of(event);
+  const State* const state = last_state(event);
   if (state == nullptr || !state->inside) return;
   Named& begun = named_by(state->type);
   ++(event.kind == EventKind::syscall_exit ? begun.ended : begun.unended);
@@ -157,7 +157,7 @@ std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
 }
 
 // If events were lost, an end or a birth may be missing: the task's call is unknown until its next event.
-Syscalls::State* Syscalls::last_told_of(const Event& event) {
+Syscalls::State* Syscalls::last_state(const Event& event) {
   if (lost_seen_ != info_.losses.stretches.size()) {
     lost_seen_ = info_.losses.stretches.size();
     states_ = {};
@@ -170,7 +170,7 @@ Syscalls::State* Syscalls::last_told_of(const Event& event) {
 
 // Begins alone do not tell what is outside: where most calls do not end, ends were not recorded.
 Syscalls::State* Syscalls::state_of(const Event& event) {
-  State* const state = last_told_of(event);
+  State* const state = last_state(event);
   if (state == nullptr || !state->inside) return state;
   const Named& begun = named_by(state->type);
   return begun.unended > begun.ended ? nullptr : state;
@@ -240,8 +240,8 @@ std::uint32_t Syscalls::id_of(const Event& event) {
   const bool has_stack = !entry.unnamed && !info_.tables.stacks[event.stack].empty();
   if (state == nullptr && !has_stack) return 0;
   // A recording may have only a few of the system calls that have events of their own.
-  const bool tells_all = has_stack || state->has_number;
-  return intern(tells_all ? "[outside of system calls]" : "[outside of recorded system calls]");
+  const bool has_all = has_stack || state->has_number;
+  return intern(has_all ? "[outside of system calls]" : "[outside of recorded system calls]");
 }
 
 }  // namespace kmt

@@ -73,7 +73,7 @@ class Syscalls {
   Named& named_by(EventTypeId type);
   bool can_end(const EventType& begin, std::string_view name) const;
   void count_end(const Event& event);
-  State* last_told_of(const Event& event);
+  State* last_state(const Event& event);
   State* state_of(const Event& event);
   void see_end(const Event& event);
   void note_exec_of_thread(const Event& event);

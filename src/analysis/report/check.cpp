@@ -200,7 +200,7 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
   if (!pairs) return;
   const SlabMatcher::Allocation allocation =
       objects_of(event.kind).allocate(event, event.cache.value, info.machine.page_size);
-  if (!allocation.replaced || allocation.told_twice) return;
+  if (!allocation.replaced || allocation.duplicate_event) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early() ? Imperfection::free_before_allocation
                                             : Imperfection::allocation_on_live_pointer,

@@ -100,7 +100,7 @@ void Ledger::open(const Event& event, std::uint32_t number) {
 void Ledger::replace(const Event& event, const Step& step) {
   const Origin& old = origins_[step.replaced];
   end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
-  if (step.outcome == Outcome::told_twice) {
+  if (step.outcome == Outcome::duplicate_event) {
     if (!options_.count_duplicates) take_back(old);
     return;
   }

@@ -21,8 +21,8 @@ std::string HeapReplay::symbol_of(const Origin& origin) const {
   return address == 0 ? std::string() : symbols_.name(address);
 }
 
-void HeapReplay::kind(const ObjectKind& told) {
-  ObjectKind kind = told;
+void HeapReplay::kind(const ObjectKind& given) {
+  ObjectKind kind = given;
   if (random_caches_) choose_random_cache(kind, info_.tables.call_sites[kind.origin.call_site.value], machine_);
   const std::string symbol = symbol_of(kind.origin);
   for (HeapSimulation& heap : heaps_) heap.kind(kind, symbol);

@@ -29,7 +29,7 @@ class HeapReplay : public ObjectSink {
   std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }  // since the start; after the last batch
 
  protected:
-  void kind(const ObjectKind& told) override;
+  void kind(const ObjectKind& given) override;
   void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) override;
   void ended(std::uint32_t object, const Event& event, bool freed) override;
   void freed_older(const Event&) override {}

@@ -101,7 +101,7 @@ class Simulation::State : public HeapReplay {
     ObjectKind kind;
   };
 
-  void kind(const ObjectKind& told) override;
+  void kind(const ObjectKind& given) override;
   void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) override;
   void ended(std::uint32_t object, const Event& event, bool freed) override;
   void freed_older(const Event& event) override;
@@ -169,14 +169,14 @@ void Simulation::State::plan_suggestions() {
   add_heap(std::move(all), true);
 }
 
-void Simulation::State::kind(const ObjectKind& told) {
-  HeapReplay::kind(told);
+void Simulation::State::kind(const ObjectKind& given) {
+  HeapReplay::kind(given);
   Checked& checked = kinds_.emplace_back();
-  const Origin& origin = told.origin;
+  const Origin& origin = given.origin;
   if (origin.allocator == Allocator::slab && !origin.from_cache)
     checked.predicted = kmalloc_bytes(origin.bytes_requested, result_.classes, machine());
-  checked.kind = told;
-  if (check_) check_->kind(told);
+  checked.kind = given;
+  if (check_) check_->kind(given);
 }
 
 void Simulation::State::began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) {

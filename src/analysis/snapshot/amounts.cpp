@@ -71,16 +71,16 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
   return lines;
 }
 
-bool is_told(SnapshotPart part, const SnapshotResult& result) {
+bool is_known(SnapshotPart part, const SnapshotResult& result) {
   const KernelMemory& memory = result.memory;
-  bool told = false;
+  bool known = false;
   for (const std::string_view text : texts_of(part)) {
-    told = told || std::ranges::find(memory.has, text) != memory.has.end();
+    known = known || std::ranges::find(memory.has, text) != memory.has.end();
     if (std::ranges::find(memory.missing, text, &MissingSource::name) != memory.missing.end() &&
         std::ranges::find(memory.has, text) != memory.has.end())
       return false;  // a part of it was read
   }
-  return told;
+  return known;
 }
 
 }  // namespace kmt

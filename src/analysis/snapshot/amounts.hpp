@@ -16,6 +16,6 @@ using SnapshotAmounts = std::map<std::string, std::int64_t>;
 SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result);
 
 // True if the snapshot has the whole part: a name that it lacks does not exist then.
-bool is_told(SnapshotPart part, const SnapshotResult& result);
+bool is_known(SnapshotPart part, const SnapshotResult& result);
 
 }  // namespace kmt

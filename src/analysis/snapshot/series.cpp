@@ -114,14 +114,14 @@ bool is_constant(const SnapshotRow& row) {
 void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot) {
   Part& part = parts_[static_cast<std::size_t>(id)];
   const std::size_t index = series_.elapsed_ns.size() - 1;
-  if (!is_told(id, snapshot)) {  // as it was, for all that is known
+  if (!is_known(id, snapshot)) {  // as it was, for all that is known
     for (auto& [name, row] : part.rows) {
       row.values.push_back(row.values.back());
       row.reclaimable.push_back(row.reclaimable.back());
     }
     return;
   }
-  if (!std::exchange(part.told, true)) part.told_since = index;
+  if (!std::exchange(part.known, true)) part.known_since = index;
   for (auto& [name, row] : part.rows) {
     row.values.push_back(0);
     row.reclaimable.push_back(0);
@@ -132,8 +132,8 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
     if (row.values.empty()) {
       row.part = id;
       row.name = row.label = name;
-      row.first = part.told_since;
-      row.values.resize(index - part.told_since + 1);
+      row.first = part.known_since;
+      row.values.resize(index - part.known_since + 1);
       row.reclaimable.resize(row.values.size());
     }
     row.values.back() = static_cast<double>(amount);

@@ -20,8 +20,8 @@ class SnapshotSeriesAnalysis {
  private:
   struct Part {
     std::map<std::string, SnapshotRow> rows;
-    std::size_t told_since = 0;
-    bool told = false;
+    std::size_t known_since = 0;
+    bool known = false;
   };
   void add(SnapshotPart part, const SnapshotResult& snapshot);
 

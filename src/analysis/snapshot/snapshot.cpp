@@ -153,7 +153,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
     const SnapshotAmounts before = amounts_of(part, a);
     const SnapshotAmounts after = amounts_of(part, b);
-    if (is_told(part, a) && is_told(part, b)) return changes(before, after);
+    if (is_known(part, a) && is_known(part, b)) return changes(before, after);
     if (!before.empty() || !after.empty()) result.not_compared.push_back(part);
     return {};
   };

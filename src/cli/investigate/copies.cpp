@@ -55,7 +55,7 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
 }
 
 // One without an uptime among others that have one says nothing of how anything went, and would hide their times.
-void leave_out_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
+void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto has_none = [](const std::string& folder) { return uptime_of(folder) == 0; };
   const auto without = static_cast<std::size_t>(std::ranges::count_if(folders, has_none));
   if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
@@ -131,7 +131,7 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
     folders.push_back(path_of(name));
     copied.states.push_back(std::move(state));
   }
-  if (duration_ns == 0) leave_out_timeless(folders, copied);
+  if (duration_ns == 0) drop_timeless(folders, copied);
   if (folders.size() > 1) take_times(folders, duration_ns, copied);
   for (std::size_t i = 0; i < folders.size(); ++i) {
     if (text_of(copied.states[i], "meminfo").empty()) copied.only_slabinfo.push_back(name_in(folders[i]));

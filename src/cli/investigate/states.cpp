@@ -45,7 +45,7 @@ std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states
 }
 
 // Own maps are vmalloc memory: what comes and goes with them is nobody's growth.
-void take_out_own_maps(const std::vector<StateSample>& states, std::vector<MemorySeries>& all) {
+void subtract_own_maps(const std::vector<StateSample>& states, std::vector<MemorySeries>& all) {
   const auto vmalloc = std::ranges::find_if(all, [](const MemorySeries& series) {
     return series.source == MemorySource::meminfo && series.name == "VmallocUsed";
   });
@@ -89,7 +89,7 @@ std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& state
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
                                            const std::vector<MemorySeriesPoint>& unaccounted) {
   std::vector<MemorySeries> all = memory_series_of(states, page_size);
-  take_out_own_maps(states, all);
+  subtract_own_maps(states, all);
   for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
   if (!unaccounted.empty()) all.push_back({MemorySource::meminfo, std::string(kUnaccounted), unaccounted});
   return all;

@@ -230,9 +230,9 @@ struct Judgement {
   double seen_until_seconds = 0;        // since the begin of watching
   bool saw_caches = false;              // slabinfo, often enough
 
-  bool found() const;                                     // something surely grows
-  bool may_grow() const;                                  // a finding is likely or sure
-  bool is_told() const { return judged + followed > 0; }  // else nothing is known but a difference
+  bool found() const;                                        // something surely grows
+  bool may_grow() const;                                     // a finding is likely or sure
+  bool has_trends() const { return judged + followed > 0; }  // else only differences are known
 };
 
 enum class GrowthVerdict : std::uint8_t { grows, no_growth, cannot_tell };

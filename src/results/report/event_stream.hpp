@@ -21,7 +21,7 @@ enum class Outcome : std::uint8_t {
   failed,                  // an allocation that got nothing
   began,                   // an allocation
   began_after_early_free,  // the pointer's allocation before this one was freed just before it was made, as times say
-  told_twice,              // an allocation whose event came before: `replaced` is what the first one said
+  duplicate_event,         // an allocation whose event came before: `replaced` is what the first one said
   freed,                   // the free of an allocation of the trace
   freed_null,
   freed_nothing,  // ZERO_SIZE_PTR
@@ -32,7 +32,7 @@ enum class Outcome : std::uint8_t {
 
 // Whether an allocation begins with the event.
 constexpr bool begins(Outcome outcome) {
-  return outcome == Outcome::began || outcome == Outcome::began_after_early_free || outcome == Outcome::told_twice;
+  return outcome == Outcome::began || outcome == Outcome::began_after_early_free || outcome == Outcome::duplicate_event;
 }
 
 // What an event took from an allocation that was live before it.

@@ -39,7 +39,7 @@ struct HeapSample {
 struct HeapSampleEnd {
   std::uint64_t pointer = 0;
   std::uint64_t time_ns = 0;
-  bool replaced = false;    // another object has its address: its free was not seen
+  bool replaced = false;         // another object has its address: its free was not seen
   bool duplicate_event = false;  // the next event reports the same allocation, and counts instead
 };
 

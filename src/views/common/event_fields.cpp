@@ -17,7 +17,7 @@ std::string_view outcome_text(Outcome outcome) {
     case Outcome::failed: return "failed";
     case Outcome::began: return "allocation";
     case Outcome::began_after_early_free: return "allocation-after-early-free";
-    case Outcome::told_twice: return "allocation-told-twice";
+    case Outcome::duplicate_event: return "allocation-told-twice";
     case Outcome::freed: return "free";
     case Outcome::freed_null: return "free-of-null";
     case Outcome::freed_nothing: return "free-of-nothing";

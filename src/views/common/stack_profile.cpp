@@ -59,7 +59,7 @@ class Maker {
     const auto* const stack = key_of<std::vector<CodeAddress>>(row, GroupKey::stack);
     const std::vector<CodeAddress>& all = stack == nullptr ? kNone : *stack;
     if (all.empty() || !all.front().object.empty()) add_site(row, frames);  // none of the kernel
-    for (const CodeAddress& code : telling_frames(all)) add_code(code, frames);
+    for (const CodeAddress& code : relevant_frames(all)) add_code(code, frames);
   }
 
   void add_site(const GroupRow& row, std::vector<std::uint32_t>& frames) {

@@ -226,7 +226,9 @@ void SqliteExport::end_allocation(const StreamedEvent& streamed, const EndedPart
     take_.number(part.bytes.value_or(0)).number(freed ? 1 : 0).number(part.allocation).run();
     return;
   }
-  const std::string_view state = freed ? "freed" : streamed.outcome == Outcome::told_twice ? "told-twice" : "replaced";
+  const std::string_view state = freed                                          ? "freed"
+                                 : streamed.outcome == Outcome::duplicate_event ? "told-twice"
+                                                                                : "replaced";
   end_.text(state).maybe(part.bytes).number(events_).number(event.time_ns);
   if (freed) {
     const std::uint64_t lived = event.time_ns > part.began_ns ? event.time_ns - part.began_ns : 0;

@@ -234,7 +234,7 @@ class Explorer {
   void add_group(const GroupRow& row) {
     static const std::vector<CodeAddress> kNoStack;
     const auto* const stack = get<std::vector<CodeAddress>>(GroupKey::stack, row);
-    const std::span<const CodeAddress> frames = telling_frames(stack == nullptr ? kNoStack : *stack);
+    const std::span<const CodeAddress> frames = relevant_frames(stack == nullptr ? kNoStack : *stack);
     const auto* const call_site = get<CodeAddress>(GroupKey::call_site, row);
     const std::uint64_t* const order = get<std::uint64_t>(GroupKey::order, row);
     std::string site = call_site != nullptr ? call_site->symbol : frames.empty() ? kUnknown : frames.front().symbol;

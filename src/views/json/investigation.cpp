@@ -187,7 +187,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["seconds"] = rounded_to_tenths(result.seconds);
   json["complete"] = result.complete;
   json["cut_short"] = text_or_null(printable(result.cut_short));
-  json["told"] = result.judgement.is_told();
+  json["told"] = result.judgement.has_trends();
   json["verdict"] = id_of(result.conclusion.verdict);
   json["words"] = printable(conclusion_words(result));
   json["found"] = result.conclusion.verdict == GrowthVerdict::grows;

@@ -94,7 +94,7 @@ std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style
     return key == GroupKey::size || key == GroupKey::requested_size ? say_bytes(*number, style)
                                                                     : fmt::format("{}", *number);
   if (const auto* frames = std::get_if<std::vector<CodeAddress>>(&value))
-    return frames->empty() ? "no stack" : ascii(plain_text(telling_frames(*frames).front()));
+    return frames->empty() ? "no stack" : ascii(plain_text(relevant_frames(*frames).front()));
   if (const auto* range = std::get_if<LifetimeRange>(&value))
     return fmt::format("{} to {}", say_duration(range->from_ns, style), say_duration(range->to_ns, style));
   if (std::holds_alternative<std::monostate>(value)) {
@@ -111,7 +111,7 @@ std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const
   const auto key = static_cast<std::size_t>(stack - by.begin());
   std::string out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto frames = telling_frames(std::get<std::vector<CodeAddress>>(rows[i]->keys[key]));
+    const auto frames = relevant_frames(std::get<std::vector<CodeAddress>>(rows[i]->keys[key]));
     if (frames.empty()) continue;
     out += fmt::format("\n  #{}: {} in all, {}\n", i + 1, say_number_of(rows[i]->allocations, "allocation", style),
                        say_bytes(rows[i]->bytes_allocated, style));

@@ -273,7 +273,7 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
     out += finding_text(i + 1, judgement.findings[i], style);
   if (judgement.findings.size() > kMostFindings)
     out += fmt::format("\n  {} more in summary.json\n", judgement.findings.size() - kMostFindings);
-  if (judgement.is_told() || !result.diff) {
+  if (judgement.has_trends() || !result.diff) {
     out += states_text(judgement, style);
   } else {
     SnapshotOptions most;
