@@ -28,6 +28,18 @@ def commands():
     return re.findall(r'^  ([a-z]+)(?:  |$)', text[begin:text.index('\n\n', begin)], re.MULTILINE)
 
 
+def summaries():
+    """{command: the sentence that describes it in `kmemtrace --help`}."""
+    text = help_of()
+    begin = text.index('\nCommands:\n') + len('\nCommands:\n')
+    found, name = {}, None
+    for line in text[begin:text.index('\n\n', begin)].split('\n'):
+        if not line.startswith('   '):
+            name, _, line = line.strip().partition(' ')
+        found[name] = f'{found.get(name, "")} {line.strip()}'.strip()
+    return {name: sentence.rstrip('.') for name, sentence in found.items()}
+
+
 def options_of(command):
     """Those that a line of --help begins with, of its own commands too; not what the text mentions."""
     text = help_of(command)
@@ -44,6 +56,13 @@ class Manual(unittest.TestCase):
             with self.subTest(command):
                 missing = {name for name in options_of(command) if not re.search(rf'{name}(?![\w-])', page_of(command))}
                 self.assertEqual(set(), missing)
+
+    def test_commands_have_one_description(self):
+        with open(f'{PAGES}/kmemtrace.1.scd', encoding='utf-8') as file:
+            page = file.read()
+        for command, sentence in summaries().items():
+            if command != 'completion':  # has no page of its own to see
+                self.assertIn(f'\n*{command}*\n\t{sentence}. See *kmemtrace-{command}*(1).', page)
 
     def test_headings_name_options_that_are_there(self):
         for command in commands():
