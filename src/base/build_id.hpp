@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Of ELF notes, as a section or /sys/kernel/notes holds them (elf(5), "Notes": sizes of name and contents, type, and
-// both padded to 4 bytes): the contents of the note NT_GNU_BUILD_ID in lower-case hex; empty when there is none.
+// Returns the contents of the note NT_GNU_BUILD_ID in lower-case hex, or an empty string. `notes` are ELF notes as in a
+// section or /sys/kernel/notes (elf(5), "Notes": sizes of name and contents, type, and both padded to 4 bytes).
 std::string gnu_build_id(Bytes notes, ByteOrder order);
 
 // Lower-case hex digits in pairs, 1 to 64 bytes of them: what gnu_build_id() gives, and a path may be made of.

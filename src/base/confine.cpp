@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of newer versions than the headers that a distribution has.
+// Rights of newer versions than the headers of distributions.
 constexpr std::uint64_t kTruncate = 1u << 14;  // version 3, Linux 6.2
 constexpr std::uint64_t kTcp = 0b11;           // version 4, Linux 6.7: LANDLOCK_ACCESS_NET_BIND_TCP, _CONNECT_TCP
 
@@ -48,7 +48,7 @@ std::uint64_t known_to(long version) {
 
 void allow(int ruleset, const fs::path& path, std::uint64_t rights) {
   const FileDescriptor file(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (file.get() < 0) return;  // whoever writes there says what is wrong
+  if (file.get() < 0) return;  // writing there will report the error
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return;
   if (!S_ISDIR(status.st_mode)) rights &= kWriteFile | kTruncate;
@@ -71,7 +71,7 @@ bool confine(std::span<const std::string> outputs, Network network) {
   std::error_code code;
   const std::uint64_t writing = rights & ~kNever;
   for (const std::string& output : outputs) {
-    if (open_number(output)) continue;  // what is open can be written
+    if (open_number(output)) continue;  // an open file can be written
     const fs::path absolute = fs::absolute(output);
     const fs::path folder = fs::weakly_canonical(absolute.parent_path(), code);
     if (code) continue;

@@ -39,7 +39,7 @@ class Error : public std::exception {
     place_.file = std::move(path);
     return *this;
   }
-  Error& hint(std::string text);     // what the user can do
+  Error& hint(std::string text);     // advice for the user
   Error& context(std::string text);  // "while …" of an outer layer, innermost first
 
   const char* what() const noexcept override { return what_.c_str(); }

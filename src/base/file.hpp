@@ -31,7 +31,7 @@ class FileDescriptor {
 
 // Allows this process as many descriptors as it may have: the usual soft limit is 1024.
 void raise_descriptor_limit();
-// What is made of a trace tells where the kernel's code and data lie: it is for whoever asked for it.
+// Output made from a trace reveals addresses of the kernel, so only its owner may read it.
 constexpr unsigned kPrivateFile = 0600;
 
 // open(2) with O_CLOEXEC; a file that it makes is private. Throws Error.
@@ -69,8 +69,8 @@ class MappedFile {
   Bytes bytes_;
 };
 
-// A part of a mapped file that is read once, from front to back. What has been read is let go of now and then: kept,
-// all of it would come to count as the program's memory.
+// A part of a mapped file that is read once, from front to back. Pages that were read are released now and then, else
+// all of them would count as the program's memory.
 class ReadOnce {
  public:
   // The file, which is borrowed, may be null: then the part is not its own.

@@ -18,7 +18,7 @@
 
 namespace kmt {
 
-// Another one in every run: whoever makes a trace cannot choose addresses that all fall into one slot.
+// Random in every run, so that the author of a trace cannot choose addresses that all fall into one slot.
 extern const std::uint64_t kHashSeed;
 
 template <typename Value>

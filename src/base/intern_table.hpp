@@ -54,7 +54,7 @@ class InternTable {
     return state;
   }
 
-  // Of the key, or the empty slot where it belongs.
+  // The slot of the key, or the empty slot where it belongs.
   std::size_t place_of(const Key& key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = static_cast<std::size_t>(hash(key) >> 7) & mask;

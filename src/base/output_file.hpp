@@ -11,8 +11,8 @@ namespace kmt {
 
 // A file to write, private where it is new: one that was there is emptied, a link goes away. Throws Error.
 FileDescriptor make_file(const std::string& path);
-// A name beside `path` that nobody can guess, for what gets that name only when it is whole. It is to be made with
-// O_EXCL, or mkdir(2).
+// Returns an unguessable name beside `path`, for a file that is renamed when it is complete. Create it with O_EXCL, or
+// mkdir(2).
 std::string unfinished_name(const std::string& path);
 // The number of a file that this process has open, where `path` names it as /dev/stdout and /dev/fd/3 do.
 std::optional<int> open_number(const std::string& path);

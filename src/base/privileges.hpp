@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What root may do and this process need not.
+// Rights of root that this process does not need.
 #pragma once
 
 #include <span>
@@ -7,13 +7,13 @@
 
 namespace kmt {
 
-// Of root: gives up all capabilities (capabilities(7)) but these, for good, in this thread and those that it starts. A
-// program that root executes has all of them again. Nobody else is changed: who is not root was given what is needed.
-// Throws Error where the kernel refuses.
+// If root, drops all other capabilities (capabilities(7)) for good, in this thread and those that it starts. A program
+// that root executes has all of them again. Other users are unchanged, since they were given only what is needed.
+// Throws Error if the kernel refuses.
 void keep_capabilities(std::span<const unsigned> capabilities);
 
-// Of anybody: gives up these, for good, in this thread and those that it starts, and in programs that it executes
-// unless it is root. Throws Error where the kernel refuses.
+// For any user, drops these for good, in this thread and those that it starts, and in programs that it executes unless
+// it is root. Throws Error if the kernel refuses.
 void give_up_capabilities(std::span<const unsigned> capabilities);
 
 // access(2) by the capabilities that this process has now: that one takes those of root's that a process has without

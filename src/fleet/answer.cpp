@@ -17,7 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostShown = 200;
-// Of an answer's objects and arrays in one another: it is one, and its data, a row and a cell of texts are three.
+// Nesting of an answer's objects and arrays: the answer is one level, and its data, a row and a cell of texts are
+// three.
 constexpr int kMostNested = 8;
 // Half a million groups. The worst ones take 96 bytes each, so all of them less than 1 GiB with an answer's texts.
 constexpr std::size_t kMostValues = std::size_t{8} << 20;
@@ -55,7 +56,7 @@ std::string shown(const Json& value) {
   throw Error(fmt::format("The server answers with something else than rows in JSON: {}", printable(line)));
 }
 
-// Discarded: no JSON. What is nested deeper than rows are, or would fill memory, ends at once.
+// Discarded: not JSON. Parsing stops at once if the text is nested deeper than rows, or would fill memory.
 Json parsed(std::string_view text) {
   std::size_t values = 0;
   const auto is_bounded = [&](int nested, Json::parse_event_t event, const Json&) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a fleet's server answers. Nothing is taken for granted: where an answer is not what was asked for, an Error says
-// what of it.
+// Answers of a fleet's server. They are not trusted: if an answer is not the expected one, an Error says why.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ class AnswerCells {
 
   std::string text();
   std::vector<std::string> texts();
-  // Of 0 where it is negative: a sum over a part of the time, in which more was freed than allocated.
+  // Returns 0 for a negative number: a sum over a part of the time, in which more was freed than allocated.
   std::uint64_t count();
   std::int64_t number();
   std::uint32_t number_32();

@@ -39,7 +39,7 @@ constexpr std::array kPassing = {
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not there
     473,  // DEADLOCK_AVOIDED
 };
-// Of these, those of a server that the one which answers does not reach. Others may be of the way to here.
+// Those of them about a server that the answering one cannot reach. Others may concern the connection to here.
 constexpr std::array kOfAnother = {198, 279};
 // An error is the status, not a part of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
@@ -58,7 +58,7 @@ int code_of(std::string_view text) {
   return at == std::string_view::npos ? 0 : parse_leading<int>(text.substr(at + kMark.size())).value_or(0);
 }
 
-// In one line: of a cluster's errors only the later ones hold the cause, which is told as often as it was tried.
+// Returns the error in one line. Only the later errors of a cluster hold the cause, repeated for each attempt.
 std::string words_of(std::string_view text) {
   constexpr std::size_t kMost = 600;
   std::string words;
@@ -70,7 +70,7 @@ std::string words_of(std::string_view text) {
   return printable(std::string_view(words).substr(0, kMost));
 }
 
-// A shard without tables is told as one that is not there (code 279).
+// A shard without tables is reported as unreachable (code 279).
 bool lacks_tables(int code, std::string_view text) {
   return code == kUnknownTable || code == kUnknownDatabase ||
          text.find("There is no table") != std::string_view::npos ||

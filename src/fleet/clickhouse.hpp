@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A ClickHouse server over HTTP. What is only for now in the way (no connection, a restart, too much load) is tried
-// again for a while; everything else throws Error with the server's own words.
+// A ClickHouse server over HTTP. Temporary failures (no connection, a restart, too much load) are retried for a while;
+// everything else throws Error with the server's own words.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct ServerAddress {
   HttpAddress http;
   std::string database = "kmemtrace";
   std::chrono::milliseconds patience = std::chrono::minutes(2);  // how long one request is tried again
-  void (*say)(const std::string& note) = nullptr;                // told once that it is
+  void (*say)(const std::string& note) = nullptr;                // called once for it
 };
 // http://[USER:PASSWORD@]HOST:PORT/[DATABASE]; a user and password may be in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD
 // instead. Throws Error.
@@ -34,9 +34,9 @@ class ClickHouse {
   void run(const std::string& sql);
   // The rows of a SELECT without FORMAT.
   std::vector<nlohmann::json> query(const std::string& sql);
-  // Inserts rows in RowBinary, all or none. Whether they are there after a failure nobody knows: before they are sent
-  // again it waits until the server has no such query any more, and asks `is_there`. Returns whether they were sent
-  // more than once.
+  // Inserts rows in RowBinary, all or none. After a failure it is unknown whether they were stored. Before a
+  // retry it waits until the server has finished the query, and calls `is_there`. Returns whether they were sent more
+  // than once.
   bool insert(const std::string& table, std::string_view columns, std::string_view rows, const std::string& query_id,
               const std::function<bool()>& is_there);
 

@@ -83,7 +83,7 @@ struct HashOfName {
   }
 };
 
-// What began and ended in one second, of the allocations of one group. The sums are changes: less than 0 modulo 2^64.
+// Allocations of one group that started and ended in one second. The sums are changes: less than 0 modulo 2^64.
 struct Sums : AllocationSums {
   std::uint64_t lifetime_ns = 0;
   double live_moment_1 = 0;       // sum of the changes of live bytes times the seconds since the trace's first event
@@ -100,7 +100,7 @@ struct Sums : AllocationSums {
 struct Live {
   std::uint32_t group = 0;
   std::uint64_t bytes_requested = 0;
-  std::uint64_t bytes = 0;     // what is left of it
+  std::uint64_t bytes = 0;     // the rest of it
   bool first_is_gone = false;  // of pages the first one, with which the allocation ended
 };
 
@@ -266,7 +266,7 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
     if (streamed.event->time_ns > part.began_ns) sum.lifetime_ns += streamed.event->time_ns - part.began_ns;
   }
   if (streamed.outcome == Outcome::began) ++sum.freed_unseen;
-  if (streamed.outcome == Outcome::duplicate_event) {  // what was told first is taken back
+  if (streamed.outcome == Outcome::duplicate_event) {  // undo the first event
     --sum.allocations;
     sum.bytes_requested -= of.bytes_requested;
     sum.bytes_allocated -= bytes;

@@ -26,7 +26,7 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   return Text(text).get();
 }
 
-// Half a million groups and more: what is larger nobody reads. What its values take is bounded where they are parsed.
+// Half a million groups and more: larger answers are useless. The parser limits the memory of values.
 constexpr std::size_t kMostAnswer = std::size_t{128} << 20;
 
 std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
@@ -111,7 +111,7 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
     const Text escaped(curl_easy_escape(curl, value.data(), static_cast<int>(value.size())));
     url += fmt::format("{}{}={}", url.ends_with('/') ? "?" : "&", name, escaped.get());
   }
-  // A large body is sent without asking first whether it is welcome, and without a type that nobody reads.
+  // A large body is sent without waiting for permission, and without a content type, which is not used.
   using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
   Headers headers(curl_slist_append(nullptr, "Expect:"), curl_slist_free_all);
   headers.reset(curl_slist_append(headers.release(), "Content-Type: application/octet-stream"));

@@ -83,7 +83,7 @@ LoadCounts BlockLoader::finish() {
   if (rows_ > 0) send();
   wait();
   if (stored("") == ours_) return counts_;
-  // Another loader of the same trace may have stored blocks meanwhile. Whoever of them ends last sees all of these.
+  // Another loader of the same trace may have stored blocks meanwhile. The last one to end sees all of these.
   if (could_merge() && stored("") == ours_) return counts_;
   throw Error(
       fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "

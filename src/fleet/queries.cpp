@@ -49,7 +49,7 @@ std::string rows_in_time(const FleetSelection& selection) {
   return out;
 }
 
-// Traces of which a part lies in the times.
+// Traces that overlap the times.
 std::string traces_in_time(FleetSelection selection) {
   const std::optional<std::uint32_t> since = std::exchange(selection.since, {});
   std::string out = condition(selection, "began");
@@ -67,7 +67,7 @@ std::string recorded_in(const FleetSelection& selection) {
   return fmt::format("toUInt64(greatest(toInt64(0), {} - {}))", end, begin);
 }
 
-// Of a row of sums: the kernel takes such memory back when it is short; or may do so.
+// The condition on a row of sums that its memory is, or may be, reclaimable.
 std::string shrinkable() {
   std::vector<std::string> caches(kReclaimableCaches.begin(), kReclaimableCaches.end());
   caches.insert(caches.end(), kShrinkableCaches.begin(), kShrinkableCaches.end());
@@ -142,7 +142,7 @@ GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
   return row;
 }
 
-// Of an allocator of which a side has nothing at all, nothing is known there: it may not have been recorded.
+// If a side has nothing of an allocator, that side is unknown: it may not have been recorded.
 void forget_sides_without_allocations(DiffTable& table) {
   table.knows_a = std::ranges::any_of(table.rows, &DiffRow::in_a);
   table.knows_b = std::ranges::any_of(table.rows, &DiffRow::in_b);
@@ -168,7 +168,7 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
   const std::string traces = traces_in_time(selection);
   FleetReport report{summary(server, words_of(selection), traces, recorded_in(selection)), std::move(by), {}};
   report.of.whole_events = !selection.since && !selection.until;
-  // What lives at the end was allocated in the time or before. Of a day it is what that day leaves.
+  // Memory live at the end was allocated in the time or before. For a day it is the memory that the day leaves.
   FleetSelection rows = selection;
   if (std::ranges::find(report.by, "day", &FleetKeyInfo::name) == report.by.end()) rows.since.reset();
   const std::string since_first = fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", report.of.first_began);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is asked of a fleet's server: each report is one text of sql/, and who reads it.
+// Queries of a fleet's server: each report is one text of sql/ and a reader of its answer.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// Of the traces of a fleet; what is empty selects all.
+// A selection of the traces of a fleet; empty members select all.
 struct FleetSelection {
   std::vector<std::string> hosts;      // globs with * and ?, any of which
   std::vector<std::string> kernels;    // likewise
@@ -24,7 +24,7 @@ struct FleetSelection {
 // others the traces that began in them.
 FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
 FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
-// Of what both select its parts a and b; counts are divided by the seconds that each side's traces lasted together.
+// Compares the parts a and b of `both`; counts are divided by the total seconds of each side's traces.
 FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& both, const FleetSelection& a, const FleetSelection& b,
                      std::vector<const FleetKeyInfo*> by);
 FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection);

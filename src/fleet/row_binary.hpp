@@ -26,7 +26,7 @@ class RowBinary {
     number(static_cast<std::uint8_t>(value ? 0 : 1));
     return value ? number(static_cast<Stored>(*value)) : *this;
   }
-  RowBinary& rows(const std::string& encoded) {  // what another one encoded
+  RowBinary& rows(const std::string& encoded) {  // encoded by another one
     bytes_ += encoded;
     return *this;
   }

@@ -65,7 +65,7 @@ std::uint32_t version_of(ClickHouse& server) {
   return newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
 }
 
-// Tables in a database of the server's own would be among its, or be refused in words that nobody understands.
+// Tables in a database of the server's own would mix with its tables, or be refused with an obscure error.
 void check_database(const std::string& database) {
   constexpr std::array<std::string_view, 3> kServers = {"system", "information_schema", "INFORMATION_SCHEMA"};
   if (std::ranges::find(kServers, database) == kServers.end()) return;

@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// What the tables were and are, by the number of their last migration.
+// The old and new state of the tables, by the number of their last migration.
 struct SchemaState {
   std::uint32_t before = 0;  // there were none
   std::uint32_t now = 0;

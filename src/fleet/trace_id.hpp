@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tells traces of a fleet apart: their bytes, and what was made of them.
+// Identifies traces of a fleet by their bytes and their processing.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Of 128 bits: the same bytes in the same order give the same.
+// A hash of 128 bits: the same bytes in the same order give the same id.
 class TraceId {
  public:
   TraceId();

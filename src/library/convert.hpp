@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From what the project uses inside to what the library shows: public headers include none of the project's own.
+// Converts internal types to those of the library: public headers include none of the project's own.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace kmemtrace {
 Machine machine_of(const kmt::TraceInfo& info);
 std::vector<Finding> findings_of(const kmt::Findings& findings);
 
-// What `work` returns; an Error of the project is thrown as one of the library.
+// Returns the result of `work`; an Error of the project is thrown as one of the library.
 [[noreturn]] void throw_as_public(const kmt::Error& error);
 template <typename Work>
 auto guarded(Work&& work) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tells who allocated: allocinfo, SLUB's traces, page_owner, kmemleak.
+// Parses sources with allocation sites: allocinfo, SLUB's traces, page_owner, kmemleak.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -27,7 +27,7 @@ std::string_view telling_frame(const std::vector<std::string_view>& stack) {
   return told != stack.end() ? *told : stack.empty() ? std::string_view() : stack.front();
 }
 
-// Adds up what has the same stack, and tells the processes of it that took most.
+// Adds up allocations with the same stack, and names the processes with the most of them.
 class ByStack {
  public:
   explicit ByStack(std::vector<AllocationSite>& sites) : sites_(sites) {}

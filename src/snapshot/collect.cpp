@@ -65,13 +65,13 @@ constexpr std::string_view kTooLarge = "it is larger than what is kept of it";
 constexpr std::string_view kTooManyFiles = "it has more files than are read";
 constexpr std::string_view kTooSlow = "that took as long as may be";
 
-// What may still be read of one source.
+// The limits for the rest of one source.
 struct Limits {
   std::size_t bytes;
   Clock::time_point until;
 };
 
-// Of a regular file, as all files of procfs, sysfs and debugfs are; anything else might block for ever.
+// Reads a regular file, as all files of procfs, sysfs and debugfs are; other files might block endlessly.
 Reading read_some(const std::string& path, const Limits& limits) {
   Reading reading;
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -189,7 +189,7 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
   return all;
 }
 
-// Where cgroups that account memory are mounted: version 1's controller, or version 2. Empty: nowhere.
+// Returns the mount point of cgroups that account memory (version 1's controller, or version 2), or an empty string.
 std::string cgroup_root() {
   std::string root;
   const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
@@ -325,7 +325,7 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
   return reading;
 }
 
-// Of a file that was read.
+// Returns the path of the copy of a file.
 std::string copied_path(const SnapshotSource& source, const std::string& folder) {
   std::string plain = fmt::format("{}/{}", folder, source.name);
   std::error_code code;

@@ -8,17 +8,16 @@
 
 namespace kmt {
 
-// Of the running kernel. What cannot be read, and why, is said in the text "missing". Reads at most 60 MiB, and of what
-// takes long no more than three seconds.
+// Takes a snapshot of the running kernel. The text "missing" lists unreadable files with the reasons. Reads at most 60
+// MiB, and slow files for at most three seconds.
 StateSample collect_snapshot();
-// Adds what of it the sample does not have yet, as a trace's begin and end have it: not what tells nothing of the
-// objects that live, and page_owner, which is the largest, only if asked for. It reads no more, and no longer, than
-// collect_snapshot().
+// Adds the texts that the sample lacks, for a trace's start and end: only sources about live objects, and page_owner,
+// the largest one, only on request. It reads no more, and no longer, than collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
 
-// Copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, … Whether it has one
-// of meminfo, which all others are parts of; has others, but not that one; has one of slabinfo, which tells how caches
-// went without meminfo, too.
+// Copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, … True if it has one of
+// meminfo, whose parts all others are; if it has others, but not that one; if it has one of slabinfo, which shows caches
+// without meminfo, too.
 bool has_meminfo_copy(const std::string& folder);
 bool lacks_meminfo(const std::string& folder);
 bool has_slabinfo_copy(const std::string& folder);

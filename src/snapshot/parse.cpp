@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint32_t kUsualPage = 4096;
 
-// Some amounts are said in bytes and in pages. The files are read one after the other, so quotients are not exact:
-// each speaks for a power of two, and most of them decide.
+// Some amounts are given in bytes and in pages. The files are read one after the other, so quotients are not exact:
+// each votes for a power of two, and the majority decides.
 std::uint32_t guessed_page_size(const KernelMemory& memory) {
   constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
                                                                      {"AnonPages", "nr_anon_pages"},

@@ -8,11 +8,11 @@
 
 namespace kmt {
 
-// All that the sample tells. `page_size` 0: it is found out from what the texts count in pages and in bytes.
+// Parses the whole sample. If `page_size` is 0, it is derived from amounts given both in pages and in bytes.
 KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size);
 
 // Refuses a copy of meminfo, vmstat or slabinfo with a line whose numbers cannot be read: what they are would count as
-// nothing. Throws Error at the path. Of other sources nothing is known.
+// nothing. Throws Error at the path. Other sources are not checked.
 void refuse_damage(std::string_view source, std::string_view text, const std::string& path);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A parser for each of the kernel's files; each adds to `memory` what its text tells.
+// A parser for each of the kernel's files; each adds the content of its text to `memory`.
 #pragma once
 
 #include <string_view>

@@ -61,7 +61,7 @@ void parse_recorder(std::string_view text, KernelMemory& memory) {
   parse_numbers(text, "recorder", memory.recorder, memory);
 }
 
-// "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": pairs behind the protocol's name.
+// "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": pairs after the protocol's name.
 void parse_sockstat(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     Words words(line);
@@ -79,7 +79,7 @@ void parse_sockstat(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// "  unit_size           :      1048576" and "Chunk: <- First Chunk". What is allocated first lies outside of MemTotal.
+// "  unit_size           :      1048576" and "Chunk: <- First Chunk". The first chunk is outside of MemTotal.
 void parse_percpu_stats(std::string_view text, KernelMemory& memory) {
   bool in_chunks = false;
   each_line(text, [&](std::string_view line) {

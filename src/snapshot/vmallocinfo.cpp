@@ -11,14 +11,14 @@ namespace kmt {
 
 namespace {
 
-// Who asks for the stacks of tasks; which of them has a name of its own depends on what was inlined.
+// Functions that allocate the stacks of tasks; inlining decides which of them is visible.
 constexpr std::array<std::string_view, 7> kStackFunctions = {
     "alloc_thread_stack_node", "dup_task_struct", "copy_process", "kernel_clone", "_do_fork", "fork_idle",
     "create_io_thread"};
 
 std::string_view without_offset(std::string_view symbol) { return symbol.substr(0, symbol.find('+')); }
 
-// What a line says behind the caller's name.
+// The content of a line after the caller's name.
 struct Area {
   std::uint64_t pages = 0;
   bool vmalloc = false;

@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// "Node 0, zone   DMA32…": what stands behind the zone's name in `rest`.
+// "Node 0, zone   DMA32…": `rest` is the text after the zone's name.
 struct ZoneName {
   unsigned node = 0;
   std::string_view zone;
@@ -65,7 +65,7 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
 }  // namespace
 
 // Values of a zone are lines "NAME NUMBER" between its name and the next one's. Those of its CPUs' own lists have a
-// colon, and "count" is said by CPU; those of the node are under the node's first zone and belong to none.
+// colon, and "count" is given by CPU; those of the node are under the node's first zone and belong to none.
 void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
   Zones zones(memory);
   MemoryZone* zone = nullptr;

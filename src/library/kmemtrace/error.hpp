@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the library throws: what failed, where, and what can be done about it.
+// The exception of the library: what failed, where, and how to fix it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class KMEMTRACE_API Error : public std::runtime_error {
   ~Error() override;
 
   const std::string& file() const { return file_; }                // empty where no file is to blame
-  std::optional<std::uint64_t> offset() const { return offset_; }  // bytes from its begin
+  std::optional<std::uint64_t> offset() const { return offset_; }  // bytes from its start
   const std::string& hint() const { return hint_; }                // may be empty
 
  private:

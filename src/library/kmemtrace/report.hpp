@@ -20,7 +20,7 @@ struct ReportOptions {
   std::string kallsyms = {};                    // file with the kernel's symbols, for a trace that holds none
 };
 
-// Of one allocator: "slab", "pages", "percpu", "vmalloc". docs/formats/report-json.md defines each.
+// Totals of one allocator: "slab", "pages", "percpu", "vmalloc". docs/formats/report-json.md defines each.
 struct Totals {
   std::string allocator;
   std::uint64_t allocations = 0;
@@ -58,16 +58,16 @@ struct Report {
   std::vector<Group> groups;  // sorted, by allocator
 };
 
-// What `by` may hold.
+// The possible keys of `by`.
 KMEMTRACE_API std::vector<std::string_view> group_keys();
-// What Group::values are, in their order.
+// The columns of Group::values, in their order.
 KMEMTRACE_API const std::vector<Column>& columns();
 // The place of a column in Group::values. Throws Error where there is none of that name.
 KMEMTRACE_API std::size_t column(std::string_view key);
 
 // Both read the whole trace, and throw Error where it is none or an option is wrong.
 KMEMTRACE_API Report report(const std::string& path, const ReportOptions& options = {});
-// What `kmemtrace report --json --limit 0` prints.
+// Returns the output of `kmemtrace report --json --limit 0`.
 KMEMTRACE_API std::string report_json(const std::string& path, const ReportOptions& options = {});
 
 }  // namespace kmemtrace

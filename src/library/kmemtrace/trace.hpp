@@ -29,7 +29,7 @@ enum class EventKind : std::uint8_t {
   cache_free,
   page_alloc,
   page_free,
-  page_free_batched,  // told beside a page_free, which counts
+  page_free_batched,  // accompanies a page_free, which counts
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
@@ -45,8 +45,8 @@ enum class EventKind : std::uint8_t {
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };
 
-// What a kind does not have is zero. Sizes are bytes. An allocation with the address 0 failed; of pages one whose
-// address is kNoPage.
+// Fields that a kind does not have are zero. Sizes are bytes. An allocation failed if its address is 0, or for pages
+// kNoPage.
 constexpr std::uint64_t kNoPage = UINT64_MAX;
 
 struct Event {
@@ -63,13 +63,13 @@ struct Event {
   std::int32_t tid = 0;  // the task that ran, or that was interrupted
   std::uint32_t cpu = 0;
   std::int16_t node = -1;         // the NUMA node asked for; -1: none
-  std::int8_t migrate_type = -1;  // of pages; -1: not told
+  std::int8_t migrate_type = -1;  // of pages; -1: unknown
   std::uint8_t order = 0;         // of pages: 2^order of them
   EventKind kind = EventKind::other;
   Context context = Context::task;
 };
 
-// What is true of the whole trace.
+// Facts about the whole trace.
 struct Machine {
   std::string format;  // "trace.dat version 7"
   std::string kernel;  // "6.1.0-47-amd64"; empty where the trace does not say, as all texts here
@@ -82,7 +82,7 @@ struct Machine {
   bool clock_in_ns = true;      // false: times are ticks of something else
 };
 
-// What is wrong with a trace, or makes its numbers uncertain: docs/imperfections.md lists the kinds.
+// A problem of a trace, or a reason why its numbers are uncertain. docs/imperfections.md lists the kinds.
 struct Finding {
   std::string id;        // "lost_events"
   std::string severity;  // "info", "uncertain", "loss" or "error"
@@ -107,7 +107,7 @@ class KMEMTRACE_API Trace {
 
   // "__d_alloc+0x29", "ext4_find_extent+0x3c [ext4]"; the address in hex where no symbol is known.
   std::string symbol(std::uint64_t address) const;
-  // What a task was called at a time, as far as the trace has been read.
+  // Returns the name of a task at a time, as far as the trace has been read.
   std::string_view task_name(std::int32_t tid, std::uint64_t time_ns) const;
 
  private:
