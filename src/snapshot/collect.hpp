@@ -15,9 +15,9 @@ StateSample collect_snapshot();
 // the largest one, only on request. It reads no more, and no longer, than collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
 
-// Copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, … True if it has one of
-// meminfo, whose parts all others are; if it has others, but not that one; if it has one of slabinfo, which shows caches
-// without meminfo, too.
+// Copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, … True if it has one
+// of meminfo, whose parts all others are; if it has others, but not that one; if it has one of slabinfo, which shows
+// caches without meminfo, too.
 bool has_meminfo_copy(const std::string& folder);
 bool lacks_meminfo(const std::string& folder);
 bool has_slabinfo_copy(const std::string& folder);
