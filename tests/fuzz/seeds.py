@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Inputs of fuzzers that are made by hand or by a compiler, and how all are written."""
+import base64
 import os
 import struct
 import subprocess
@@ -73,6 +74,15 @@ CTF_EVENTS = {  # declarations as LTTng's, with values
             ('enum : uint8_t { A = 0, B = 1 ... 7 } _e', 'B', 1), ('struct { uint8_t a; uint16_t b; } _of', '3s', b'123')]}
 
 
+# libbabeltrace2's plugin leaves an error after a successful call: the library aborts at its next call, unless it is cleared.
+CTF_ERROR_LEFT = base64.b64decode('''
+ZXZlbnQgeyBuYW1lID0gImRtZW1fa21hbGxvYyI7IGkgPSAwOyBmaWVsZHMgOj0gc3RydWN0IHsgc3RyaW5nIF9uYW1lOyB1aW50MTZfdCBfbj
+sgdWludDMyX3QgX3NbIF9uIF07IGVudW0gOiB1aW50OF90IHsgQSA9IDAsIEIgPSAxIC4uLiA3IH0gX2U7IHN0cnVjdCB7IHVpbnQ4X3QgYTsg
+dWludDE2X3QgYjsgfSBfb2Y7IH07IH07CgDMAAAAZAAAAAAAAAAFAAAAAAAQAACB/////wAQAACAiP//ZAAAAAAAAACAAAAAAAAAAMAMAAABAG
+UAAAAAAAAABQAAAAAAIAAAgf////8AEAAAgIj//wIAZgAAAAAAAAAFAAAAAAAAAAAAAAAAZDEY7gAAAAAAAAAAID0gMP8AOyB9IF9jYWxsX3MA
+AAAAAAAAAAAAaQA=''')
+
+
 def write_ctf_seeds(folder):
     """As ctf_fuzzer.cpp takes them apart: declarations, then packets of events with times that go up."""
     declared, events = '', b''
@@ -83,6 +93,7 @@ def write_ctf_seeds(folder):
         events += b''.join(struct.pack('<' + code, value) for _, code, value in fields)
     for name, packets in (('one', 1), ('several', 6)):
         write(folder, name, declared.encode() + b'\0' + (struct.pack('<H', len(events)) + events) * packets)
+    write(folder, 'error-left', CTF_ERROR_LEFT)
     for trace in ('lttng', 'lttng.lost'):
         kernel = os.path.join(DATA, 'amd64', trace, 'kernel')
         with open(os.path.join(kernel, 'index', 'c_0.idx'), 'rb') as file:

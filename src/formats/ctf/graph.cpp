@@ -235,6 +235,8 @@ bool Graph::read(std::size_t stream, Messages& messages) {
   state_->wanted = stream;
   state_->messages = &messages;
   state_->ended = false;
+  // The plugin may leave an error after a successful call, and the library aborts when it finds one here.
+  bt_current_thread_clear_error();
   const bt_graph_run_once_status status = bt_graph_run_once(state_->mutable_graph());
   if (status != BT_GRAPH_RUN_ONCE_STATUS_OK) throw babeltrace_error("Cannot read the CTF trace");
   if (state_->failure) {
