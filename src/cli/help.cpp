@@ -110,8 +110,8 @@ std::string list_options(const Command& command, bool arguments, bool is_long, s
   std::vector<const Option*> shown;
   for (const Option& option : command.options)
     if (option.is_argument() == arguments) shown.push_back(&option);
-  std::ranges::stable_partition(
-      shown, [](const Option* option) { return !option->has_name("-h") && !option->has_name("--help"); });
+  std::stable_partition(shown.begin(), shown.end(),
+                        [](const Option* option) { return !option->has_name("-h") && !option->has_name("--help"); });
   std::size_t column = 0;
   for (const Option* const option : shown) {
     const std::size_t length = term_of(*option).size();

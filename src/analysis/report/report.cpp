@@ -35,7 +35,7 @@ GroupRow row_of(const Account& account, std::vector<KeyValue> keys) {
   GroupRow row;
   row.keys = std::move(keys);
   for (const KeyValue& key : row.keys) row.name += (row.name.empty() ? "" : ", ") + plain_text(key);
-  static_cast<AllocationSums&>(row) = account;
+  static_cast<AllocationSums&>(row) = static_cast<const AllocationSums&>(account);
   row.peak_bytes = account.peak_bytes;
   row.peak_ns = account.peak_ns;
   row.first_ns = account.first_ns;

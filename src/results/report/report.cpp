@@ -16,7 +16,7 @@ const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator
 GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
   GroupRow row;
   row.allocator = allocator;
-  static_cast<AllocationSums&>(row) = totals;
+  static_cast<AllocationSums&>(row) = static_cast<const AllocationSums&>(totals);
   row.peak_bytes = totals.peak_bytes;
   row.cross_node_frees = totals.cross_node_frees;
   row.lifetimes = totals.lifetimes;
