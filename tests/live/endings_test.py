@@ -88,9 +88,11 @@ class Endings(LiveTest):
             self.assertIn(command, messages)
             self.assertFalse(os.path.exists(self.trace))
 
-    def test_exit_status_of_the_command_is_told(self):
-        self.assertIn('42', self.record('--', 'sh', '-c', 'exit 42'))
-        self.assertRegex(self.record('--', 'sh', '-c', 'kill -9 $$'), 'signal 9')
+    def test_exit_status_of_the_command_is_passed_on(self):
+        self.assertIn('exited with 42', self.record('--', 'sh', '-c', 'exit 42', exit_code=42))
+        self.assertIn('signal 9', self.record('--', 'sh', '-c', 'kill -9 $$', exit_code=137))
+        # The recorder ends it.
+        self.record('--duration', '200ms', '--', 'sleep', '20')
 
     def test_command_that_ignores_signals(self):
         process = self.start('--', 'sh', '-c', 'trap "" INT TERM; sleep 4')

@@ -141,11 +141,13 @@ class Stat(LiveTest):
             process.stdout.close()
             self.assertEqual(process.wait(timeout=20), 0, command)
 
-    def test_says_how_the_command_ended(self):
-        process = self.stat('--', 'sh', '-c', 'exit 3')
-        _, messages = process.communicate(timeout=20)
-        self.assertEqual(process.returncode, 0)
-        self.assertIn('sh exited with 3', messages)
+    def test_passes_on_the_exit_status_of_the_command(self):
+        for tool in (('stat',), ('profile', '--rate', '1M'), ('top', '--batch')):
+            for script, status, end in (('exit 3', 3, 'exited with 3'), ('kill -15 $$', 143, 'was ended by signal 15')):
+                done = subprocess.run([PROGRAM, *tool, '--', 'sh', '-c', script], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.PIPE, encoding='utf-8', timeout=20, check=False)
+                self.assertEqual(done.returncode, status, (tool, done.stderr))
+                self.assertIn(f'sh {end}', done.stderr)
 
     def test_a_cgroup(self):
         with open('/proc/self/mounts', encoding='utf-8') as mounts:

@@ -52,7 +52,7 @@ if [ "$backend" = ftrace ]; then # Debian's kernels are built without results of
   run returned 3 kmemtrace graph --backend ftrace vfs_read --where 'ret<0' -- touch /tmp/ran
 fi
 # shellcheck disable=SC2086  # an option, or none
-graph fails do_sys_openat2 --json $errors_only -- sh -c 'cat /nowhere 2>/dev/null; exit 5'
+run fails 5 kmemtrace graph --backend "$backend" do_sys_openat2 --json $errors_only -- sh -c 'cat /nowhere 2>/dev/null; exit 5'
 
 sh /tmp/loop &
 loop=$!

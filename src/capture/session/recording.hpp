@@ -63,7 +63,7 @@ enum class RecordEnd : std::uint8_t { interrupted, duration, command_ended, cann
 struct RecordOutcome {
   RawRecording recording;  // without pages when a sink took them
   RecordEnd end = RecordEnd::interrupted;
-  std::optional<int> command_status;  // as waitpid gives it
+  std::optional<int> command_status;  // as waitpid gives it; empty: there is no command, or it still runs
   std::string write_error;            // of RecordEnd::cannot_write
   double seconds = 0;
   RecorderCost cost;

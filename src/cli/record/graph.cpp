@@ -21,6 +21,7 @@
 #include "capture/recorded_calls.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
+#include "cli/record/messages.hpp"
 #include "cli/record/run.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/parse.hpp"
@@ -378,6 +379,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   say("Calls of {} were recorded by {}\n", recorded_count(request.calls.functions, outcome.recording.kernel),
       outcome.call_backend);
   if (!outcome.call_backend_reason.empty()) say("{}", hanging("  ", outcome.call_backend_reason, {}));
+  exit_status_ = command_exit_status(outcome);
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
         .hint(folder_ ? "-o FILE.kmt records into another place" : "What had been recorded until then is in the trace");

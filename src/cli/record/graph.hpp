@@ -73,12 +73,14 @@ class CallTrace {
 
   const std::string& path() const { return path_; }
   bool is_kept() const { return !folder_; }
-  bool has_types() const { return has_types_; }  // of its own, of the functions
+  bool has_types() const { return has_types_; }     // of its own, of the functions
+  int exit_status() const { return exit_status_; }  // of COMMAND
 
  private:
   std::optional<TemporaryFolder> folder_;
   std::string path_;
   bool has_types_ = false;
+  int exit_status_ = 0;
 };
 
 }  // namespace kmt

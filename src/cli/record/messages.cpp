@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/record/messages.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
+#include "cli/support/command_end.hpp"
 
 namespace kmt {
 
 namespace {
 
 constexpr double kEvery = 0.5;  // seconds
-
-std::string describe_command_end(const RecordOutcome& outcome, const std::vector<std::string>& command) {
-  if (command.empty()) return {};
-  if (!outcome.command_status) return fmt::format("{} still runs", printable(command.front()));
-  const int status = *outcome.command_status;
-  if (WIFSIGNALED(status))
-    return fmt::format("{} was ended by signal {}", printable(command.front()), WTERMSIG(status));
-  return fmt::format("{} exited with {}", printable(command.front()), WEXITSTATUS(status));
-}
 
 std::string describe_files(const WrittenTrace& written) {
   if (written.files <= 1) return printable(written.path);
@@ -87,6 +78,10 @@ std::string missed_line(const std::string& function, std::uint64_t count, bool s
       humane_count(count), printable(function));
 }
 
+int command_exit_status(const RecordOutcome& outcome) {
+  return outcome.end == RecordEnd::command_ended ? passed_on(outcome.command_status.value_or(0)) : 0;
+}
+
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
                    const char* remedy) {
   std::uint64_t ring_bytes = 0;
@@ -108,8 +103,10 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {}{:.0f}% full at most\n",
       cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes),
       sum.lost > 0 ? "seen to be " : "", cost.fullest_buffer * 100);
-  if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
-    say("{}\n", command);
+  if (outcome.command_status)
+    say("{}\n", describe_command_end(options.command.front(), *outcome.command_status));
+  else if (!options.command.empty())
+    say("{} still runs\n", printable(options.command.front()));
   if (outcome.missed_events > 0)
     lost_by_cpu += fmt::format("  of any cpu: {} missed\n", humane_count(outcome.missed_events));
   const std::uint64_t lost = sum.lost + sum.unread + outcome.missed_events;

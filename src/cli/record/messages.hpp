@@ -50,6 +50,9 @@ void say_left_open(const std::string& instance);
 // What is said of events that were missed; `function` "": of any, `some_tasks`: only some are recorded.
 std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks);
 
+// The exit status of COMMAND, if its end ended the recording; else 0: the recorder asked it to end.
+int command_exit_status(const RecordOutcome& outcome);
+
 // Events, bytes, what it cost, and what was lost on which CPU; `remedy` is what loses less.
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
                    const char* remedy);

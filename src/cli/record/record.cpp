@@ -53,8 +53,8 @@ kept to a numbered file (trace.0001.kmt) and recording continues.
 kmemtrace traces in its own tracefs instance and does not touch other tracing. The instance is removed however the
 recording ends. A filter in the kernel excludes the recorder's own allocations.
 
-Exit status:
-  0  recorded
+Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
+  0  recorded, or the recording ended before COMMAND
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
 
@@ -84,12 +84,12 @@ std::string tracefs_for(const RecordOptions& options) {
   }
 }
 
-void record_trace(const RecordOptions& options) {
+int record_trace(const RecordOptions& options) {
   outlive_write_signals();
   const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
   std::optional<BootBuffer> boot;
   check_backend(options);
-  if (options.boot && !(boot = boot_buffer_or_plan(options))) return;
+  if (options.boot && !(boot = boot_buffer_or_plan(options))) return 0;
   check_output(options.output);
   const std::string tracefs = tracefs_for(options);
   offer_to_remove_stale(tracefs, options.remove_stale);
@@ -122,7 +122,7 @@ void record_trace(const RecordOptions& options) {
   print_summary(options, outcome, written, "Larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
   print_notes(outcome);
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
-  if (outcome.end != RecordEnd::cannot_write) return;
+  if (outcome.end != RecordEnd::cannot_write) return command_exit_status(outcome);
   throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
       .hint(boot ? "What was read is in the trace, the rest still in the buffer: run it again with another -o"
                  : "What had been recorded until then is in the trace")
@@ -172,8 +172,7 @@ Command record_command() {
   Command command{"record", "Record this machine's kernel memory events into a trace.", kRecordFooter,
                   [options](const Command& given) {
                     options->version_given = given.has("--file-version");
-                    record_trace(*options);
-                    return static_cast<int>(ExitCode::good);
+                    return record_trace(*options);
                   }};
   command.option("-o,--output", &options->output, "FILE",
                  "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat");

@@ -105,7 +105,7 @@ Only the named functions and memory events of the same tasks are traced. Recordi
 traces functions by BPF, ftrace or kprobe events. The back end and any losses are reported at the end. If the
 recording ends before COMMAND does (-d, Ctrl+C), COMMAND gets SIGTERM.
 
-Exit status:
+Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0    good
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file, or to record calls, or not supported here
@@ -236,13 +236,15 @@ int graph(const GraphArguments& options) {
     analyse.symbols = options.symbols;
     analyse.btf = btf;
     analyse.btf_is_checked = is_recorded;
-    return write_html(options.html, {trace.files}, analyse, {}, {}, &shown.request) ? 0 : kInterruptedExitCode;
+    if (!write_html(options.html, {trace.files}, analyse, {}, {}, &shown.request)) return kInterruptedExitCode;
+    return recorded ? recorded->exit_status() : static_cast<int>(ExitCode::good);
   }
   CallGraphResult result = graph_of(options, trace, btf, shown.request, is_recorded);
   if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
   print_result(options.result.json ? json_graph(result, shown.view)
                                    : text_graph(result, shown.view, stdout_style(options.result.style)));
-  return result.trace.complete ? static_cast<int>(ExitCode::good) : kInterruptedExitCode;
+  if (!result.trace.complete) return kInterruptedExitCode;
+  return recorded ? recorded->exit_status() : static_cast<int>(ExitCode::good);
 }
 
 }  // namespace

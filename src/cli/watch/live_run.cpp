@@ -6,12 +6,11 @@
 #include <csignal>
 
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/support/command_end.hpp"
 #include "cli/support/say.hpp"
 
 namespace kmt {
@@ -49,14 +48,11 @@ bool LiveRun::goes_on() {
   return processes.empty() || !std::ranges::all_of(processes, has_ended);
 }
 
-void LiveRun::say_end() {
+int LiveRun::say_end() {
   const std::optional<int> status = command_ ? command_->poll() : std::nullopt;
-  if (!status) return;
-  const std::string command = printable(options_.command.front());
-  if (WIFSIGNALED(*status))
-    say("{} was ended by signal {}\n", command, WTERMSIG(*status));
-  else
-    say("{} exited with {}\n", command, WEXITSTATUS(*status));
+  if (!status) return 0;
+  say("{}\n", describe_command_end(options_.command.front(), *status));
+  return interrupt_.interrupted() ? 0 : passed_on(*status);
 }
 
 bool nobody_reads() {

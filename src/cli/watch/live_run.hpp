@@ -24,8 +24,9 @@ class LiveRun {
   void start(const char* what);
   // False after Ctrl+C, at the end of the time, and if COMMAND or all selected processes have ended.
   bool goes_on();
-  // Shows how COMMAND ended, if it did.
-  void say_end();
+  // Shows how COMMAND ended, if it did. The exit status to pass on: 0 without COMMAND, if it still runs, and after
+  // Ctrl+C, which ends COMMAND too.
+  int say_end();
 
  private:
   const LiveOptions& options_;

@@ -72,7 +72,7 @@ nanoseconds.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
-Exit status:
+Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0  profiled
   2  wrong usage, COMMAND cannot be executed, or the profile cannot be written
   3  not permitted or not supported here)";
@@ -223,7 +223,7 @@ void show(const ProfileArguments& options) {
   give(options, forms, symbols);
 }
 
-void profile(const ProfileArguments& options) {
+int profile(const ProfileArguments& options) {
   check_options(options);
   const std::chrono::nanoseconds every = parse_every(options.every);
   LiveRun run(options.live);
@@ -245,7 +245,7 @@ void profile(const ProfileArguments& options) {
     write_interval();
   else
     give(options, profiler.end_interval(), profiler.symbols());
-  run.say_end();
+  return run.say_end();
 }
 
 }  // namespace
@@ -254,10 +254,8 @@ Command profile_command() {
   const auto options = std::make_shared<ProfileArguments>();
   Command command{"profile", "Profile the kernel's heap by samples, cheaply enough for production.", kProfileFooter,
                   [options](const Command&) {
-                    if (options->show.empty())
-                      profile(*options);
-                    else
-                      show(*options);
+                    if (options->show.empty()) return profile(*options);
+                    show(*options);
                     return 0;
                   }};
   add_live_options(command, options->live);

@@ -50,7 +50,7 @@ The kernel's own counters of its memory are shown too, at the start and the end,
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
-Exit status:
+Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0  counted
   2  wrong usage, or COMMAND cannot be executed
   3  not permitted or not supported here)";
@@ -96,7 +96,7 @@ std::optional<std::uint64_t> interval_of(const StatArguments& options) {
   return interval;
 }
 
-void stat(const StatArguments& options) {
+int stat(const StatArguments& options) {
   const std::optional<std::uint64_t> interval = interval_of(options);
   LiveRun run(options.live);
   const EventCounters counters(run.selection());
@@ -127,7 +127,7 @@ void stat(const StatArguments& options) {
   const Reading end = read_now(counters, start);
   if (interval) print(last, end, false);  // what is left of it: intervals add up to the total
   print(first, end, true);
-  run.say_end();
+  return run.say_end();
 }
 
 }  // namespace
@@ -135,10 +135,7 @@ void stat(const StatArguments& options) {
 Command stat_command() {
   const auto options = std::make_shared<StatArguments>();
   Command command{"stat", "Count kernel memory events and their bytes inside the kernel.", kStatFooter,
-                  [options](const Command&) {
-                    stat(*options);
-                    return 0;
-                  }};
+                  [options](const Command&) { return stat(*options); }};
   add_live_options(command, options->live);
   command.option("-I,--interval", &options->interval, "T",
                  "Also print the counts of each interval T: 1s, 100ms\nWith --json, one object per line is printed.");

@@ -62,7 +62,7 @@ line shows what top costs and what it missed.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
-Exit status:
+Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0  watched
   2  wrong usage, or COMMAND cannot be executed
   3  not permitted or not supported here)";
@@ -264,7 +264,7 @@ bool Browser::press(int key) {
   return true;
 }
 
-void top(const TopArguments& options) {
+int top(const TopArguments& options) {
   const TopView view = parse_name("--view", options.view, top_views()).view;
   TopOptions shown;
   shown.sort = parse_name("--sort", options.sort, top_columns()).column;
@@ -306,15 +306,16 @@ void top(const TopArguments& options) {
       continue;
     }
     print_frame();
-    if (frames == options.frames) return;
+    if (frames == options.frames) return 0;
   }
   browser.reset();
   screen.reset();
-  run.say_end();
-  if (!frames_only) return;
+  const int status = run.say_end();
+  if (!frames_only) return status;
   // What was watched after the last whole interval.
   watch.turn(true);
   print_frame();
+  return status;
 }
 
 }  // namespace
@@ -322,10 +323,7 @@ void top(const TopArguments& options) {
 Command top_command() {
   const auto options = std::make_shared<TopArguments>();
   Command command{"top", "Watch who allocates kernel memory, on a screen that updates itself.", kTopFooter,
-                  [options](const Command&) {
-                    top(*options);
-                    return 0;
-                  }};
+                  [options](const Command&) { return top(*options); }};
   add_live_options(command, options->live);
   command.option("--interval", &options->interval, "T", "Update every T (default: 1s)");
   command.option("--view", &options->view, "VIEW",
