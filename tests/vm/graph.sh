@@ -74,7 +74,7 @@ graph written ksys_write --args -- sh -c 'echo no NUL behind this'
 shows='--show how->flags'
 [ "$backend" != ftrace ] || shows=
 # shellcheck disable=SC2086  # an option and its value, or none
-graph empty do_sys_openat2 --args $shows --json --limit 0 -- sh -c 'cat "" 2>/dev/null'
+graph empty do_sys_openat2 --args $shows --json --limit 0 -- sh -c 'cat "" 2>/dev/null; :'
 yes | head -c 8000 >/tmp/yes
 graph long ksys_write --args --json --limit 0 -- dd if=/tmp/yes of=/dev/null bs=8000
 graph never vfs_truncate,ksys_write --args -- sh -c 'echo written'
