@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The files of /proc that several parts of the program read.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace kmt {
 
@@ -11,9 +14,33 @@ struct ProcValue {
   std::uint64_t value = 0;
   bool in_bytes = false;  // the text has kB; the value is in bytes then
 };
+struct ProcLine : ProcValue {
+  std::string_view name;
+};
 
-// The number that a text as /proc/meminfo or /proc/vmstat gives a name in a line of its own: "Slab:   96564 kB",
-// "pgfault 17". Empty optional when no line does.
+// A line of meminfo, vmstat or PID/status: "Slab:   96564 kB", "pgfault 17".
+std::optional<ProcLine> parse_proc_line(std::string_view line);
 std::optional<ProcValue> find_proc_value(std::string_view text, std::string_view name);
+
+struct Mount {
+  std::string place;
+  std::string type;
+  std::string options;  // "rw,relatime"
+};
+std::vector<Mount> parse_mounts(std::string_view text);
+std::vector<Mount> own_mounts();
+
+struct LoadedModule {
+  std::string name;
+  std::uint64_t bytes = 0;  // since Linux 6.4 the sum of its parts, which may lie apart
+  std::uint64_t begin = 0;  // 0: hidden from this user
+  bool is_loading = false;  // its initialisation still runs
+
+  std::uint64_t end() const { return begin + bytes; }
+  bool operator==(const LoadedModule&) const = default;
+};
+// The text of /proc/modules.
+std::vector<LoadedModule> parse_modules(std::string_view text);
+std::vector<LoadedModule> loaded_modules();
 
 }  // namespace kmt

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "snapshot/parsers.hpp"
-#include "snapshot/words.hpp"
 #include "trace/code/wrappers.hpp"
 
 namespace kmt {

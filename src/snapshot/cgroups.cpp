@@ -2,8 +2,8 @@
 // memory.stat of every cgroup, and of version 1 memory.kmem.usage_in_bytes.
 #include <unordered_map>
 
+#include "base/words.hpp"
 #include "snapshot/parsers.hpp"
-#include "snapshot/words.hpp"
 
 namespace kmt {
 

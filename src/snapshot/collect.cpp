@@ -20,11 +20,12 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
-#include "snapshot/words.hpp"
 
 namespace kmt {
 
@@ -192,16 +193,11 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
 // Returns the mount point of cgroups that account memory (version 1's controller, or version 2), or an empty string.
 std::string cgroup_root() {
   std::string root;
-  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
-  each_line(mounts, [&](std::string_view line) {
-    Words words(line);
-    words.next();
-    const std::string_view place = words.next();
-    const std::string_view type = words.next();
-    const std::string options = fmt::format(",{},", words.next());
-    if (type == "cgroup" && options.find(",memory,") != std::string::npos) root = place;
-    if (type == "cgroup2" && root.empty()) root = place;
-  });
+  for (const Mount& mount : own_mounts()) {
+    const auto options = split(mount.options, ',');
+    if (mount.type == "cgroup" && std::ranges::find(options, "memory") != options.end()) root = mount.place;
+    if (mount.type == "cgroup2" && root.empty()) root = mount.place;
+  }
   return root;
 }
 

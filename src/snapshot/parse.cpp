@@ -8,8 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "snapshot/parsers.hpp"
-#include "snapshot/words.hpp"
+#include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
@@ -53,6 +54,12 @@ void take_uname(std::string_view text, KernelMemory& memory) {
   memory.machine = last == "GNU/Linux" ? before : last;  // `uname -a` ends so
 }
 
+void parse_slabs(std::string_view text, KernelMemory& memory) {
+  Slabinfo found = parse_slabinfo(text);
+  memory.slabs = std::move(found.caches);
+  for (const std::string_view line : found.unknown) keep_unknown("slabinfo", line, memory);
+}
+
 using Parser = void (*)(std::string_view, KernelMemory&);
 struct Step {
   std::string_view name;
@@ -64,7 +71,7 @@ constexpr Step kSteps[] = {
     {"recorder", parse_recorder},
     {"percpu_stats", parse_percpu_stats},
     {"dmesg", parse_boot_messages},
-    {"slabinfo", parse_slabinfo},
+    {"slabinfo", parse_slabs},
     {"slab", parse_slab_attributes},
     {"zoneinfo", parse_zoneinfo},
     {"buddyinfo", parse_buddyinfo},
@@ -85,7 +92,7 @@ constexpr Step kSteps[] = {
     {"uname", take_uname},
 };
 
-constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabinfo}};
+constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabs}};
 
 // Whether something else stands where all kernels have a number. Lines of another form, and numbers larger than any
 // memory, are shown as not understood.

@@ -20,7 +20,6 @@ void parse_percpu_stats(std::string_view text, KernelMemory& memory);
 // "percpu: Embedded 53 pages/cpu …", where the boot messages still have it; with a known page size.
 void parse_boot_messages(std::string_view text, KernelMemory& memory);
 
-void parse_slabinfo(std::string_view text, KernelMemory& memory);
 // "CACHE/FILE:VALUE" and "ALIAS -> CACHE", as `grep -r` and `find -type l` print them in /sys/kernel/slab.
 void parse_slab_attributes(std::string_view text, KernelMemory& memory);
 void parse_vmallocinfo(std::string_view text, KernelMemory& memory);

@@ -2,34 +2,20 @@
 // Files that are names and numbers: meminfo, vmstat, sockstat, percpu_stats.
 #include <algorithm>
 
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "snapshot/parsers.hpp"
-#include "snapshot/words.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kKb = 1024;
-
-// "Slab:   96564 kB", "pgfault 17".
-std::optional<NamedAmount> number_of(std::string_view line) {
-  Words words(line);
-  std::string_view name = words.next();
-  if (name.ends_with(':')) name.remove_suffix(1);
-  const std::optional<std::uint64_t> value = whole_number(words.next());
-  const std::string_view unit = words.next();
-  const bool in_bytes = unit == "kB";
-  if (name.empty() || !value || !words.empty() || (!unit.empty() && !in_bytes)) return std::nullopt;
-  if (in_bytes && *value > kMostNumber / kKb) return std::nullopt;
-  return NamedAmount{std::string(name), in_bytes ? *value * kKb : *value, in_bytes};
-}
-
 void parse_numbers(std::string_view text, std::string_view source, NamedAmounts& numbers, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     if (trim(line).empty()) return;
-    if (auto number = number_of(line))
-      numbers.push_back(std::move(*number));
+    if (const auto found = parse_proc_line(line))
+      numbers.push_back({std::string(found->name), found->value, found->in_bytes});
     else
       keep_unknown(source, line, memory);
   });

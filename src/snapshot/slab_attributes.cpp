@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "snapshot/parsers.hpp"
-#include "snapshot/words.hpp"
 
 namespace kmt {
 

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "snapshot/parsers.hpp"
-#include "snapshot/words.hpp"
 
 namespace kmt {
 

@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "base/number.hpp"
-#include "base/text.hpp"
 #include "symbols/kallsyms_lines.hpp"
 
 namespace kmt {
 
-Kallsyms::Kallsyms(std::string_view text, std::string_view modules) : text_(text) {
+Kallsyms::Kallsyms(std::string_view text, std::vector<LoadedModule> modules)
+    : text_(text), modules_(std::move(modules)) {
   text_ = text_.substr(0, std::numeric_limits<std::uint32_t>::max());
   constexpr std::size_t kTypicalLine = 40;
   symbols_.reserve(text_.size() / kTypicalLine);
@@ -28,19 +27,12 @@ Kallsyms::Kallsyms(std::string_view text, std::string_view modules) : text_(text
   const auto last = std::unique(symbols_.begin(), symbols_.end(),
                                 [](const Symbol& a, const Symbol& b) { return a.address == b.address; });
   symbols_.erase(last, symbols_.end());
-  // "NAME SIZE USERS USED-BY STATE ADDRESS": since Linux 6.4 where its code begins, and the size of all its parts.
-  for (const std::string_view line : split(modules, '\n')) {
-    const std::vector<std::string_view> fields = split(line, ' ');
-    if (fields.size() < 6) continue;
-    const auto size = parse_number<std::uint64_t>(fields[1]);
-    const auto begin = parse_hexadecimal(fields[5]);
-    if (size && begin && *begin != 0) modules_.push_back({*begin, *begin + *size});
-  }
 }
 
 bool Kallsyms::is_behind_module(const Symbol& symbol, std::uint64_t address) const {
-  return std::ranges::any_of(modules_, [&](const Module& module) {
-    return module.begin <= symbol.address && symbol.address < module.end && module.end <= address;
+  return std::ranges::any_of(modules_, [&](const LoadedModule& module) {
+    return module.begin != 0 && module.begin <= symbol.address && symbol.address < module.end() &&
+           module.end() <= address;
   });
 }
 

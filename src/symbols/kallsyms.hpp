@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/proc_text.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "trace/code/symbol_names.hpp"
 
@@ -17,9 +18,9 @@ namespace kmt {
 class Kallsyms : public SymbolNames {
  public:
   // Lines of "hexaddress type name[\t[module]]"; what is none is skipped. The text is borrowed and must outlive this.
-  // `modules` is the text of /proc/modules of the same kernel, where it is at hand: behind a module's last function
-  // lies another's code, or nobody's.
-  explicit Kallsyms(std::string_view text, std::string_view modules = {});
+  // `modules` are those of the same kernel, if known: an address after a module's end does not belong to its last
+  // function.
+  explicit Kallsyms(std::string_view text, std::vector<LoadedModule> modules = {});
 
   // As trace-cmd names it: of several symbols at an address the first in the text; an address in front of all symbols
   // or beyond the last one (whose end nobody knows) stays hexadecimal.
@@ -41,18 +42,13 @@ class Kallsyms : public SymbolNames {
     std::uint32_t name_offset;  // into the text
   };
 
-  struct Module {
-    std::uint64_t begin;
-    std::uint64_t end;
-  };
-
   const Symbol* find(std::uint64_t address) const;
   bool is_behind_module(const Symbol& symbol, std::uint64_t address) const;
   KallsymsLine line_of(const Symbol& symbol) const;
 
   std::string_view text_;
   std::vector<Symbol> symbols_;  // by address, each address once
-  std::vector<Module> modules_;
+  std::vector<LoadedModule> modules_;
 };
 
 }  // namespace kmt

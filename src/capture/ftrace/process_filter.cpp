@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -54,17 +55,12 @@ void add_folder(const fs::path& place, std::map<std::pair<dev_t, ino_t>, std::st
 std::string find_cgroup(const std::string& name, CgroupVersions versions) {
   std::vector<std::string> places;
   if (name.starts_with("/sys/")) places.push_back(name);
-  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
-  for (const std::string_view line : split(mounts, '\n')) {
-    const std::vector<std::string_view> words = split(line, ' ');
-    if (words.size() < 3 || !words[2].starts_with("cgroup")) continue;
-    if (name.starts_with(fmt::format("{}/", words[1]))) places.push_back(name);
-    if (versions == CgroupVersions::second) {
-      if (words[2] == "cgroup2") places.push_back(fmt::format("{}/{}", words[1], name));
-    } else if (words[2] == "cgroup2" || words[2] == "cgroup") {
-      for (const std::string_view root : {words[1], std::string_view("/sys/fs/cgroup")})
-        places.push_back(fmt::format("{}/{}", root, name));
-    }
+  for (const Mount& mount : own_mounts()) {
+    if (mount.type != "cgroup" && mount.type != "cgroup2") continue;
+    if (name.starts_with(mount.place + '/')) places.push_back(name);
+    if (versions == CgroupVersions::second && mount.type != "cgroup2") continue;
+    places.push_back(fmt::format("{}/{}", mount.place, name));
+    if (versions != CgroupVersions::second) places.push_back(fmt::format("/sys/fs/cgroup/{}", name));
   }
   std::map<std::pair<dev_t, ino_t>, std::string> folders;
   for (const std::string& place : places) add_folder(place, folders);

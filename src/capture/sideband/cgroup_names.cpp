@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/file.hpp"
-#include "base/text.hpp"
+#include "base/proc_text.hpp"
 
 namespace kmt {
 
@@ -16,11 +16,8 @@ constexpr unsigned kDeepest = 32;  // folders
 }  // namespace
 
 CgroupNames::CgroupNames() {
-  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
-  for (const std::string_view line : split(mounts, '\n')) {
-    const auto words = split(line, ' ');
-    if (words.size() > 2 && words[2] == "cgroup2" && root_.empty()) root_ = words[1];
-  }
+  for (const Mount& mount : own_mounts())
+    if (mount.type == "cgroup2" && root_.empty()) root_ = mount.place;
   if (!root_.empty()) look(root_, "/", 0);
 }
 

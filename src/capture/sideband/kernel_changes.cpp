@@ -124,25 +124,17 @@ KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_vie
       may_read_ahead_(std::chrono::steady_clock::now() + kQuiet),
       cpus_looked_at_(now_()),
       modules_looked_at_(cpus_looked_at_),
-      modules_(loaded_modules()),
+      modules_(initialised_modules()),
       modules_at_(in_front_of_modules(kallsyms)),
       online_(online_cpus()),
       suspended_at_begin_ns_(suspended_ns()),
       wall_offset_at_begin_ns_(wall_offset_ns()) {}
 
-// "NAME SIZE USERS USED-BY STATE ADDRESS"
-KernelChanges::Modules KernelChanges::loaded_modules() {
+// A module that is loading is noticed when its initialisation has run.
+KernelChanges::Modules KernelChanges::initialised_modules() {
   Modules modules;
-  const std::string text = try_read_file("/proc/modules").value_or("");
-  for (const std::string_view line : split(text, '\n')) {
-    const auto words = split(line, ' ');
-    // One that begins is noticed when it has run what it does once.
-    if (words.size() < 6 || words[4] == "Loading") continue;
-    Module module;
-    parse_number(words[1], module.bytes);
-    module.begin = parse_hexadecimal(words[5]).value_or(0);
-    modules.emplace(words[0], module);
-  }
+  for (LoadedModule& module : loaded_modules())
+    if (!module.is_loading) modules.emplace(module.name, std::move(module));
   return modules;
 }
 
@@ -234,7 +226,7 @@ void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64
 
 void KernelChanges::compare_modules() {
   const std::uint64_t looking = now_();
-  Modules now = loaded_modules();
+  Modules now = initialised_modules();
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
@@ -244,21 +236,21 @@ void KernelChanges::compare_modules() {
       }
     for (const auto& [name, module] : now)
       if (const auto before = modules_.find(name); before == modules_.end() || before->second != module)
-        note_load(name, module);
+        note_load(module);
   }
   modules_ = std::move(now);
   modules_looked_at_ = looking;
 }
 
-void KernelChanges::note_load(const std::string& name, const Module& module) {
+void KernelChanges::note_load(const LoadedModule& module) {
   if (module.begin == 0) return;  // we may not see addresses
-  ModuleChange change{true, now_(), modules_looked_at_, name};
-  change.build_id = build_id_of(name);
-  change.build = fmt::format("{} {} {}", name, change.build_id, module.bytes);
+  ModuleChange change{true, now_(), modules_looked_at_, module.name};
+  change.build_id = build_id_of(module.name);
+  change.build = fmt::format("{} {} {}", module.name, change.build_id, module.bytes);
   change.module = module;
-  const std::uint64_t text = section(name, ".text");
+  const std::uint64_t text = section(module.name, ".text");
   change.text = text == 0 ? module.begin : text;
-  change.init = section(name, ".init.text");
+  change.init = section(module.name, ".init.text");
   if (!builds_.contains(change.build)) wanted_.push_back(changes_.size());
   changes_.push_back(std::move(change));
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/proc_text.hpp"
 
 namespace kmt {
 
@@ -46,12 +47,7 @@ class KernelChanges {
   std::map<std::string, std::string> notes() const;
 
  private:
-  struct Module {
-    std::uint64_t begin = 0;
-    std::uint64_t bytes = 0;
-    bool operator==(const Module&) const = default;
-  };
-  using Modules = std::map<std::string, Module>;
+  using Modules = std::map<std::string, LoadedModule>;
   struct ModuleChange {
     bool loaded = false;
     std::uint64_t noticed = 0;  // ticks
@@ -59,7 +55,7 @@ class KernelChanges {
     std::string name;
     std::string build = {};  // its name, build-id and size
     std::string build_id = {};
-    Module module = {};
+    LoadedModule module = {};
     std::uint64_t text = 0;  // where its code begins
     std::uint64_t init = 0;  // where that lay which ran once
   };
@@ -74,13 +70,13 @@ class KernelChanges {
     std::uint64_t at = 0;  // bytes that were read
   };
 
-  static Modules loaded_modules();
+  static Modules initialised_modules();
   bool read_uevents();
   void compare_modules();
   void compare_cpus(std::vector<CpuChange>& changes);
   void add_cpu(unsigned cpu, bool online, std::vector<CpuChange>& changes);
   void note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at);
-  void note_load(const std::string& name, const Module& module);
+  void note_load(const LoadedModule& module);
   bool has_to_read() const;
   void read_symbols();
   void keep_symbols(std::string_view kallsyms);

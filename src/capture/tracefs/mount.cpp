@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/privileges.hpp"
-#include "base/text.hpp"
+#include "base/proc_text.hpp"
 
 namespace kmt {
 
@@ -24,15 +24,12 @@ constexpr const char* kUnderDebugfs = "/sys/kernel/debug/tracing";
 
 bool exists(const std::string& path) { return may_access(path, F_OK); }
 
-// Mount points in /proc/self/mounts escape blanks; nobody mounts tracefs below one.
 std::string mounted_at() {
   std::string found;
-  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
-  for (const std::string_view line : split(mounts, '\n')) {
-    const auto fields = split(line, ' ');
-    if (fields.size() < 3 || fields[2] != "tracefs") continue;
-    if (fields[1] == kMountPoint) return kMountPoint;
-    if (found.empty()) found = fields[1];
+  for (const Mount& mount : own_mounts()) {
+    if (mount.type != "tracefs") continue;
+    if (mount.place == kMountPoint) return kMountPoint;
+    if (found.empty()) found = mount.place;
   }
   return found;
 }

@@ -3,14 +3,10 @@
 
 #include <ctime>
 #include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include "base/file.hpp"
-#include "base/text.hpp"
 #include "capture/features/kernel_symbols.hpp"
 #include "cli/support/say.hpp"
 
@@ -20,20 +16,6 @@ namespace {
 
 constexpr const char* kKallsyms = "/proc/kallsyms";
 
-// /proc/modules without the numbers of users, which change all the time.
-std::string loaded_modules() {
-  const std::string text = try_read_file("/proc/modules").value_or("");
-  std::string modules;
-  for (const std::string_view line : split(text, '\n')) {
-    std::vector<std::string_view> fields = split(line, ' ');
-    if (fields.size() < 6) continue;
-    fields[2] = "0";
-    fields[3] = "-";
-    modules += fmt::format("{}\n", fmt::join(fields, " "));
-  }
-  return modules;
-}
-
 }  // namespace
 
 LiveKernel::LiveKernel()
@@ -42,7 +24,7 @@ LiveKernel::LiveKernel()
 }
 
 bool LiveKernel::refresh() {
-  std::string modules = loaded_modules();
+  std::vector<LoadedModule> modules = loaded_modules();
   if (modules == modules_) return false;
   modules_ = std::move(modules);
   kallsyms_ = try_read_file(kKallsyms).value_or("");

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "base/proc_text.hpp"
 #include "capture/sideband/cgroup_names.hpp"
 #include "symbols/kallsyms.hpp"
 
@@ -26,7 +28,7 @@ class LiveKernel {
 
  private:
   std::string kallsyms_;
-  std::string modules_;
+  std::vector<LoadedModule> modules_;
   Kallsyms symbols_;
   CgroupNames cgroups_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/number.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -95,16 +96,13 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       load.first = builds.try_emplace({change.name, change.build_id, change.bytes}, loads_.size()).first->second;
     loads_.push_back(load);
   }
-  for (const std::string_view line : split(modules, '\n')) {
-    const auto words = split(line, ' ');
+  for (const LoadedModule& module : parse_modules(modules)) {
+    if (module.bytes >= kMostBytes || module.begin == 0) continue;
     Load load;
-    std::uint64_t bytes = 0;
-    if (words.size() < 6 || !parse_number(words[1], bytes) || bytes >= kMostBytes) continue;
-    load.begin = parse_hexadecimal(words[5]).value_or(0);
-    if (load.begin == 0) continue;
-    load.end = load.begin + bytes;
+    load.begin = module.begin;
+    load.end = module.end();
     load.first = loads_.size();
-    last.insert_or_assign(std::string(words[0]), loads_.size());
+    last.insert_or_assign(module.name, loads_.size());
     loads_.push_back(load);
   }
   std::size_t next = 0;

@@ -29,7 +29,8 @@ TEST(Kallsyms, LeavesWhatNoSymbolCoversHexadecimal) {
 TEST(Kallsyms, NamesNothingBehindAModule) {
   const Kallsyms names(
       "ffffffff81000000 T kernel\nffffffffc0001000 t inner\t[loop]\nffffffffc0009000 t other\t[brd]\n",
-      "loop 8192 1 - Live 0xffffffffc0000000 (E)\nbroken\nbrd 4096 0 dep,dep2, Live 0xffffffffc0009000\n");
+      parse_modules(
+          "loop 8192 1 - Live 0xffffffffc0000000 (E)\nbroken\nbrd 4096 0 dep,dep2, Live 0xffffffffc0009000\n"));
   EXPECT_EQ(names.name(0xffffffffc0001fff), "inner+0xfff [loop]");
   EXPECT_EQ(names.name(0xffffffffc0002000), "0xffffffffc0002000");
   EXPECT_EQ(names.name(0xffffffff81000010), "kernel+0x10");
