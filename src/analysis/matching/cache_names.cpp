@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "analysis/matching/slab_account.hpp"
-#include "analysis/series/slabinfo_line.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "trace/kernel_release.hpp"
+#include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
@@ -34,13 +34,11 @@ std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInf
   std::map<std::uint64_t, std::set<std::uint64_t>> sizes;
   bool any_larger = false;
   if (info.recording.samples.empty()) return sizes;
-  for (const std::string_view line : split(text_of(info.recording.samples.front(), "slabinfo"), '\n')) {
-    const auto cache = parse_slabinfo_line(line);
-    const auto size = cache ? size_in_name(cache->name) : std::nullopt;
+  for (const SlabInfo& cache : parse_slabinfo(text_of(info.recording.samples.front(), "slabinfo")).caches) {
+    const auto size = size_in_name(cache.name);
     if (!size) continue;
-    const auto takes = static_cast<std::uint64_t>(cache->object_bytes);
-    sizes[*size].insert(takes);
-    any_larger = any_larger || takes != *size;
+    sizes[*size].insert(cache.object_bytes);
+    any_larger = any_larger || cache.object_bytes != *size;
   }
   if (!any_larger) sizes.clear();
   return sizes;

@@ -8,16 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "analysis/series/slabinfo_line.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
 namespace {
 
 constexpr std::uint64_t kSampleClockNs = 1'000'000;  // a sample's time is a little coarser than an event's
-constexpr double kMostObjects = 0x1p63;              // more is damage, and no integer
 
 struct Lived {
   std::uint64_t objects = 0;
@@ -48,9 +47,8 @@ bool is_cut(const StateSample& sample, std::string_view name) {
 
 LivedByCache lived_at(const StateSample& sample) {
   LivedByCache lived;
-  for (const std::string_view line : split(text_of(sample, "slabinfo"), '\n'))
-    if (const auto cache = parse_slabinfo_line(line); cache && cache->active >= 0 && cache->active < kMostObjects)
-      lived[std::string(cache->name)].objects = static_cast<std::uint64_t>(cache->active);
+  for (const SlabInfo& cache : parse_slabinfo(text_of(sample, "slabinfo")).caches)
+    lived[cache.name].objects = cache.active_objects;
   if (!is_cut(sample, "alloc_traces")) add_alloc_traces(text_of(sample, "alloc_traces"), lived);
   return lived;
 }

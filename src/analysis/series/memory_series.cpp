@@ -8,9 +8,8 @@
 #include <unordered_map>
 
 #include "analysis/series/memory_state.hpp"
-#include "analysis/series/slabinfo_line.hpp"
 #include "base/proc_text.hpp"
-#include "base/text.hpp"
+#include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
@@ -54,18 +53,20 @@ MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& sam
 
 // The two series of a cache are beside each other, at its index.
 struct Caches {
-  std::unordered_map<std::string_view, std::size_t> index;  // names are the samples'
+  std::unordered_map<std::string, std::size_t> index;
   std::vector<MemorySeries> objects;
   std::vector<MemorySeries> pages;
 
-  void add(const SlabinfoLine& cache, std::uint64_t time_ns, double page_size) {
+  void add(const SlabInfo& cache, std::uint64_t time_ns, double page_size) {
     const auto [place, is_new] = index.try_emplace(cache.name, objects.size());
     if (is_new) {
-      objects.push_back({MemorySource::slabinfo_objects, std::string(cache.name), {}});
-      pages.push_back({MemorySource::slabinfo_pages, std::string(cache.name), {}});
+      objects.push_back({MemorySource::slabinfo_objects, cache.name, {}});
+      pages.push_back({MemorySource::slabinfo_pages, cache.name, {}});
     }
-    objects[place->second].points.push_back({time_ns, cache.active * cache.object_bytes});
-    pages[place->second].points.push_back({time_ns, cache.pages * page_size});
+    const double bytes = static_cast<double>(cache.active_objects) * static_cast<double>(cache.object_bytes);
+    objects[place->second].points.push_back({time_ns, bytes});
+    pages[place->second].points.push_back(
+        {time_ns, static_cast<double>(cache.slabs * cache.pages_per_slab) * page_size});
   }
 };
 
@@ -82,8 +83,8 @@ std::vector<MemorySeries> memory_series_of(const std::vector<StateSample>& sampl
 
   Caches caches;
   for (const StateSample& sample : samples)
-    for (const std::string_view line : split(text_of(sample, "slabinfo"), '\n'))
-      if (const auto cache = parse_slabinfo_line(line)) caches.add(*cache, sample.ticks, page);
+    for (const SlabInfo& cache : parse_slabinfo(text_of(sample, "slabinfo")).caches)
+      caches.add(cache, sample.ticks, page);
   std::move(caches.objects.begin(), caches.objects.end(), std::back_inserter(all));
   std::move(caches.pages.begin(), caches.pages.end(), std::back_inserter(all));
   return all;

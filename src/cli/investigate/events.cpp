@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/series/slabinfo_line.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/features/events.hpp"
+#include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
@@ -28,9 +28,8 @@ std::string any_of(const char* field, const std::vector<std::string>& values) {
 // Bytes of an object with padding, by slabinfo: what kernels that do not name caches where they allocate are asked for.
 std::vector<std::string> object_bytes(const std::vector<std::string>& caches, const StateSample& snapshot) {
   std::vector<std::string> sizes;
-  for (const std::string_view line : split(text_of(snapshot, "slabinfo"), '\n'))
-    if (const auto cache = parse_slabinfo_line(line); cache && std::ranges::find(caches, cache->name) != caches.end())
-      sizes.push_back(fmt::format("{:.0f}", cache->object_bytes));
+  for (const SlabInfo& cache : parse_slabinfo(text_of(snapshot, "slabinfo")).caches)
+    if (std::ranges::find(caches, cache.name) != caches.end()) sizes.push_back(std::to_string(cache.object_bytes));
   return sizes;
 }
 

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "analysis/series/memory_series.hpp"
-#include "analysis/series/slabinfo_line.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "results/growth/investigation.hpp"
 #include "snapshot/parse.hpp"
+#include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
@@ -25,16 +25,14 @@ namespace {
 std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states) {
   std::map<std::uint64_t, MemorySeries> by_size;
   for (const StateSample& state : states)
-    for (const std::string_view line : split(text_of(state, "slabinfo"), '\n')) {
-      const auto cache = parse_slabinfo_line(line);
-      if (!cache || cache->name.starts_with("kmalloc-") || !(cache->object_bytes >= 1 && cache->object_bytes < 1e9))
-        continue;
-      const auto bytes = static_cast<std::uint64_t>(cache->object_bytes);
+    for (const SlabInfo& cache : parse_slabinfo(text_of(state, "slabinfo")).caches) {
+      const std::uint64_t bytes = cache.object_bytes;
+      if (cache.name.starts_with("kmalloc-") || bytes == 0 || bytes >= 1'000'000'000) continue;
       MemorySeries& series = by_size[bytes];
       if (series.name.empty()) series = {MemorySource::slabinfo_objects, objects_name(bytes), {}};
       if (series.points.empty() || series.points.back().time_ns != state.ticks)
         series.points.push_back({state.ticks, 0});
-      series.points.back().value += cache->active * cache->object_bytes;
+      series.points.back().value += static_cast<double>(cache.active_objects) * static_cast<double>(bytes);
     }
   std::vector<MemorySeries> all;
   for (auto& [bytes, series] : by_size)

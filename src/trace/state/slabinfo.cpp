@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/state/slabinfo.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/text.hpp"
+#include "base/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Columns by the names of the header line, "# name <active_objs> … : tunables <limit> …".
+constexpr std::array<std::pair<std::string_view, std::uint64_t SlabInfo::*>, 6> kColumns = {{
+    {"active_objs", &SlabInfo::active_objects},
+    {"num_objs", &SlabInfo::objects},
+    {"objsize", &SlabInfo::object_bytes},
+    {"objperslab", &SlabInfo::objects_per_slab},
+    {"pagesperslab", &SlabInfo::pages_per_slab},
+    {"num_slabs", &SlabInfo::slabs},
+}};
+constexpr std::string_view kUsualHeader =
+    "# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> "
+    "<sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>";
+
+// Words of the header without # and <>.
+std::vector<std::string_view> column_names(std::string_view header) {
+  std::vector<std::string_view> columns;
+  for (Words words(header.substr(1)); !words.empty();) {
+    std::string_view word = words.next();
+    if (word.starts_with('<') && word.ends_with('>') && word.size() > 2) word = word.substr(1, word.size() - 2);
+    columns.push_back(word);
+  }
+  return columns;
+}
+
+bool take_column(std::string_view column, std::string_view value, SlabInfo& slab) {
+  if (column == "name") {
+    slab.name = value;
+    return !value.empty();
+  }
+  if (column == ":" || column == "tunables" || column == "slabdata") return value == column;
+  for (const auto& [known, member] : kColumns) {
+    if (column != known) continue;
+    const auto number = whole_number(value);
+    if (number) slab.*member = *number;
+    return number.has_value();
+  }
+  slab.others.emplace_back(column, value);
+  return whole_number(value).has_value();
+}
+
+// More bytes than any machine has are damage.
+bool is_too_large(const SlabInfo& slab) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+  constexpr std::uint64_t kMostPages = kMostBytes >> 12;
+  return slab.object_bytes > kMostBytes / std::max<std::uint64_t>(slab.objects, 1) ||
+         slab.pages_per_slab > kMostPages / std::max<std::uint64_t>(slab.slabs, 1);
+}
+
+// Before the first colon stand the name, which may have blanks, and its numbers: cuts off the name.
+std::string_view take_name(std::string_view& line, const std::vector<std::string_view>& columns) {
+  const auto numbers = std::ranges::find(columns, ":") - columns.begin() - 1;
+  std::size_t begin = std::min(line.find(" : "), line.size());
+  for (std::ptrdiff_t i = 0; i < numbers; ++i) {
+    begin = line.find_last_not_of(" \t", begin == 0 ? 0 : begin - 1);
+    begin = begin == std::string_view::npos ? 0 : line.find_last_of(" \t", begin) + 1;  // 0: there are too few
+  }
+  const std::string_view name = trim(line.substr(0, begin));
+  line.remove_prefix(begin);
+  return name;
+}
+
+std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::string_view>& columns) {
+  SlabInfo slab;
+  if (columns.empty() || !take_column(columns.front(), take_name(line, columns), slab)) return std::nullopt;
+  Words words(line);
+  for (const std::string_view column : std::span(columns).subspan(1))
+    if (words.empty() || !take_column(column, words.next(), slab)) return std::nullopt;
+  if (!words.empty()) slab.others.emplace_back("rest", words.rest());  // SLAB's statistics of a debugging kernel
+  if (is_too_large(slab)) return std::nullopt;
+  return slab;
+}
+
+}  // namespace
+
+Slabinfo parse_slabinfo(std::string_view text) {
+  Slabinfo slabinfo;
+  std::vector<std::string_view> columns = column_names(kUsualHeader);
+  each_line(text, [&](std::string_view line) {
+    if (line.empty() || line.starts_with("slabinfo - version")) return;
+    if (line.starts_with('#')) {
+      columns = column_names(line);
+      return;
+    }
+    if (auto slab = slab_of(line, columns))
+      slabinfo.caches.push_back(std::move(*slab));
+    else
+      slabinfo.unknown.push_back(line);
+  });
+  return slabinfo;
+}
+
+}  // namespace kmt
