@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What readers of all formats do with the streams of a trace's CPUs.
+// The streams of a trace's CPUs, merged for all readers.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kmt {
 
-// How many were lost, for who reads it.
+// "N events lost" in words.
 std::string lost_events_text(std::optional<std::uint64_t> count);
 
 struct CpuPart {
@@ -22,12 +22,12 @@ struct CpuPart {
   std::unique_ptr<CpuStream> stream;
 };
 
-// Merges them by time and knows how far that is. At equal times events come by CPU, then as the parts were given.
+// Merges streams by time and knows the progress. At equal times, events come by CPU, then in the order of the parts.
 class CpuStreams {
  public:
   void open(std::vector<CpuPart> parts);
   bool read(EventBatch& batch) { return merge_->read(batch); }
-  // What streams add the bytes to that they have read.
+  // The streams add the bytes that they have read.
   std::uint64_t& consumed() { return consumed_; }
   double progress() const { return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_); }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace as its raw records, CPU by CPU, for going from one format to another without losing what kmemtrace does not
-// understand.
+// A trace as its raw records, CPU by CPU, so that conversion keeps what kmemtrace does not understand.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +12,25 @@
 
 namespace kmt {
 
-// A ring buffer of one CPU.
 struct RecordStream {
   unsigned cpu = 0;
   std::string buffer;            // "" is the top one
   std::uint32_t page_bytes = 0;  // of the ring buffer
-  bool goes_on = false;          // the one of this CPU and buffer that was ended, with what comes later
+  bool goes_on = false;          // continues the stream of this CPU and buffer that was ended
 };
 
-// Takes a trace in this order: described, then for each stream: begun, its records and losses in order, ended.
+// Takes a trace in this order: describe, then for each stream: begin, its records and losses in order, end.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
   virtual void describe(const TraceDescription& description) = 0;
   virtual void begin_stream(const RecordStream& stream) = 0;
   virtual void record(std::uint64_t ticks, Bytes record) = 0;  // ticks of the trace's clock
-  virtual void lost(std::optional<std::uint64_t> count) = 0;   // here, so many if that is known
+  virtual void lost(std::optional<std::uint64_t> count) = 0;   // at this place; empty: unknown number
   virtual void end_stream() = 0;
 };
 
-// Gives the whole trace to the sink. Damage that is passed over becomes findings. Throws Error.
+// Gives the whole trace to the sink. Damage that was skipped becomes findings. Throws Error.
 void read_records(const TraceFile& file, const OpenOptions& options, RecordSink& sink, Findings& findings);
 void read_records(const std::string& path, const OpenOptions& options, RecordSink& sink, Findings& findings);
 

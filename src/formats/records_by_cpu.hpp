@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Between a trace whose CPUs are mixed and a RecordSink, which takes one CPU after the other.
+// Turns a trace whose CPUs are mixed into the order of a RecordSink: one CPU after the other.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace kmt {
 
-// Gives each CPU's records to the sink in pieces, as streams that go on: all are held as copies until there are enough
-// of a CPU, or too many of all.
+// Gives each CPU's records to the sink in pieces, as streams that continue. It copies records until one CPU has enough,
+// or all have too many.
 class RecordsByCpu {
  public:
-  // The sink must outlive this and have been described to. Its pages are those of the streams.
+  // The sink must outlive this object, and have the trace's description. Its pages are those of the streams.
   RecordsByCpu(RecordSink& sink, std::uint32_t page_bytes) : sink_(sink), page_bytes_(page_bytes) {}
 
-  // Of a CPU in its order.
+  // Records of one CPU come in order.
   void record(unsigned cpu, std::uint64_t ticks, Bytes record);
   void lost(unsigned cpu, std::optional<std::uint64_t> count);
-  // What is still held.
+  // Gives the rest to the sink.
   void finish();
 
  private:
@@ -34,7 +34,7 @@ class RecordsByCpu {
   };
   struct Held {
     std::vector<Item> items;
-    std::vector<std::uint8_t> records;  // one behind the other
+    std::vector<std::uint8_t> records;  // concatenated
     bool begun = false;
     std::size_t size() const { return items.size() * sizeof(Item) + records.size(); }
   };

@@ -18,14 +18,14 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // of the ring buffer that there never was
+constexpr std::uint32_t kPageBytes = 4096;  // of an invented ring buffer
 
 struct Field {
   TextField text;
   std::uint64_t (*value)(const Event& event, const TraceInfo& info);
 };
 
-// Addresses and sizes have 64 bits whatever the kernel: a trace that says nothing of its kernel may hold either.
+// Addresses and sizes have 64 bits on every kernel: the word size may be unknown.
 std::vector<Field> fields_of(bool allocates) {
   std::vector<Field> fields = {
       {{"call_site"},
@@ -48,7 +48,7 @@ std::vector<TextField> texts_of(const std::vector<Field>& fields) {
   return texts;
 }
 
-// An event's id is its place here, from 1.
+// An event's ID is its position here, from 1.
 constexpr std::pair<EventKind, const char*> kEvents[] = {{EventKind::kmalloc, "kmalloc"},
                                                          {EventKind::kfree, "kfree"},
                                                          {EventKind::cache_alloc, "kmem_cache_alloc"},
@@ -80,13 +80,13 @@ TraceDescription description_of(const TraceInfo& info) {
   kernel.clock_choices = fmt::format("[{}]", info.clock.name);
   kernel.notes = info.recording.notes;
   if (!info.machine.kernel.empty()) description.uname = uname_of(kernel);
-  // Without any the loss counts as unknown.
+  // Without a number the loss counts as unknown.
   if (info.losses.somewhere > 0 || info.findings.count_of(Imperfection::unknown_loss) == 0)
     description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.losses.somewhere));
   return description;
 }
 
-// Where the fields of a record are; behind them one offset more, its size.
+// The offsets of a record's fields, and last the record's size.
 struct RecordFields {
   explicit RecordFields(bool allocates) : fields(fields_of(allocates)), offsets(offsets_of(texts_of(fields))) {}
 
@@ -94,7 +94,6 @@ struct RecordFields {
   std::vector<unsigned> offsets;
 };
 
-// Makes records of events.
 class Writer {
  public:
   Writer(const TraceInfo& info, const std::vector<LostEvents>& lost, RecordsByCpu& records)

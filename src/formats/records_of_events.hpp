@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Formats whose events are no records of the kernel's ring buffer, as such records: what makes a .kmt or a trace.dat of
-// them. The records are those of kmem events with all the fields that Event has of them.
+// Makes ring-buffer records of formats that have none, so that they can become a .kmt or a trace.dat. The records are
+// those of kmem events, with all fields that Event has.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,8 @@
 
 namespace kmt {
 
-// Reads the trace twice: what is told of it at its end is described first. Events of other kinds than kmem's
-// allocations and frees of the slab allocator have no fields that could be written: they are left out, which becomes a
-// finding.
+// Reads the trace twice, because the description comes first and needs facts from the trace's end. Only events of the
+// slab allocator can be written; dropped events become a finding.
 void records_of_events(const std::function<std::unique_ptr<Source>()>& open, RecordSink& sink, Findings& findings);
 
 }  // namespace kmt

@@ -39,7 +39,7 @@ struct Disguise {
 };
 constexpr const char* kUnpack = "Unpack it first";
 constexpr const char* kToUtf8 = "Make UTF-8 of it first: iconv -f UTF-16 -t UTF-8";
-// What a trace may be packed in.
+// Packed traces, which are refused with advice.
 constexpr Disguise kDisguises[] = {{"\x1F\x8B", "compressed with gzip", kUnpack},
                                    {"\x28\xB5\x2F\xFD", "compressed with zstd", kUnpack},
                                    {"\xFD"
@@ -69,18 +69,18 @@ Error not_a_trace(const TraceFile& file) {
           "`trace-cmd report` and `perf script`");
 }
 
-// What is done with a trace of a format.
+// The functions of a format.
 struct Format {
   bool (*is_of)(Bytes);
   std::unique_ptr<Source> (*open)(const TraceFile&, const OpenOptions&);
   void (*read_records)(const TraceFile&, RecordSink&, Findings&);
 };
-// Those that are told by how their files begin.
+// Formats that are recognised by the start of the file.
 constexpr std::array kFormats = {Format{kmt_format::is_kmt, kmt_format::open, kmt_format::read_records},
                                  Format{tracedat::is_trace_dat, tracedat::open, tracedat::read_records},
                                  Format{perfdata::is_perf_data, perfdata::open, perfdata::read_records},
                                  Format{text::is_text, text::open, text::read_records}};
-constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // told by its folder
+constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // recognised by its folder
 
 void refuse_relay_options(const OpenOptions& options) {
   if (!options.abi.empty()) throw Error("--abi is for relay files, and the trace is none");
@@ -93,11 +93,11 @@ bool is_relay(const TraceFile& file, const OpenOptions& options) {
   return relay::is_relay(file.bytes);
 }
 
-// A trace of which it is known what it is.
+// A trace of known format.
 struct Recognised {
   const Format* format = nullptr;  // null: relay files
   TraceFile file;                  // of a folder only the path
-  bool has_folder = false;         // relay files: what is beside the file belongs to it
+  bool has_folder = false;         // relay files: the folder's other files belong to it
 };
 
 Recognised recognise(const TraceFile& file, const OpenOptions& options) {
@@ -110,7 +110,7 @@ Recognised recognise(const TraceFile& file, const OpenOptions& options) {
   return {nullptr, file};
 }
 
-// perf record --threads and --kcore make a folder, with the trace or its beginning in a file `data`.
+// perf record --threads and --kcore make a folder, with the trace or its start in a file `data`.
 void refuse_folder_of_perf(const std::string& path) {
   const fs::path folder(path);
   std::error_code code;
@@ -158,7 +158,7 @@ std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& o
   try {
     return open(recognise(path, options), options);
   } catch (Error& error) {
-    throw error.at({path, {}, {}});  // no reader has to say it
+    throw error.at({path, {}, {}});  // readers need not name the file
   }
 }
 

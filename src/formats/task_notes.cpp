@@ -17,21 +17,21 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostLines = 1 << 19;  // an entry in memory is larger than a line
+constexpr std::size_t kMostLines = 1 << 19;  // an entry takes more memory than a line
 
-constexpr std::size_t kMostBytes = 12 << 20;  // of a note that we write: all of them are one chunk of a .kmt
+constexpr std::size_t kMostBytes = 12 << 20;  // of a note to write: all notes are one chunk of a .kmt
 
 constexpr TaskLives::Told kTold[] = {TaskLives::Told::at_begin, TaskLives::Told::meanwhile, TaskLives::Told::later};
 static_assert(std::size(kTold) == kNotesOfProc.size());
 
-// Cuts the number from the line, and the blank behind it.
+// Cuts the number and the blank after it from the line.
 std::optional<std::uint64_t> take_number_and_blank(std::string_view& line) {
   const auto value = take_number<std::uint64_t>(line);
   if (value && !line.empty()) line.remove_prefix(1);
   return value;
 }
 
-// Gives each line with the two numbers it begins with, cut from it.
+// Passes each line and the two numbers cut from its start.
 template <typename Take>
 void each_line(const TraceInfo& info, const char* note, Take take) {
   std::size_t lines = 0;
@@ -56,7 +56,6 @@ void learn_task(std::uint64_t id, std::uint64_t parent, std::string_view rest, T
   lives.known(tid, std::move(process), when);
 }
 
-// A note of lines.
 class NoteWriter {
  public:
   void add(const std::string& line) {

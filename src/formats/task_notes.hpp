@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of tasks and told by no event, as notes of a trace: docs/formats/kmt.md. Times are ticks, which are
-// nanoseconds in what converters make.
+// Facts about tasks that no event holds, as notes of a trace: docs/formats/kmt.md. Times are ticks; converters write
+// nanoseconds.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@ namespace kmt {
 
 using Notes = std::map<std::string, std::string>;
 
-// Lines "PID PARENT PID-SPACE CGROUP" of processes and "TID PID" of other threads: when the recording began, soon after
-// that, and when it ended.
+// Lines "PID PARENT PID-SPACE CGROUP" of processes and "TID PID" of other threads: at the recording's start, soon after
+// it, and at its end.
 inline constexpr std::array<const char*, 3> kNotesOfProc = {"tasks", "tasks_meanwhile", "tasks_later"};
 
-// The names of tasks that had several. What is too much for a note, the last ones, becomes a finding.
+// Writes the names of tasks that had several. Names that exceed the note's size, the last ones, become a finding.
 void note_task_names(const TaskNameHistory& names, Notes& notes, Findings& findings);
-// Births, and who lived when the recording began and ended; likewise.
+// Writes births, and the tasks alive at the recording's start and end. The same limit applies.
 void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings);
-// Of these notes, and of those that recorders write of `/proc`.
+// Reads these notes, and recorders' notes of `/proc`.
 void read_task_notes(const ClockScale& scale, TraceInfo& info);
 
 }  // namespace kmt

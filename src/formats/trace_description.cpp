@@ -28,7 +28,7 @@ std::uint64_t number_behind(std::string_view text, std::string_view key) {
 
 constexpr std::string_view kFound = "found: ";
 
-// Losses with a number are written as such, and what is wrong with records is found again.
+// Numbered losses are written as such, and damaged records are found again.
 constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfection::interrupted_recording,
                                        Imperfection::cut_off_cpu,      Imperfection::unknown_loss,
                                        Imperfection::truncated_file,   Imperfection::unfinished_file,
@@ -64,7 +64,7 @@ void add_found(std::string_view line, Findings& findings) {
                times);
 }
 
-// What is known to be lost of no CPU in particular: traces that were converted have it.
+// Adds losses of no particular CPU, which converted traces have.
 void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
   if (count == 0) return;
   info.losses.somewhere += count;
@@ -73,7 +73,7 @@ void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
       count);
 }
 
-// "now ts: 12345.678901", of clocks in nanoseconds; ticks of others.
+// Reads "now ts: 12345.678901" of clocks in nanoseconds; other clocks have ticks.
 std::uint64_t ticks_of_counts(std::string_view text) {
   constexpr std::string_view kKey = "now ts:";
   const std::size_t at = text.find(kKey);
@@ -186,7 +186,7 @@ std::string uname_of(const KernelDescription& kernel) {
   return fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release, kernel.machine);
 }
 
-// "Linux HOST 6.1.0-47-amd64 x86_64"; a version may stand in front of the last two.
+// "Linux HOST 6.1.0-47-amd64 x86_64"; a version may precede the last two.
 void name_machine(std::string_view uname, KernelDescription& kernel) {
   const std::vector<std::string_view> words = split(trim(uname), ' ');
   if (words.size() < 4) return;
@@ -198,7 +198,7 @@ void name_machine(std::string_view uname, KernelDescription& kernel) {
 
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics) {
   std::string text = fmt::format("CPU: {}\n{}", cpu, statistics);
-  // The NUMA node is no line of the kernel's, but belongs to what is known of the CPU; trace-cmd shows it as it is.
+  // The NUMA node is not from the kernel's file but describes the CPU; trace-cmd shows it unchanged.
   if (cpu < kernel.cpu_nodes.size() && kernel.cpu_nodes[cpu] >= 0 && text.find("\nnode:") == std::string::npos)
     text += fmt::format("node: {}\n", kernel.cpu_nodes[cpu]);
   return text;
@@ -237,7 +237,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   });
   take_user_memory(std::move(kernel.user_memory), info);
   name_machine(description.uname, kernel);
-  // As readers name in `uname`, which is of words, what a trace does not say.
+  // Readers write "unknown" for missing words of `uname`.
   const auto known = [](const std::string& word) { return word == "unknown" ? std::string() : word; };
   info.machine.kernel = known(kernel.release);
   info.machine.arch = known(kernel.machine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What every reader is given: the bytes of a file, and how it shall be read.
+// The input of every reader: the bytes of a file, and options for reading.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ namespace kmt {
 struct TraceFile {
   std::string path;                           // for messages, and of folders
   Bytes bytes;                                // empty: a folder
-  std::shared_ptr<const MappedFile> mapping;  // keeps the bytes; null when they are borrowed for the source's life
+  std::shared_ptr<const MappedFile> mapping;  // keeps the bytes; null if they are borrowed for the source's life
 };
 
 struct OpenOptions {
-  std::optional<std::string> buffer;    // of a trace with several (instances): only this one, "" the top one; else all
+  std::optional<std::string> buffer;    // only this buffer (instance) of the trace, "" is the top one; empty: all
   std::vector<std::string> more_files;  // of the same trace: relay files of other CPUs
-  std::string abi;                      // of relay files: their layout, "v1-le"; empty: it is found out
-  bool one_cpu_alone = false;           // of relay files: what other CPUs' files would hold is not missed
-  bool call_records = false;            // keep what calls were recorded with; whoever reads has to give it back
+  std::string abi;                      // layout of relay files, "v1-le"; empty: detect it
+  bool one_cpu_alone = false;           // relay files of other CPUs are not missed
+  bool call_records = false;            // keep raw records of calls; the caller gives them back
 };
 
 }  // namespace kmt

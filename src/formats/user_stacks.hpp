@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From addresses in a process' memory to frames of TraceCode::user. What lies there depends on the time, so stacks
-// are kept as they come until the event is known that they are of.
+// Turns addresses in a process' memory into frames of TraceCode::user. Mappings change over time, so stacks are kept
+// raw until their event is known.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace kmt {
 
 class UserStacks {
  public:
-  // The info, in whose tables frames and stacks go, must outlive this.
+  // The info receives frames and stacks, and must outlive this object.
   explicit UserStacks(TraceInfo& info) : info_(info), kept_(kept_stacks_), stacks_(info.tables.stacks) {}
 
   bool any() const { return kept_stacks_.size() > 1; }
-  // Addresses of a process (thread group), the innermost first; 0 of none.
+  // Keeps addresses of a process (thread group), the innermost first. Returns 0 if there are none.
   StackId keep(std::int32_t process, std::span<const std::uint64_t> addresses);
-  // The stack of an event at that time whose kernel part is `kernel`, a stack of the info's, with what was kept.
+  // Returns the stack of an event at that time: `kernel`, a stack of the info's, and the kept part.
   StackId place(StackId kernel, StackId kept, std::uint64_t time_ns);
-  // Of a sample that has no stack: where the program was. Of an address of the kernel, whatever the process.
+  // Returns the stack of one kernel address, for a sample without a stack.
   StackId place_of_kernel(std::uint64_t address);
   StackId place_of_user(std::int32_t process, std::uint64_t address, std::uint64_t time_ns);
 
  private:
   struct Placed {
-    std::uint64_t state = ~std::uint64_t{0};  // AddressSpaces::state() for which it is so
+    std::uint64_t state = ~std::uint64_t{0};  // AddressSpaces::state() of this placement
     StackId stack;
   };
 
@@ -38,11 +38,11 @@ class UserStacks {
   StackId frames_of(std::span<const std::uint64_t> kept, std::uint64_t time_ns, bool is_known);
 
   TraceInfo& info_;
-  StackTable kept_stacks_;  // in front of the addresses the process
+  StackTable kept_stacks_;  // the process precedes the addresses
   StackIds kept_;
   StackIds stacks_;
   InternTable<UserFrame> frames_;
-  std::vector<Placed> placed_;          // by what was kept
+  std::vector<Placed> placed_;          // by kept stack
   std::vector<std::uint64_t> scratch_;  // of one stack
 };
 

@@ -24,14 +24,14 @@ struct FreeTep {
 using TepHandle = std::unique_ptr<tep_handle, FreeTep>;
 
 TepHandle new_tep() {
-  tep_set_loglevel(TEP_LOG_NONE);  // libtraceevent would warn on stderr; what matters becomes a finding
+  tep_set_loglevel(TEP_LOG_NONE);  // libtraceevent would warn on stderr; important failures become findings
   TepHandle tep(tep_alloc());
   if (!tep) throw std::bad_alloc();
   return tep;
 }
 
-// Only the fields are wanted. The print format is a C expression of any depth, parsed recursively: not for text from
-// an untrusted file.
+// Only the fields are needed. The print format is a C expression of any depth, parsed recursively, which is unsafe for
+// untrusted text.
 constexpr std::string_view kPrintFormat = "print fmt:";
 std::string without_print_format(const std::string& text) { return text.substr(0, text.find(kPrintFormat)); }
 std::string print_format_of(const std::string& text) {
@@ -39,8 +39,8 @@ std::string print_format_of(const std::string& text) {
   return at == std::string::npos ? std::string() : text.substr(at + kPrintFormat.size());
 }
 
-// libtraceevent 1.7 reads through a null pointer when it finds no token behind a bracket: at a byte that is not ASCII
-// text, or at the end. The kernel writes neither.
+// libtraceevent 1.7 dereferences a null pointer if no token follows a bracket: at a non-ASCII byte or at the end. The
+// kernel writes neither.
 bool is_safe_to_parse(std::string_view text) {
   const auto is_plain = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n'; };
   if (!std::ranges::all_of(text, is_plain)) return false;
@@ -51,9 +51,8 @@ bool is_safe_to_parse(std::string_view text) {
   return true;
 }
 
-// Kernels that are built by clang write `__attribute__((btf_type_tag("user")))` into the types of system calls'
-// arguments. libtraceevent 1.7 understands these, but forgets their memory; nobody here asks for them. Empty: one does
-// not end.
+// Kernels built by clang write `__attribute__((btf_type_tag("user")))` into the types of system calls' arguments.
+// libtraceevent 1.7 leaks memory for these, and kmemtrace does not need them. Empty if one is not terminated.
 std::optional<std::string> without_attributes(const std::string& text) {
   constexpr std::string_view kAttribute = "__attribute__";
   std::string kept;
@@ -85,7 +84,7 @@ std::string first_line(const std::string& text) {
   return printable(text.substr(0, std::min(text.find('\n'), std::size_t{80})));
 }
 
-// The number in the line "ID: N"; empty when there is none that a record could carry.
+// The number in the line "ID: N"; empty if no record could carry it.
 std::optional<unsigned> id_of(const std::string& text) {
   const std::size_t line = text.find("\nID:");
   if (line == std::string::npos) return std::nullopt;
@@ -94,7 +93,7 @@ std::optional<unsigned> id_of(const std::string& text) {
 }
 
 std::optional<EventFormat> parse_event_format(const FormatText& format) {
-  const TepHandle tep = new_tep();  // one each: a handle searches all that it has seen
+  const TepHandle tep = new_tep();  // one each: a handle searches all its formats
   std::optional<std::string> text = without_attributes(without_print_format(format.text));
   if (!text || !is_safe_to_parse(*text)) return std::nullopt;
   *text += "print fmt: \"\"\n";

@@ -22,7 +22,7 @@ std::string declaration_of(const TextField& field) {
                      types[bytes == 8 ? 3 : bytes / 2], is_array ? "[]" : "", field.name);
 }
 
-// As the kernel prints fields of these names.
+// Returns the kernel's print format of fields with these names.
 const char* print_of(const TextField& field) {
   if (field.is_text) return "%s";
   const bool is_long = field.bytes == 8;

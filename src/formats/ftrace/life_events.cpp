@@ -90,13 +90,13 @@ void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint
     case Kind::fork: info.tasks.lives.born({number_at(event.pid), time_ns, number_at(event.creator)}); break;
     case Kind::process_state: {
       const std::int32_t process = number_at(event.group);
-      // Some time after the begin: others may have had the id before.
+      // After the start, another task may have had the ID before.
       if (process == number_at(event.pid))
         info.tasks.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Told::later);
       break;
     }
     case Kind::attach:
-      // Hierarchy 0 is that of version 2, which knows all tasks.
+      // Hierarchy 0 is version 2, which has all tasks.
       if (number_at(event.hierarchy) == 0)
         info.tasks.lives.moved(number_at(event.pid), time_ns, text_in(event, record, order));
       break;

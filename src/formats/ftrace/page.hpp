@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One page (sub-buffer) of the kernel's ring buffer, as trace_pipe_raw gives it and trace.dat stores it.
-// Layout: kernel/trace/ring_buffer.c and include/linux/ring_buffer.h, Linux 6.1; unchanged since 2.6.31.
+// One page (sub-buffer) of the kernel's ring buffer, as in trace_pipe_raw and trace.dat. Layout:
+// kernel/trace/ring_buffer.c and include/linux/ring_buffer.h, Linux 6.1; unchanged since 2.6.31.
 //
 //   u64 timestamp │ long commit │ data …
 //                   bits 0-26: bytes of data; bit 31: events were lost before this page;
-//                   bit 30: their number stands behind the data, as a long
+//                   bit 30: a long with their number follows the data
 //   a record: u32 header = type_len:5, time_delta:27 (from the low bit up on little endian, from the high bit
 //   down on big endian), then by type_len
 //     0        u32 length (counts itself), payload           1…28   payload of 4 × type_len bytes
@@ -22,17 +22,17 @@ namespace kmt {
 
 struct PageLayout {
   ByteOrder order = kHostOrder;
-  unsigned long_bytes = 8;  // of the kernel: the size of `commit` in events/header_page
+  unsigned long_bytes = 8;  // size of the kernel's `commit` in events/header_page
   std::uint64_t page_size = 4096;
 
   unsigned data_offset() const { return 8 + long_bytes; }
 };
 
-// What a page says beside its records.
+// The facts of a page besides its records.
 struct PageEnd {
   bool missed_events = false;                 // before the page's first record
-  std::optional<std::uint64_t> missed_count;  // empty: the kernel did not say how many
-  const char* damage = nullptr;               // the rule the page breaks; what comes after it is skipped
+  std::optional<std::uint64_t> missed_count;  // empty: the kernel gave no number
+  const char* damage = nullptr;               // the rule that the page breaks; the rest is skipped
   std::uint64_t damage_offset = 0;            // from the start of the page
 };
 
@@ -54,7 +54,7 @@ struct PageHeader {
   PageEnd end;
 };
 
-// Reads the header of a page. A page that is shorter than announced counts as damaged behind what is there.
+// Reads the header of a page. A page shorter than announced counts as damaged after its last byte.
 inline PageHeader read_page_header(Bytes page, const PageLayout& layout) {
   using namespace page_format;
   PageHeader header;
@@ -80,7 +80,7 @@ inline PageHeader read_page_header(Bytes page, const PageLayout& layout) {
 }
 
 // Calls visit(time, payload, offset of the payload in the page) for every record. `time` is in ticks of the trace's
-// clock. The payload's length is the record's room: it may exceed the event by padding.
+// clock. The payload may be longer than the event, by padding.
 template <typename Visit>
 PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
   using namespace page_format;

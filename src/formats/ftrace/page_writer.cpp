@@ -50,7 +50,7 @@ void PageWriter::lost(std::optional<std::uint64_t> count) {
 }
 
 bool PageWriter::fits(std::uint64_t bytes) const {
-  const std::uint64_t reserved = page_missed_count_ ? layout_.long_bytes : 0;  // their number stands behind the data
+  const std::uint64_t reserved = page_missed_count_ ? layout_.long_bytes : 0;  // their number follows the data
   return used_ + bytes + reserved <= layout_.page_size;
 }
 
@@ -66,7 +66,7 @@ void PageWriter::begin_page(std::uint64_t ticks) {
   time_ = ticks;
 }
 
-// A loss is a mark of the page behind it, even when that holds nothing else.
+// A loss is a mark of the next page, even if that page is empty.
 void PageWriter::finish() {
   if (lost_pending_) begin_page(time_);
   end_page();

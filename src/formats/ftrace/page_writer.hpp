@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records into ring-buffer pages, the counterpart of page.hpp.
+// Writes records into ring-buffer pages, the counterpart of page.hpp.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class PageWriter {
  public:
   using Emit = std::function<void(const std::vector<std::uint8_t>& page)>;
 
-  // `emit` gets every page of layout.page_size bytes.
+  // `emit` receives every page, of layout.page_size bytes.
   PageWriter(PageLayout layout, Emit emit);
 
-  // False when the record does not fit into a page: it is left out.
+  // False if the record is larger than a page, and not written.
   bool record(std::uint64_t ticks, Bytes record);
   void lost(std::optional<std::uint64_t> count);
-  void finish();  // the page that is not full, and a loss behind the last record
+  void finish();  // the last page, and a loss after the last record
 
  private:
   bool fits(std::uint64_t bytes) const;
@@ -32,7 +32,7 @@ class PageWriter {
 
   PageLayout layout_;
   Emit emit_;
-  std::vector<std::uint8_t> page_;  // empty: none begun
+  std::vector<std::uint8_t> page_;  // empty: no page begun
   std::uint64_t used_ = 0;
   std::uint64_t time_ = 0;
   bool lost_pending_ = false;

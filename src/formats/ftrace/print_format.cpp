@@ -15,15 +15,15 @@ constexpr unsigned kMostOrder = 20;  // no kernel's page blocks are larger
 
 struct Operator {
   std::string_view text;
-  unsigned precedence;  // as in C, the higher binds the tighter
+  unsigned precedence;  // as in C: the higher binds tighter
 };
-// The longer first where one starts with another.
+// If one starts with another, the longer comes first.
 constexpr Operator kOperators[] = {{"<<", 5}, {">>", 5}, {"<=", 4}, {">=", 4}, {"==", 3}, {"<", 4},
                                    {">", 4},  {"&", 2},  {"|", 1},  {"+", 6},  {"-", 6},  {"*", 7}};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// A recursive descent; unsigned arithmetic, which cannot overflow.
+// A recursive descent parser with unsigned arithmetic, which cannot overflow.
 class Evaluation {
  public:
   explicit Evaluation(std::string_view text) : text_(text) {}
@@ -111,7 +111,7 @@ class Evaluation {
     return value ? Value(function(*value)) : std::nullopt;
   }
 
-  // "(unsigned int)": words alone between parentheses, of which the first is no number.
+  // "(unsigned int)": only words in parentheses; the first is not a number.
   bool take_cast() {
     skip_blanks();
     if (!text_.starts_with('(')) return false;
@@ -153,7 +153,7 @@ class Evaluation {
   unsigned depth_ = 0;
 };
 
-// Which argument the conversion behind `label` prints, counted from 0.
+// Returns which argument the conversion after `label` prints, counted from 0.
 std::optional<unsigned> argument_of(std::string_view format, std::string_view label) {
   const std::size_t at = format.find(label);
   if (at == std::string_view::npos) return std::nullopt;
@@ -168,7 +168,7 @@ std::optional<unsigned> argument_of(std::string_view format, std::string_view la
   return conversions;
 }
 
-// The n-th of arguments that commas separate, those within parentheses and texts apart.
+// Returns the n-th argument. Commas in parentheses and texts do not separate.
 std::string_view nth_argument(std::string_view arguments, unsigned n) {
   int depth = 0;
   bool quoted = false;
@@ -202,7 +202,7 @@ std::optional<unsigned> pageblock_order_of(std::string_view print_format) {
   if (close == std::string_view::npos) return std::nullopt;
   const auto argument = argument_of(print_format.substr(open + 1, close - open - 1), "pageblock_order=%");
   if (!argument) return std::nullopt;
-  // What stands before the first comma is the rest of the format.
+  // The text before the first comma is the rest of the format.
   const auto value = constant_value(nth_argument(print_format.substr(close + 1), *argument + 1));
   if (!value || *value < 1 || *value > kMostOrder) return std::nullopt;
   return static_cast<unsigned>(*value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What kprobe events of kmemtrace's record when a function is entered: docs/formats/kmt.md, "Types of calls".
+// Values that kmemtrace's kprobe events record at the entry of a function: docs/formats/kmt.md, "Types of calls".
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@
 
 namespace kmt {
 
-// A value that was read from memory, or from a register: where it is in a record.
+// A value read from memory or a register: its place in a record.
 struct ProbedValue {
-  std::uint8_t number = 0;  // among those of its function
+  std::uint8_t number = 0;  // among the values of its function
   std::uint16_t offset = 0;
-  std::uint8_t size = 0;  // of a string that of its __data_loc
+  std::uint8_t size = 0;  // for a string, of its __data_loc
   bool is_string = false;
-  std::uint32_t most = 0;         // bytes of a string, more of what was read are not its own; 0: any
-  std::uint8_t counted_by = 0;    // likewise as many as this argument says, from 1 on; 0: none does
-  bool counted_by_int = false;    // as many as its low 32 bits say
-  std::uint16_t readable_at = 0;  // a __data_loc that is empty where memory could not be read; 0: there is none
+  std::uint32_t most = 0;         // limit of a string's own bytes; 0: none
+  std::uint8_t counted_by = 0;    // number of the argument that has the limit, from 1; 0: none
+  bool counted_by_int = false;    // only that argument's low 32 bits count
+  std::uint16_t readable_at = 0;  // offset of a __data_loc that is empty if memory was unreadable; 0: none
 };
 
-// The fields arg1, arg2, …, one behind the other: how many there are, and where the first one is.
+// Finds the consecutive fields arg1, arg2, …: how many there are, and the first one's offset.
 std::uint32_t probed_arguments(const EventFormat& format, unsigned word_bytes, std::uint32_t& at);
-// The fields v0, v1, …, not all of which need be there. `least_bytes` grows to what a record has at least.
+// Finds the fields v0, v1, …, which may have gaps. `least_bytes` grows to cover them.
 std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t& least_bytes);
 
-// The values of a call by their numbers, from one or more records; empty where they could not be read.
+// The values of a call by number, from one or more records; empty values could not be read.
 using ReadValues = std::map<std::uint8_t, std::optional<std::vector<std::uint8_t>>>;
-// Adds those of a record, which has the least bytes. `arguments` are those of the call.
+// Adds the values of a record, which has the least bytes. `arguments` belong to the call.
 void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
                  std::span<const std::uint64_t> arguments, ReadValues& to);
-// In the form of the field `values` of call_entry, with kValueLeftOut where one is missing.
+// Joins values in the form of call_entry's field `values`, with kValueLeftOut for missing ones.
 std::vector<std::uint8_t> joined(const ReadValues& values, ByteOrder order);
 
 }  // namespace kmt

@@ -20,7 +20,7 @@ namespace kmt {
 
 namespace {
 
-// The kmem events by name, those of old kernels included (include/trace/events/kmem.h, 2.6.31 to 6.18).
+// The kmem events, old kernels included (include/trace/events/kmem.h, 2.6.31 to 6.18).
 constexpr std::pair<std::string_view, EventKind> kKmemEvents[] = {
     {"kmalloc", EventKind::kmalloc},
     {"kmalloc_node", EventKind::kmalloc},
@@ -38,8 +38,8 @@ constexpr std::pair<std::string_view, EventKind> kKmemEvents[] = {
     {"mm_page_alloc_extfrag", EventKind::page_alloc_extfrag},
 };
 
-// include/trace/events/percpu.h and vmalloc.h, Linux 6.18. The events of percpu's chunks and of purging tell of no
-// allocation.
+// include/trace/events/percpu.h and vmalloc.h, Linux 6.18. Events of percpu's chunks and of purging are not
+// allocations.
 constexpr std::pair<std::string_view, EventKind> kPercpuEvents[] = {
     {"percpu_alloc_percpu", EventKind::percpu_alloc},
     {"percpu_alloc_percpu_fail", EventKind::percpu_alloc},
@@ -57,13 +57,13 @@ constexpr std::pair<std::string_view, EventKind> kCallEvents[] = {
     {"funcgraph_exit", EventKind::call_exit},
 };
 
-// What kmemtrace records of calls by itself: docs/formats/kmt.md, "Types of calls".
+// kmemtrace's own events of calls: docs/formats/kmt.md, "Types of calls".
 constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"call_entry", EventKind::call_entry},
     {"call_exit", EventKind::call_exit},
 };
 
-// They are numbered, by what they read. (An entry once read it all.)
+// A number follows, by what the probe reads. (An entry once read it all.)
 constexpr std::string_view kProbeEntry = "probe_entry_";
 constexpr std::string_view kProbeValues = "probe_values_";
 constexpr std::string_view kProbeExit = "probe_exit";
@@ -256,7 +256,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
     case EventKind::vmap_free: plan.address = find({"va_start"}); break;
     case EventKind::syscall_enter:
     case EventKind::syscall_exit:
-      // The arguments of a system call that has a name may be called so, too.
+      // A named system call's arguments may have names, too.
       if (format.system == "syscalls" && !syscall_of_event(format.name)->name.empty()) break;
       plan.address = find({"id"});
       if (plan.address.size == 0) plan.kind = EventKind::other;
@@ -298,7 +298,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
         if (plan.is_user_stack) plan.process = find({"tgid"});
         plan.callers = caller->offset;
         plan.least_bytes = std::max(plan.least_bytes, plan.callers);
-        // The array's size counts only before there was a field that tells how many (Linux 3.1).
+        // The array's size counts only if no field has the number (before Linux 3.1).
         const bool fixed = plan.depth.size == 0 && caller->size != 0;
         plan.most_depth = fixed ? std::min(caller->size / word_bytes, kMostStackDepth) : kMostStackDepth;
       }
@@ -329,7 +329,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     return;
   }
 
-  Event& event = batch.emplace_back();  // filled in place: copying what was written in small pieces stalls
+  Event& event = batch.emplace_back();  // filled in place: copying fresh small writes stalls
   event.time_ns = time_ns;
   event.cpu = static_cast<std::uint16_t>(cpu);
   event.type = plan->type;
@@ -369,7 +369,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::percpu_free:
     case EventKind::vmap_alloc:
     case EventKind::vmap_free:
-      // A failed area's address is an error code or the end of the range that was searched.
+      // A failed area's address is an error code or the end of the searched range.
       if (load_field(record, plan->failed) == 0) event.address = load_field(record, plan->address);
       event.bytes_requested = load_field(record, plan->bytes_requested);
       event.bytes_allocated = load_field(record, plan->bytes_allocated);
@@ -419,7 +419,7 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
   }
 }
 
-// Times of calls are those of the local clock, whatever the trace's.
+// Times of calls use the local clock, whatever the trace's clock.
 void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   event.address = load_field(record, plan.address);
   event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.depth), kMostCallDepth));
@@ -441,7 +441,7 @@ void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   event.page_flags |= CallFlags::kDuration;
 }
 
-// What a recorder has read beside registers.
+// Returns the values that a recorder read besides registers.
 Bytes RecordDecoder::values_of(const Plan& plan, Bytes record) const {
   if (plan.values.size == 0) return {};
   const std::uint64_t where = load_field(record, plan.values);
@@ -463,14 +463,14 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  constexpr std::size_t kMostOfACall = 256;  // no function has so many that are recorded
+  constexpr std::size_t kMostOfACall = 256;  // no recorded function has so many
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.stretches.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
-// One probe's handler runs behind the other's, and no other probe's on that CPU between them. Where records are lost
-// between them another call's may come next, which may have been made from the same place.
+// One probe's handlers run in sequence, with no other probe's on that CPU between them. If records are lost between
+// them, the next ones may belong to another call from the same place.
 void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
                                 ReadValues& to) {
   const auto found = pending_values_.find(cpu);
@@ -484,7 +484,7 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
       read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);
 }
 
-// Of an array without a size there is what the record has room for.
+// An array without a size takes the rest of the record.
 std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, unsigned cpu) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::array<std::uint64_t, kMostArguments> registers;
@@ -500,7 +500,7 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, un
   return info_.calls.records->add(known, joined(values, order_));
 }
 
-// Old kernels end a stack that has fewer addresses than the array with -1.
+// Old kernels end a stack shorter than the array with -1.
 void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);
@@ -510,7 +510,7 @@ void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   for (; count < depth; ++count) {
     addresses[count] = load_sized(record.data() + plan.callers + count * word_bytes, word_bytes, order_);
     if (addresses[count] == (word_bytes == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0})) break;
-    if (plan.is_user_stack && addresses[count] == 0) break;  // all of its array is written
+    if (plan.is_user_stack && addresses[count] == 0) break;  // the kernel writes the whole array
   }
   const auto found = std::span(addresses).first(count);
   if (!plan.is_user_stack) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From a ring-buffer record to an Event. Field offsets are looked up once per trace from its own format
-// descriptions; decoding a record is a table look-up by its id and a few bounded loads.
+// Decodes a ring-buffer record into an Event. Field offsets come once per trace from its own format descriptions;
+// decoding then is a table look-up by ID and a few bounded loads.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace kmt {
 
-// Gives dense ids to what repeats and appends it to the trace's tables; what the tables hold already keeps its id.
+// Gives dense IDs to repeated values and appends new ones to the trace's tables. Values already there keep their ID.
 class CallSiteTable {
  public:
   explicit CallSiteTable(std::vector<std::uint64_t>& addresses);
@@ -41,7 +41,7 @@ class CacheNameTable {
   CacheId id_of(std::string_view text);  // the name ends at a NUL
 
  private:
-  // A text of 4 to 24 bytes as words that overlap: compared at once, and not searched for its end again.
+  // A text of 4 to 24 bytes as overlapping words, for comparison without a search for its end.
   struct Text {
     std::array<std::uint64_t, 3> words = {};
     std::size_t bytes = 0;
@@ -56,35 +56,34 @@ class CacheNameTable {
   CacheId look_up(std::string_view name);
 
   std::vector<std::string>& names_;
-  FlatMap<std::uint32_t> ids_;      // by hash; equal hashes of different names take the next free key
+  FlatMap<std::uint32_t> ids_;      // by hash; on collision a name takes the next free key
   std::array<Known, 64> recent_{};  // by some of the text's bits
 };
 
-// Whether a frame number means that there is no page: -1UL of the traced kernel's word.
+// True if a frame number means "no page": -1UL of the traced kernel's word.
 constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
   return frame == (word_bytes == 4 ? 0xFFFFFFFFu : kNoPage);
 }
 
-// What an event is by its name; `other` where it is none that is interpreted.
+// Returns the kind of an event by name; `other` if it is not interpreted.
 EventKind event_kind(std::string_view system, std::string_view name);
 
 class RecordDecoder {
  public:
-  // Fills info.tables.event_types, info.recording.page_identity and what print formats tell (pageblock_order,
-  // gfp_flags); ids and findings go into the info, which must outlive the decoder.
+  // Fills info.tables.event_types, info.recording.page_identity and constants of print formats (pageblock_order,
+  // gfp_flags). IDs and findings go into the info, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
-  // Whether all records that differ in nothing but time, task and address are decoded alike but for these.
+  // True if records that differ only in time, task and address also decode alike except for these.
   bool is_decoded_by_shape(Bytes record) const;
 
-  // What user stacks in decoded records are numbers of.
+  // Owns the user stacks of decoded records.
   UserStacks& user_stacks() { return user_stacks_; }
 
-  // Appends the event of a record to the batch; what cannot be decoded becomes a finding at `file_offset`.
+  // Appends the record's event to the batch; an undecodable record becomes a finding at `file_offset`.
   void decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset, EventBatch& batch);
 
-  // Some records of a CPU cannot be read, before those that are decoded next: what was told in advance of a call on it
-  // may be of one that is among them.
+  // Drops probed values that await their call: unreadable records may have had the call.
   void forget_values(unsigned cpu) { pending_values_.erase(cpu); }
 
  private:
@@ -92,7 +91,7 @@ class RecordDecoder {
     std::uint16_t offset = 0;
     std::uint8_t size = 0;  // 0: the event has no such field
   };
-  // Where the fields of one event type are.
+  // The offsets of one event type's fields.
   struct Plan {
     bool described = false;
     EventKind kind = EventKind::other;
@@ -100,22 +99,22 @@ class RecordDecoder {
     std::uint32_t least_bytes = 0;  // all fields below lie within
     Field flags, pid;
     Field address;              // ptr, pfn or page, addr or va_start
-    std::uint16_t namings = 0;  // which of namings_; 0: it names no task
-    bool creates_task = false;  // as task_creation_ says
-    std::uint8_t life = 0;      // which of life_events_; 0: none
+    std::uint16_t namings = 0;  // index into namings_; 0: it names no task
+    bool creates_task = false;  // as task_creation_ describes
+    std::uint8_t life = 0;      // index into life_events_; 0: none
     bool is_stack = false;      // ftrace:kernel_stack or user_stack
     bool is_user_stack = false;
     Field process;                 // of a user stack
-    std::uint32_t callers = 0;     // its return addresses: where they begin
-    std::uint32_t most_depth = 0;  // and how many of them there can be
-    Field depth;                   // its `size`, how many there are; a call's depth
+    std::uint32_t callers = 0;     // offset of its return addresses
+    std::uint32_t most_depth = 0;  // and their greatest number
+    Field depth;                   // the number of addresses; a call's depth
     Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
     Field began, ended, return_value;  // of a call
-    std::uint32_t arguments = 0;       // of one that begins: where its registers are
-    std::uint32_t most_arguments = 0;  // and how many of them there can be
-    Field values;                      // what was read from memory then
-    std::uint16_t probed_values = 0;   // or which of probed_values_ tells; 0: none
-    bool is_values = false;            // kmemtrace:probe_values_N, which comes before its call
+    std::uint32_t arguments = 0;       // offset of the registers of a call's entry
+    std::uint32_t most_arguments = 0;  // and their greatest number
+    Field values;                      // values read from memory
+    std::uint16_t probed_values = 0;   // or an index into probed_values_; 0: none
+    bool is_values = false;            // kmemtrace:probe_values_N, which precedes its call
     Field frame;                       // the stack pointer
     Field order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
   };
@@ -124,16 +123,16 @@ class RecordDecoder {
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
   void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;
-  // What probe_values_N told on a CPU last, until the call begins.
+  // The values of a CPU's latest probe_values_N, until the call begins.
   struct PendingValues {
     const Plan* plan = nullptr;
     std::vector<std::uint8_t> record;
   };
   struct PendingCall {
     std::vector<PendingValues> values;
-    std::size_t losses = 0;  // there were at the first of them
+    std::size_t losses = 0;  // number of losses at the first value
   };
-  // Whether records are of one call.
+  // True if the records belong to one call.
   bool is_same_call(const PendingValues& values, const Plan& plan, Bytes record) const;
   void keep_values(const Plan& plan, Bytes record, unsigned cpu);
   void take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
@@ -148,7 +147,7 @@ class RecordDecoder {
   TraceInfo& info_;
   std::vector<Plan> plans_;                                     // by event id
   std::vector<std::vector<TaskNaming>> namings_ = {{}};         // of events that name tasks
-  std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // of calls that kprobe events tell of
+  std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // of calls from kprobe events
   std::unordered_map<unsigned, PendingCall> pending_values_;    // by CPU
   TaskCreation task_creation_;
   std::vector<LifeEvent> life_events_ = {{}};

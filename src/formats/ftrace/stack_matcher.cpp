@@ -8,11 +8,11 @@ namespace kmt {
 
 namespace {
 
-// Of one context, an event in the making of the stack of another; more is no nesting but events without stacks.
+// In one context only an event during the stack capture of another nests; more means events without stacks.
 constexpr std::size_t kMostNested = 4;
-// An event and one for each kind of interrupt, before a first stack says that there are any.
+// One event and one for each kind of interrupt, until a first stack shows that the trace has any.
 constexpr std::size_t kHeldWithoutStacks = 4;
-// Events that an interrupt may have between an event and its stack: what has to be held, and is copied for every batch.
+// Events of interrupts between an event and its stack; they are held, and copied for every batch.
 constexpr std::size_t kMostHeld = 512;
 
 constexpr std::uint8_t kInterrupts = Context::kSoftIrq | Context::kHardIrq | Context::kNmi;
@@ -57,7 +57,7 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
-  // What waited for a user stack only has none.
+  // Events that waited only for a user stack have none.
   while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
          batch[waiting_.back()].stack != StackId{})
     waiting_.pop_back();
@@ -80,7 +80,7 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
   waiting_.erase(found.base(), waiting_.end());  // its user stack may come
 }
 
-// The kernel writes one, empty or not, behind every event.
+// The kernel writes a user stack, maybe empty, after every event.
 void StackMatcher::give_user_stack(EventBatch& batch, const Event& stack) {
   const auto found = std::find_if(waiting_.rbegin(), waiting_.rend(),
                                   [&](std::size_t index) { return same_context(batch[index], stack); });
@@ -122,7 +122,7 @@ bool StackedStream::read(EventBatch& batch) {
     if (!batch.empty()) return true;
     batch.swap(held_);
   }
-  ended_ = true;  // what was held comes out now
+  ended_ = true;  // held events come out now
   return !batch.empty();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Gives stacks to the events they belong to. With the tracer's options `stacktrace` and `userstacktrace` the kernel
-// writes the stacks of an event behind it, as records of their own, the user's last; an interrupt between them has its
-// events and their stacks there (kernel/trace/trace.c, trace_buffer_unlock_commit_regs; Linux 2.6.31 to 6.18):
+// writes an event's stacks after it, as separate records, the user stack last. An interrupt between them writes its own
+// events and stacks there (kernel/trace/trace.c, trace_buffer_unlock_commit_regs; Linux 2.6.31 to 6.18):
 //   event A, event B of an interrupt, stack of B, stack of A, user stack of A
-// What an interrupt does is not done for the program below it: its events get no user stack.
+// An interrupt does not act for the program that it interrupts: its events get no user stack.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace kmt {
 // One CPU's.
 class StackMatcher {
  public:
-  // `users` are those of the decoder that the events come from.
+  // `users` belong to the decoder of the events.
   StackMatcher(TraceInfo& info, UserStacks& users) : info_(info), users_(users) {}
 
-  // Goes on where the last call ended. Events whose stacks may still come stay in the batch: hold_back() takes them.
+  // Continues after the last call. Events whose stacks may still come stay in the batch, for hold_back().
   void match(EventBatch& batch);
-  // Between the events behind which it is called and those that follow, some were lost: no stack belongs across that.
+  // Marks a loss between the events before and after this call: no stack crosses it.
   void lost_at(std::size_t index) { losses_.push_back(index); }
-  // Moves the events from the batch's end to `held` that wait for their stacks.
+  // Moves the events that wait for their stacks from the batch's end to `held`.
   void hold_back(EventBatch& batch, EventBatch& held);
 
  private:
@@ -37,19 +37,19 @@ class StackMatcher {
 
   TraceInfo& info_;
   UserStacks& users_;
-  std::size_t next_ = 0;              // index of the first event not looked at
+  std::size_t next_ = 0;              // index of the first unmatched event
   std::vector<std::size_t> waiting_;  // indices of events that lack a stack, few, in order
-  std::vector<std::size_t> losses_;   // indices in front of which events were lost
+  std::vector<std::size_t> losses_;   // indices of events after a loss
 };
 
-// A CPU's events as a reader decodes them, with their stacks.
+// A CPU's events from a reader, with their stacks.
 class StackedStream : public CpuStream {
  public:
   StackedStream(TraceInfo& info, UserStacks& users) : stacks_(info, users) {}
   bool read(EventBatch& batch) final;
 
  protected:
-  // Appends some events, maybe none; false at the end, behind which it is not called again.
+  // Appends some events, maybe none; false at the end, after which it is not called.
   virtual bool append(EventBatch& batch) = 0;
   void lost_at(std::size_t index) { stacks_.lost_at(index); }
 

@@ -37,7 +37,7 @@ void ThreadGroups::learn(const TaskCreation& creation, Bytes record, ByteOrder o
   const std::uint64_t flags = load_sized(record.data() + creation.clone_flags, creation.flags_bytes, order);
   std::int32_t group = tid;
   if ((flags & kCloneThread) != 0) {
-    group = task_at(creation.parent);  // maybe a thread as well, of which another CPU tells: thread_group() goes on
+    group = task_at(creation.parent);  // maybe itself a thread, created on another CPU: thread_group() resolves it
     if (const auto parent = groups_.find(group); parent != groups_.end()) group = parent->second;
   }
   groups_[tid] = group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which thread group a new task belongs to, from task_newtask (include/trace/events/task.h, Linux 3.4 to 6.18): with
-// CLONE_THREAD that of the task that made it, in whose context the event is, else one of its own.
+// The thread group of a new task, from task_newtask (include/trace/events/task.h, Linux 3.4 to 6.18). With CLONE_THREAD
+// it is that of the event's task, the creator; otherwise a new one.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kmt {
 
-// Where the fields of a task_newtask are.
+// The offsets of a task_newtask's fields.
 struct TaskCreation {
   std::uint32_t parent = 0;  // 4 bytes, as pid
   std::uint32_t pid = 0;
@@ -21,11 +21,11 @@ struct TaskCreation {
   std::uint32_t flags_bytes = 0;  // 4 or 8
 };
 
-// Empty for every other event. All fields lie within `least_bytes` afterwards.
+// Empty for every other event. `least_bytes` grows to cover all fields.
 std::optional<TaskCreation> task_creation(const EventFormat& format, std::uint32_t& least_bytes);
 
-// Writes into TraceTasks::thread_groups. Records of different CPUs may come in any order of time: of equal ids the
-// latest task counts, and more than what was known when the recording began or ended.
+// Writes TraceTasks::thread_groups. CPUs' records may come in any time order: of tasks with one ID the latest counts,
+// and outranks the lists of the recording's start and end.
 class ThreadGroups {
  public:
   explicit ThreadGroups(TraceInfo& info) : groups_(info.tasks.thread_groups) {}
@@ -34,7 +34,7 @@ class ThreadGroups {
 
  private:
   std::unordered_map<std::int32_t, std::int32_t>& groups_;
-  std::unordered_map<std::int32_t, std::uint64_t> told_at_;  // when events told of a task
+  std::unordered_map<std::int32_t, std::uint64_t> told_at_;  // time of the latest event of a task
 };
 
 }  // namespace kmt

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events that tell what a task is called, and since when: task_newtask, task_rename, sched_switch, sched_process_exec,
-// sched_process_fork (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18), and what LTTng tells of each task
-// when its tracing begins.
+// Names of tasks and their start times, from task_newtask, task_rename, sched_switch, sched_process_exec and
+// sched_process_fork (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18), and from LTTng's list at its start.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace kmt {
 
-// One name that a record tells.
+// One name in a record.
 struct TaskNaming {
   enum class Kind : std::uint8_t {
     from_now,  // a name
@@ -21,12 +20,12 @@ struct TaskNaming {
     path_from_now,  // the path of a program, whose last part is the name
   };
   Kind kind = Kind::from_now;
-  std::uint32_t pid = 0;   // where the task's id is, 4 bytes
-  std::uint32_t name = 0;  // where the name is
-  std::uint32_t size = 0;  // bytes of it; 0: a __data_loc is there
+  std::uint32_t pid = 0;   // offset of the task's ID, 4 bytes
+  std::uint32_t name = 0;  // offset of the name
+  std::uint32_t size = 0;  // bytes of the name; 0: it is a __data_loc
 };
 
-// What the event tells; nothing for most. Everything lies within `least_bytes` afterwards.
+// Returns the names in an event; most have none. `least_bytes` grows to cover the fields.
 std::vector<TaskNaming> task_namings(const EventFormat& format, std::uint32_t& least_bytes);
 
 // The record has at least `least_bytes`.
