@@ -23,7 +23,6 @@ NOT_YET = (
     'src/anonymise/',
     'src/capture/',
     'src/cli/',
-    'src/formats/',
     'src/results/',
     'src/symbols/',
     'src/trace/',

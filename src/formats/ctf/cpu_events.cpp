@@ -13,7 +13,7 @@ namespace kmt::ctf {
 
 namespace {
 
-// Events before 1970 there are none: what a damaged clock says of them counts as its beginning.
+// No event is older than 1970: an earlier time from a damaged clock counts as 1970.
 std::optional<std::uint64_t> ns_of(const bt_clock_snapshot* snapshot) {
   std::int64_t ns = 0;
   if (snapshot == nullptr ||
@@ -58,7 +58,7 @@ bool StreamCursor::give_damage() {
   return true;
 }
 
-// Whether the message is a step.
+// True if the message is a step.
 bool StreamCursor::take(const bt_message* message) {
   switch (bt_message_get_type(message)) {
     case BT_MESSAGE_TYPE_STREAM_BEGINNING:
@@ -129,7 +129,7 @@ const Step* CpuEvents::next() {
   for (const auto& stream : streams_)
     if (current_ == nullptr || stream->step().time_ns < current_->step().time_ns) current_ = stream.get();
   if (current_ == nullptr) return nullptr;
-  if (current_->step().kind != Step::Kind::event) {  // who runs may have changed unseen
+  if (current_->step().kind != Step::Kind::event) {  // the running task may have changed unseen
     task_ = kUnknownTask;
     context_ = 0;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events of one CPU, merged by time where a trace has several channels, with what the order of events tells: which
-// task runs (sched_switch) and in which interrupt (LTTng's irq events).
+// The events of one CPU, merged by time over a trace's channels. The order of events shows the running task
+// (sched_switch) and the interrupt (LTTng's irq events).
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 namespace kmt::ctf {
 
-// The task of an event, where the trace does not tell it.
+// The task of an event if the trace does not have it.
 inline constexpr std::int32_t kUnknownTask = -1;
 
 struct Step {
   enum class Kind : std::uint8_t { event, loss, damage };
   Kind kind = Kind::event;
-  std::uint64_t time_ns = 0;            // of the event; where a loss ends; the last time before damage
+  std::uint64_t time_ns = 0;            // of the event; the end of a loss; the last time before damage
   const bt_event* event = nullptr;      // valid until the next step
-  std::optional<std::uint64_t> lost{};  // events that were lost; empty: it does not say how many
+  std::optional<std::uint64_t> lost{};  // lost events; empty: unknown number
   std::string detail{};                 // of losses and damage
-  std::uint64_t since_ns = 0;           // of a loss: the last event in front of where it may begin
+  std::uint64_t since_ns = 0;           // of a loss: the last event before its possible start
 };
 
-// One stream of the trace, event by event. Needs a graph that lives longer.
+// One stream of the trace, event by event. The graph must outlive it.
 class StreamCursor {
  public:
   StreamCursor(Graph& graph, std::size_t stream) : graph_(graph), stream_(stream) {}
 
-  // Goes to the next step; false at the end. What is known of the stream is known after the first call.
+  // Goes to the next step; false at the end. The first call finds the stream.
   bool advance();
   const Step& step() const { return step_; }
-  const bt_stream* stream() const { return stream_ref_; }  // null: it ended before it told
+  const bt_stream* stream() const { return stream_ref_; }  // null: it ended before any message
   unsigned cpu() const { return cpu_.value_or(0); }
 
  private:
@@ -49,28 +49,28 @@ class StreamCursor {
   std::size_t stream_;
   Messages messages_;
   Step step_;
-  // Discarded events are told in front of the packet whose header counts them. A tracer discards them when that one is
-  // full and the next is not free yet: behind its last event, and so they are given there.
+  // Discarded events appear before the packet whose header counts them. They are reported after the previous packet's
+  // last event: a tracer discards when that packet is full and the next is not yet free.
   std::optional<Step> held_loss_;
-  std::optional<std::string> damage_;      // at which the stream ended
+  std::optional<std::string> damage_;      // at the stream's end
   const bt_stream* stream_ref_ = nullptr;  // held by the graph's component
   std::optional<unsigned> cpu_;
   std::uint64_t last_ns_ = 0;
   bool ended_ = false;
 };
 
-// What is wrong with an event, by its name.
+// Reports damage of an event, with the event's name.
 void report(Imperfection kind, const Step& step, unsigned cpu, Findings& findings);
 
 class CpuEvents {
  public:
   explicit CpuEvents(RecordBuilder& records) : records_(records) {}
-  // A cursor that stands at its first step.
+  // A cursor at its first step.
   void add(std::unique_ptr<StreamCursor> stream) { streams_.push_back(std::move(stream)); }
 
   // The next step, null at the end; valid until the next call.
   const Step* next();
-  // Of the event that next() gave; null when its class has no description. Call once.
+  // Returns the record of next()'s event; null if its class has no description. Call once.
   const EventRecord* record();
 
  private:

@@ -28,11 +28,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTextStart = "/* CTF 1";
 constexpr std::size_t kUuidBytes = 16;
 constexpr int kMostDepth = 6;                   // session, archives, chunk, domain, uid, 64-bit
-constexpr std::size_t kMostText = 1u << 20;     // of the metadata's start: where `trace { … }` stands
-constexpr std::size_t kMostFolders = 1u << 16;  // a tree as large as that is no trace
+constexpr std::size_t kMostText = 1u << 20;     // of the metadata's start, which has `trace { … }`
+constexpr std::size_t kMostFolders = 1u << 16;  // a larger tree is not a trace
 
 struct Metadata {
-  std::string uuid;  // as text or bytes, just to be compared; empty: it has none
+  std::string uuid;  // as text or bytes, only for comparison; may be empty
   ByteOrder byte_order = kHostOrder;
 };
 
@@ -44,7 +44,7 @@ std::string start_of(const fs::path& path, std::size_t bytes) {
   return text;
 }
 
-// Of the first `name = value`, or `name = "value"`, of a text; empty without one.
+// Returns the value of the first `name = value`, or `name = "value"`, in a text; empty without one.
 std::string_view value_of(std::string_view text, std::string_view name) {
   constexpr std::string_view kBlanks = " \t\n";
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -59,7 +59,7 @@ std::string_view value_of(std::string_view text, std::string_view name) {
   return {};
 }
 
-// Of a packet the first 20 bytes: magic in the trace's byte order, uuid. In plain text both are words.
+// Reads the first 20 bytes of a packet: magic in the trace's byte order, uuid. In plain text both are words.
 std::optional<Metadata> metadata_at(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<Metadata> metadata_at(const fs::path& path) {
 // Folders in and below `root`, by path.
 struct Found {
   std::map<std::string, Metadata> folders;  // with metadata
-  std::string cut_off;                      // a metadata file too short to be any; empty: there is none
+  std::string cut_off;                      // a metadata file too short to be valid; empty: none
 };
 
 void look_at(const fs::path& folder, Found& found) {
@@ -104,13 +104,13 @@ Found folders_below(const fs::path& root) {
   return found;
 }
 
-// The path itself, or the folder of a metadata file that was named.
+// Returns the path itself, or the folder if it names a metadata file.
 fs::path root_of(const std::string& path) {
   const fs::path named(path);
   return named.filename() == "metadata" && metadata_at(named) ? fs::absolute(named).parent_path() : named;
 }
 
-// Takes "_12" from the end of a name; empty where there is no such thing.
+// Takes "_12" from the end of a name; empty without a number.
 std::optional<unsigned> take_last_number(std::string_view& name) {
   const std::size_t mark = name.rfind('_');
   if (mark == std::string_view::npos) return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<unsigned> take_last_number(std::string_view& name) {
   return number;
 }
 
-// "channel0_3" is the fourth CPU's. Of "channel0_3_7" nobody can tell: a stream of several files, or a channel's name.
+// "channel0_3" is the fourth CPU's. "channel0_3_7" is ambiguous: a stream of several files, or a channel's name.
 std::optional<unsigned> number_of_stream(std::string_view name) {
   const std::optional<unsigned> last = take_last_number(name);
   return take_last_number(name) ? std::nullopt : last;
@@ -202,7 +202,7 @@ Folders find_folders(const std::string& path) {
   if (folders.traces.empty() && !found.cut_off.empty()) throw no_metadata(found.cut_off);
   if (folders.traces.empty()) throw Error(fmt::format("{} has no CTF trace in it", printable(path)));
 
-  // Not in a trace's own folder, where each file is a stream: beside it.
+  // Beside the trace's own folder, where each file is a stream.
   const fs::path of_trace(folders.traces.front().front());
   for (const fs::path& place : {root, fs::absolute(of_trace).parent_path()}) {
     std::error_code code;

@@ -25,7 +25,7 @@ using IteratorRef = std::unique_ptr<const bt_message_iterator, Put<bt_message_it
 
 using QueryRef = std::unique_ptr<const bt_query_executor, Put<bt_query_executor, bt_query_executor_put_ref>>;
 
-// Only what is installed with the library: no code from the user's folders or the environment.
+// Only the installed plugin: no code from the user's folders or the environment.
 PluginRef ctf_plugin() {
   const bt_plugin* plugin = nullptr;
   if (bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) != BT_PLUGIN_FIND_STATUS_OK) {
@@ -58,7 +58,7 @@ ValueRef inputs_of(const std::vector<std::string>& folders) {
 Error babeltrace_error(const std::string& what) {
   const bt_error* const raised = bt_current_thread_take_error();
   if (raised == nullptr) return Error(what);
-  // Causes come innermost first; those of the library itself only say which of its functions was called.
+  // Causes come innermost first; the library's own ones only name its functions.
   std::vector<std::string> causes;
   for (std::uint64_t i = 0; i < bt_error_get_cause_count(raised); ++i) {
     const bt_error_cause* const cause = bt_error_borrow_cause_by_index(raised, i);
@@ -118,9 +118,9 @@ struct Graph::State {
   SinkClassRef sink_class;
   std::vector<const bt_port_output*> outputs;
   GraphRef graph;
-  std::vector<IteratorRef> iterators;  // in the order of the outputs; gone before the graph
+  std::vector<IteratorRef> iterators;  // in the order of the outputs; destroyed before the graph
 
-  // What the sink is asked for when the graph runs it the next time, and what came of it.
+  // The sink's request for the graph's next run, and its result.
   std::size_t wanted = 0;
   Messages* messages = nullptr;
   bool ended = false;
@@ -200,7 +200,7 @@ bt_component_class_sink_graph_is_configured_method_status Graph::State::create_i
   return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
-// A stream that fails does not fail the graph: the other streams are still to be read.
+// A stream's failure must not fail the graph: the other streams are still to be read.
 bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_component_sink* sink) {
   State& state = of(sink);
   bt_message_array_const messages = nullptr;
@@ -216,7 +216,7 @@ bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_comp
 }
 
 Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::make_unique<State>()) {
-  bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);  // what matters comes as an error
+  bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);  // important messages come as errors
   state_->plugin = ctf_plugin();
   state_->create_sink_class();
   state_->graph.reset(bt_graph_create(0));
@@ -235,7 +235,7 @@ bool Graph::read(std::size_t stream, Messages& messages) {
   state_->wanted = stream;
   state_->messages = &messages;
   state_->ended = false;
-  // The plugin may leave an error after a successful call, and the library aborts when it finds one here.
+  // The plugin may leave an error after a successful call, and the library aborts if it finds one here.
   bt_current_thread_clear_error();
   const bt_graph_run_once_status status = bt_graph_run_once(state_->mutable_graph());
   if (status != BT_GRAPH_RUN_ONCE_STATUS_OK) throw babeltrace_error("Cannot read the CTF trace");

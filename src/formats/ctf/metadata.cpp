@@ -134,7 +134,7 @@ std::vector<WrittenField> written_fields(const EventFormat& format) {
     if (field.is_dynamic)
       form = field.is_string ? FieldForm::text : FieldForm::sequence;
     else if (is_last && field.is_array && (field.size == 0 || format.system == "ftrace"))
-      form = FieldForm::rest;  // as long as the record is
+      form = FieldForm::rest;  // to the record's end
     else if (field.size == 0)
       continue;
     else if (field.is_array && field.is_string)

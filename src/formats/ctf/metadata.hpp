@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The metadata of the CTF 1.8 that is written: one stream class, an event class for each of the kernel's formats, named
-// as LTTng names them. All is aligned to bytes, so that an event's fields are those of the record one after the other.
+// The metadata of written CTF 1.8: one stream class, and an event class for each of the kernel's formats, with LTTng's
+// names. All fields are aligned to bytes, so that an event contains the record's fields in order.
 #pragma once
 
 #include <array>
@@ -15,24 +15,24 @@ namespace kmt::ctf {
 
 using Uuid = std::array<std::uint8_t, 16>;
 
-// How a field of a record becomes a field of an event.
+// The conversion of a record's field into an event's field.
 enum class FieldForm : std::uint8_t {
   number,
-  characters,  // so many, text up to the first NUL
-  numbers,     // so many
+  characters,  // a fixed number, text up to the first NUL
+  numbers,     // a fixed number
   text,        // a string, of a __data_loc
-  sequence,    // a u16 that counts, then the numbers, of a __data_loc
-  rest,        // the same, of all that the record has from there on
+  sequence,    // a u16 count, then the numbers, of a __data_loc
+  rest,        // the same, from there to the record's end
 };
 struct WrittenField {
   FormatField field;
   FieldForm form = FieldForm::number;
   unsigned element_size = 1;  // of numbers, sequence, rest
 };
-// Those behind the common ones.
+// Fields after the common ones.
 std::vector<WrittenField> written_fields(const EventFormat& format);
 
-// Bytes in front of a packet's events and where its context's members stand, as the metadata says.
+// The bytes before a packet's events, and the offsets of its context's members.
 struct PacketLayout {
   static constexpr std::size_t kMagic = 0, kUuid = 4, kStreamId = 20, kInstance = 24;
   static constexpr std::size_t kBegin = 32, kEnd = 40, kContentBits = 48, kPacketBits = 56, kSequence = 64;

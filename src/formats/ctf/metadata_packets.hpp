@@ -10,8 +10,8 @@ namespace kmt::ctf {
 
 constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // in the trace's byte order
 
-// Throws Error, with the offset, where the packets' headers do not lead from one to the next up to the end of the file:
-// libbabeltrace2 (2.0) reads such a file for ever. All of another file, text, is passed.
+// Throws Error, with the offset, if the packets' headers do not lead from one to the next up to the file's end:
+// libbabeltrace2 (2.0) reads such a file in an endless loop. Accepts other files, which are text.
 void check_metadata_packets(Bytes file);
 
 }  // namespace kmt::ctf

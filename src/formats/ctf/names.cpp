@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kUnderstood[] = {"kmem", "percpu", "vmalloc"};
 
-// LTTng's names of what ftrace calls syscalls:sys_enter_openat, and of the same of a 32-bit task.
+// LTTng's names of ftrace's syscalls:sys_enter_openat, and of the same for a 32-bit task.
 constexpr std::pair<std::string_view, std::string_view> kSyscallEvents[] = {
     {"syscall_entry_", "sys_enter_"},
     {"syscall_exit_", "sys_exit_"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What LTTng calls the kernel's events and fields. It puts the tracepoint's system in front of names that do not begin
-// with it (kmalloc: kmem_kmalloc, sched_switch as it is), calls those of system calls syscall_entry_openat, and in
-// scheduler events a task's id is `tid` and its process' `pid` (lttng-modules 2.5 to 2.13).
+// LTTng's names of the kernel's events and fields. It prefixes a name with its system unless the name starts with it
+// (kmem_kmalloc, but sched_switch). System calls are syscall_entry_openat. In scheduler events a task's ID is `tid` and
+// its process' is `pid` (lttng-modules 2.5 to 2.13).
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct KernelEvent {
   std::string name;
 };
 
-// Exact for the events that are understood. Others keep their name, and what stands before its first `_` is taken for
-// the system. "SYSTEM:NAME", as `perf data convert` writes it, is taken as it is.
+// Exact for interpreted events. Others keep their name, and the part before the first `_` counts as the system.
+// "SYSTEM:NAME", as `perf data convert` writes it, stays unchanged.
 KernelEvent kernel_event(std::string_view lttng_name);
 std::string lttng_event(std::string_view system, std::string_view name);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// What events tell of their tasks beside what the kernel's own events do.
+// Learns about tasks from fields and contexts that the kernel's own events lack.
 class TaskLearner {
  public:
   explicit TaskLearner(TraceInfo& info) : info_(info) {}
@@ -112,8 +112,7 @@ class CtfSource : public Source {
     time_ns_ = static_cast<std::int64_t>(batch.back().time_ns);
     return true;
   }
-  // By the time: libbabeltrace2 does not tell how many bytes it has read. It is asked for the range when somebody
-  // waits.
+  // Uses times, because libbabeltrace2 does not report how many bytes it has read. Called only if progress is shown.
   double progress() const override {
     if (!range_) range_ = trace_.time_range().value_or(TimeRange{});
     const auto [begin, end] = *range_;

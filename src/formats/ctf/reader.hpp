@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A CTF trace as a Source: LTTng's kernel traces, what convert writes, and others whose events are named as theirs.
-// docs/formats/ctf.md says how its events become the kernel's.
+// A CTF trace as a Source: LTTng's kernel traces, convert's output, and others with the same event names.
+// docs/formats/ctf.md describes how its events become the kernel's.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kmt::ctf {
 
-// The path names a folder. Throws Error when its trace is beyond reading.
+// The path names a folder. Throws Error if its trace is unreadable.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::ctf

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events of a CTF trace as the records that the kernel's own ring buffer would hold of them: what reads and writes
-// those then serves CTF as well. Each event class gets a format description; where the trace brought the kernel's own
-// description of the event along, that one is used.
+// Turns events of a CTF trace into ring-buffer records, so that their readers and writers serve CTF too. Each event
+// class gets a format description: the kernel's own if the trace has it.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +19,41 @@
 
 namespace kmt::ctf {
 
-// A task's id and its process'.
+// The IDs of a task and its process.
 struct TaskOfProcess {
   std::int32_t tid = 0;
   std::int32_t process = 0;
 };
 
-// An event's record, and what is told beside its fields. All of it holds until the next event.
+// An event's record, and facts that are not in its fields. Valid until the next event.
 struct EventRecord {
   Bytes record;
-  Bytes stack, user_stack;                   // records of their own behind it; empty: the event has none
-  bool tells_flags = false;                  // what it says counts, not what interrupts were seen to begin
-  bool is_cut_off = false;                   // a string, an array or the stack is not all there: it is too long
+  Bytes stack, user_stack;                   // separate records that follow; empty: the event has none
+  bool tells_flags = false;                  // its flags override those from interrupts seen before
+  bool is_cut_off = false;                   // a string, an array or the stack was too long
   std::int32_t tid = 0;                      // its task's
-  std::optional<std::int32_t> next_tid;      // sched_switch: who runs from now on
-  std::uint8_t begins = 0, ends = 0;         // Context bits, of events that begin and end interrupts
-  std::string_view task_name;                // its task's; empty: not told
-  std::optional<TaskOfProcess> task, other;  // its own, and one that its fields name
+  std::optional<std::int32_t> next_tid;      // sched_switch: the task that runs next
+  std::uint8_t begins = 0, ends = 0;         // context bits that start and end with this event
+  std::string_view task_name;                // its task's; may be empty
+  std::optional<TaskOfProcess> task, other;  // its own, and one in its fields
 };
 
 class RecordBuilder {
  public:
-  // `known`: descriptions that the trace brought along. Records are in the byte order.
+  // `known`: descriptions in the trace. Records have the given byte order.
   RecordBuilder(std::vector<FormatText> known, ByteOrder order, Findings& findings);
 
-  // All event classes of a trace, once.
+  // Call it once, with all event classes of a trace.
   void add(const bt_trace_class* traces);
-  // When all are added. Classes that cannot be described become findings.
+  // Call it after the last add(). Classes that cannot be described become findings.
   void finish(Findings& findings);
 
   const std::vector<FormatText>& texts() const { return texts_; }
   const std::vector<EventFormat>& formats() const { return formats_; }
   unsigned long_bytes() const { return long_bytes_; }  // 4 or 8: of the addresses in memory events
 
-  // Null: no description of its class could be made. Where the event does not tell its task and its flags, the given
-  // ones are taken. The end of what does not fit into a page of a ring buffer is cut off.
+  // Null if its class could not be described. The given task and flags are used if the event has none. A record longer
+  // than a page of a ring buffer is cut off.
   const EventRecord* record_of(const bt_event* event, std::int32_t tid, std::uint8_t flags);
 
  private:
@@ -77,7 +76,7 @@ class RecordBuilder {
   struct Stacks {
     bool any = false;
     std::optional<unsigned> id;       // of their format
-    std::optional<FormatField> head;  // the size, of a user's stack the process
+    std::optional<FormatField> head;  // the size, or a user stack's process
     std::optional<FormatField> callers;
     std::vector<std::uint8_t> record;  // the latest one
   };
@@ -100,7 +99,7 @@ class RecordBuilder {
 
   ByteOrder order_;
   std::vector<FormatText> texts_;     // known ones first
-  std::vector<EventFormat> formats_;  // of them, those that can be parsed
+  std::vector<EventFormat> formats_;  // those that can be parsed
   std::size_t known_texts_ = 0;
   std::unordered_map<std::string, unsigned> known_ids_;  // by LTTng's name
   std::set<unsigned> ids_;

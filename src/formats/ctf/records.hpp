@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// CTF from and to raw records. docs/formats/ctf.md says what is written.
+// Conversion of CTF from and to raw records; docs/formats/ctf.md describes the output.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace kmt::ctf {
 
-// Reads the trace twice: what its tasks are called is known at the end only.
+// Reads the trace twice: tasks' names are complete only at the end.
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
-// Writes a new folder, complete when finish() is called. One ring buffer only: instances are refused.
+// Writes a new folder, complete after finish(). Refuses instances: it takes only one ring buffer.
 class RecordWriter : public RecordSink {
  public:
-  // What cannot be written as an event becomes a finding.
+  // Parts that cannot be written as events become findings.
   RecordWriter(const std::string& folder, Findings& findings);
   ~RecordWriter() override;
   void describe(const TraceDescription& description) override;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPacketStart = 20;  // magic and uuid: the same bytes in front of each packet
+constexpr std::size_t kPacketStart = 20;  // magic and uuid: the same bytes at the start of each packet
 
 bool refuses(const fs::path& folder) {
   try {
@@ -28,7 +28,7 @@ bool refuses(const fs::path& folder) {
   }
 }
 
-// Where the last packet begins; 0: there is none behind the first.
+// Returns the offset of the last packet; 0 if there is only one.
 std::size_t last_packet(Bytes stream) {
   if (stream.size() < 2 * kPacketStart) return 0;
   const Bytes start = stream.first(kPacketStart);
@@ -46,7 +46,7 @@ Salvage::Salvage(const std::vector<std::vector<std::string>>& traces, const Erro
   if (!any_) throw refusal;
 }
 
-// Each stream is tried alone, then all that passed are linked into one folder.
+// Tries each stream alone, then links all good ones into one folder.
 std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findings& findings) {
   const fs::path place = place_.path();
   const fs::path trial = place / "trial", kept = place / std::to_string(count_++);

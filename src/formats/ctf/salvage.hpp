@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// libbabeltrace2 refuses a whole trace when one of its streams is cut off or damaged where packets begin. This makes a
-// folder of links to what it can read: other streams, and of a stream that was cut off the packets in front of the
-// cut.
+// libbabeltrace2 refuses a whole trace if one of its streams is truncated, or damaged at a packet's start. Salvage
+// makes a folder of links to the readable part: other streams, and a truncated stream's packets before the cut.
 #pragma once
 
 #include <filesystem>
@@ -16,13 +15,13 @@ namespace kmt::ctf {
 
 class Salvage {
  public:
-  // `traces`: their folders, which libbabeltrace2 refused with `refusal`. What is left out becomes findings. Throws
-  // the refusal when it is not a stream's, or nothing is left.
+  // `traces`: their folders, which libbabeltrace2 refused with `refusal`. Dropped parts become findings. Throws the
+  // refusal if no stream is the cause, or nothing is left.
   Salvage(const std::vector<std::vector<std::string>>& traces, const Error& refusal, Findings& findings);
   Salvage(const Salvage&) = delete;
   Salvage& operator=(const Salvage&) = delete;
 
-  // For as long as the object lives.
+  // Valid during the object's life.
   const std::vector<std::vector<std::string>>& traces() const { return traces_; }
 
  private:
@@ -31,7 +30,7 @@ class Salvage {
   TemporaryFolder place_;
   std::vector<std::vector<std::string>> traces_;
   int count_ = 0;     // of folders
-  bool any_ = false;  // stream that can be read
+  bool any_ = false;  // a stream is readable
 };
 
 }  // namespace kmt::ctf

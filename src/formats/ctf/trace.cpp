@@ -107,7 +107,7 @@ void Trace::read_description(Findings& findings) {
   findings.add({Imperfection::assumed_page_size, {}, {}, {}, {}});
 }
 
-// What was written of each CPU has to be there: nothing in a stream tells of another one, or of its own end.
+// Compares with the note of written sizes: no stream shows another stream's existence, or its own end.
 void Trace::compare_streams(std::string_view streams, Findings& findings) const {
   for (std::string_view line : split(streams, '\n')) {
     const auto cpu = take_number<unsigned>(line);
@@ -167,7 +167,7 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   const char* const clock_name = clock != nullptr ? bt_clock_class_get_name(clock) : nullptr;
   kernel.clock = clock_name != nullptr ? clock_name : "";
   kernel.clock_choices = fmt::format("[{}]", kernel.clock);
-  kernel.clock_scale.mult = 1;  // libbabeltrace2 has made nanoseconds of them
+  kernel.clock_scale.mult = 1;  // libbabeltrace2 has converted them to nanoseconds
   if (stream != nullptr && clock == nullptr) {
     kernel.clock_scale.mult = 0;
     findings.add({Imperfection::clock_not_nanoseconds, "its streams have no clock", {}, {}, {}});

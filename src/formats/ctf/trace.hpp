@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A CTF trace, opened: what it says of the machine, and the events of each CPU.
+// An opened CTF trace: the machine's description, and the events of each CPU.
 #pragma once
 
 #include <map>
@@ -16,15 +16,15 @@
 namespace kmt::ctf {
 
 struct Trace {
-  // Throws Error when there is no trace below the path or it is beyond reading.
+  // Throws Error if there is no readable trace below the path.
   Trace(const std::string& path, Findings& findings);
 
-  // When it begins and ends, of its first folders.
+  // Its start and end, from its first folders.
   std::optional<TimeRange> time_range() const;
 
   std::string format;            // "CTF of lttng-modules 2.10.0"
   TraceDescription description;  // with the formats of all its events; times are in nanoseconds
-  bool is_described = false;     // by kmemtrace, beside the trace: with the names of tasks
+  bool is_described = false;     // by kmemtrace, in a file beside the trace, with the names of tasks
 
  private:
   void read_description(Findings& findings);
@@ -33,10 +33,10 @@ struct Trace {
   void open_streams(Findings& findings);
 
   Folders folders_;
-  std::unique_ptr<Salvage> salvage_;  // of a damaged trace; gone after the graph
+  std::unique_ptr<Salvage> salvage_;  // of a damaged trace; destroyed after the graph
   std::unique_ptr<Graph> graph_;
 
- public:  // gone before the graph
+ public:  // destroyed before the graph
   std::unique_ptr<RecordBuilder> records;
   std::map<unsigned, CpuEvents> cpus;  // by number
 };

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMagic = 0xC1FC1FC1;
 constexpr unsigned kPrivateFolder = 0700;
-constexpr std::size_t kPacketBytes = 256u << 10;  // a packet ends with the event that makes it as large
+constexpr std::size_t kPacketBytes = 256u << 10;  // a packet ends with the event that reaches this size
 
 // The packets of one CPU's file, which is open only while one is written: there may be many CPUs.
 class PacketWriter {
@@ -62,9 +62,9 @@ class PacketWriter {
   void lost(std::optional<std::uint64_t> count) {
     lost_pending_ = true;
     lost_events_ += count.value_or(0);
-    if (!count) ++lost_packets_;  // of a packet that is missing nobody knows how many events it had
+    if (!count) ++lost_packets_;  // a missing packet's number of events is unknown
   }
-  // The events may go on, a loss may wait for the next one.
+  // Events may continue; a loss may wait for the next one.
   void pause() { end_packet(); }
   void finish() {
     if (lost_pending_) write_loss(last_ns_);
@@ -72,9 +72,9 @@ class PacketWriter {
   }
 
  private:
-  // An empty packet from the last event in front of the loss to the first one behind it: so a reader knows when it was.
+  // Writes an empty packet from the last event before the loss to the first one after it, which shows its time.
   void write_loss(std::uint64_t until_ns) {
-    if (bytes_.empty() && sequence_ == 0) {  // a reader counts from the first packet on
+    if (bytes_.empty() && sequence_ == 0) {  // readers count from the first packet on
       begin_packet(until_ns);
       last_ns_ = until_ns;
     }
@@ -116,9 +116,9 @@ class PacketWriter {
   unsigned cpu_;
   Uuid uuid_;
   ByteOrder order_;
-  std::vector<std::uint8_t> bytes_;  // of the packet that is being filled; empty: none is
+  std::vector<std::uint8_t> bytes_;  // of the current packet; empty: none
   std::uint64_t begin_ns_ = 0, last_ns_ = 0;
-  std::uint64_t sequence_ = 0, discarded_ = 0;  // as the next packet tells them
+  std::uint64_t sequence_ = 0, discarded_ = 0;  // for the next packet
   std::uint64_t lost_events_ = 0, lost_packets_ = 0;
   bool lost_pending_ = false;
   std::uint64_t written_ = 0;
@@ -174,14 +174,14 @@ void write_description(const std::string& path, TraceDescription description, co
 struct RecordWriter::State {
   fs::path folder;
   Findings& findings;
-  fs::path unfinished;  // the folder's name until it is complete; empty: there is none
+  fs::path unfinished;  // temporary name of the folder; may be empty
   Uuid uuid = random_uuid();
   TraceDescription description;
   std::vector<EventFormat> formats;
   std::unordered_map<unsigned, WrittenEvent> events;  // by id
   std::set<std::size_t> used;                         // formats
   std::map<unsigned, PacketWriter> cpus;
-  PacketWriter* packets = nullptr;  // of the stream that is being written
+  PacketWriter* packets = nullptr;  // of the current stream
 
   const KernelDescription& kernel() const { return description.kernel; }
   void put_event(const WrittenEvent& event, Bytes record);
@@ -211,7 +211,7 @@ void RecordWriter::describe(const TraceDescription& description) {
   make_folder(state_->unfinished / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
-  Findings ignored;  // whoever reads the trace finds them again
+  Findings ignored;  // readers of the trace find them again
   state_->formats = parse_event_formats(state_->kernel().formats, ignored);
   for (std::size_t i = 0; i < state_->formats.size(); ++i)
     state_->events.emplace(state_->formats[i].id, written_event(state_->formats[i], i));
@@ -270,7 +270,7 @@ void RecordWriter::State::put_event(const WrittenEvent& event, Bytes record) {
   for (const WrittenField& field : event.fields) put_field(field, record);
 }
 
-// Where the value of a __data_loc or __rel_loc is, and its bytes; none where it says what cannot be.
+// Returns offset and size of a __data_loc's or __rel_loc's value; empty if they are invalid.
 std::pair<std::size_t, std::size_t> RecordWriter::State::place_of(const FormatField& field, Bytes record) const {
   const auto place = load<std::uint32_t>(record.data() + field.offset, kernel().byte_order);
   const std::size_t offset = (place & 0xFFFF) + (field.is_relative ? field.offset + 4u : 0), bytes = place >> 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records of one CPU into a block of columns; the layout is docs/formats/kmt.md, "Events".
+// Encodes records of one CPU into a block of columns; the layout is docs/formats/kmt.md, "Events".
 //
-// A record is taken apart into its time, its task, its address, and the rest: its shape. A call site repeats its shape
-// again and again (same event, caller, sizes, flags), so an event costs a small number for it, written once a block.
+// A record is split into time, task, address, and the rest: its shape. A call site repeats its shape (same event,
+// caller, sizes, flags), so an event stores only a small number for a shape that the block holds once.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ namespace kmt::kmt_format {
 
 enum class AddressKind : std::uint8_t { none, slab, page };
 
-// What of a record is what, for one event type.
+// The parts of an event type's record.
 struct RecordLayout {
   bool shaped = false;       // worth a shape; else a literal
-  std::size_t shortest = 0;  // a record that is shorter becomes a literal
+  std::size_t shortest = 0;  // a shorter record becomes a literal
   AddressKind address_kind = AddressKind::none;
   bool allocates = false;
   std::uint16_t address_offset = 0;
   std::uint8_t address_bytes = 0;
-  std::vector<std::uint8_t> field_mask;        // 0xFF where a field is, 0 where nothing or padding is
+  std::vector<std::uint8_t> field_mask;        // 0xFF in fields, 0 in gaps and padding
   std::vector<std::uint16_t> dynamic_offsets;  // of __data_loc fields
-  bool rest_is_data = false;                   // behind the fields, however far
+  bool rest_is_data = false;                   // after the fields, to the record's end
 };
 
 class RecordLayouts {
  public:
   RecordLayouts(const std::vector<EventFormat>& formats, ByteOrder order);
 
-  const RecordLayout* of(Bytes record) const;  // nullptr: an event that no format describes
+  const RecordLayout* of(Bytes record) const;  // nullptr: an event without a format
   ByteOrder order() const { return order_; }
   std::uint16_t tid_offset() const { return tid_offset_; }
 
@@ -47,7 +47,7 @@ class RecordLayouts {
   std::uint16_t tid_offset_ = 4;  // of common_pid, 4 bytes
 };
 
-// A finished block, not yet compressed, and what an index says of it.
+// A finished block, uncompressed, and its index entry.
 struct EventBlock {
   std::vector<std::uint8_t> bytes;
   std::uint64_t events = 0;
@@ -57,17 +57,17 @@ struct EventBlock {
 
 class BlockEncoder {
  public:
-  explicit BlockEncoder(const RecordLayouts& layouts);  // which must outlive the encoder
+  explicit BlockEncoder(const RecordLayouts& layouts);  // the layouts must outlive the encoder
 
   void add(std::uint64_t ticks, Bytes record);
-  // Events were lost here, so many if that is known.
+  // Events were lost here; empty: unknown number.
   void add_lost(std::optional<std::uint64_t> count);
 
   std::uint64_t events() const { return events_; }
   std::uint64_t failed_allocations() const { return failed_allocations_; }  // of the block
   bool empty() const { return events_ == 0 && lost_.empty(); }
-  std::size_t plain_bytes() const;  // about what finish() will return
-  EventBlock finish();              // the encoder is as new after it
+  std::size_t plain_bytes() const;  // about the size of finish()'s result
+  EventBlock finish();              // leaves the encoder empty
 
  private:
   using Column = std::vector<std::uint8_t>;
@@ -89,8 +89,8 @@ class BlockEncoder {
   std::uint64_t failed_allocations_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  Column scratch_;                    // the record being taken apart
-  FlatMap<std::uint32_t> shape_ids_;  // by hash; equal hashes of different shapes take the next free key
+  Column scratch_;                    // the record being split
+  FlatMap<std::uint32_t> shape_ids_;  // by hash; on collision a shape takes the next free key
   std::vector<Shape> shapes_;
   std::int32_t run_tid_ = 0;
   std::int32_t run_base_ = 0;
@@ -103,7 +103,7 @@ class BlockEncoder {
     std::uint64_t before_event = 0;
     std::optional<std::uint64_t> count;
   };
-  std::vector<Lost> lost_;  // in the order of the events, one a place
+  std::vector<Lost> lost_;  // by event, one per position
 };
 
 }  // namespace kmt::kmt_format

@@ -18,7 +18,7 @@ struct Varint {
   std::uint64_t value;
   const std::uint8_t* end;
 };
-// Apart and by value, so that a loop over a column keeps its place in a register.
+// A separate function with values as arguments lets a loop over a column keep its position in a register.
 [[gnu::noinline]] Varint long_varint(const std::uint8_t* at, const std::uint8_t* end) {
   std::uint64_t value = 0;
   if (!read_varint(at, end, value)) throw_cut_off();
@@ -27,7 +27,7 @@ struct Varint {
 
 }  // namespace
 
-// By far the most have one byte or two.
+// Nearly all have one or two bytes.
 inline std::uint64_t BlockReader::Column::varint() {
   if (end - at >= 2) {
     if (at[0] < 0x80) return *at++;
@@ -117,7 +117,7 @@ inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Co
   return shape.last_address = address;
 }
 
-// What changes with every event is kept in local variables: the time of reading a trace is spent here.
+// Local variables hold what changes with every event: this loop dominates the time of reading a trace.
 std::size_t BlockReader::read(std::span<BlockEvent> events) {
   if (!damage_.empty()) throw Error(damage_);
   const std::size_t wanted = std::min<std::uint64_t>(events.size(), events_ - position_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A block of columns back into records; the counterpart of block_encoder.hpp.
+// Decodes a block of columns into records; the counterpart of block_encoder.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kmt::kmt_format {
 
-// What records have in common: one record with its task and its address blank.
+// A record with its task and its address blank, common to many records.
 struct Shape {
   AddressKind address_kind = AddressKind::none;
   std::uint16_t address_offset = 0;
@@ -39,16 +39,16 @@ struct LostHere {
 
 class BlockReader {
  public:
-  // The plain bytes of a block, borrowed. Throws Error when their structure is damaged.
+  // Borrows the plain bytes of a block. Throws Error if their structure is damaged.
   BlockReader(Bytes block, ByteOrder record_order);
 
   std::uint64_t events() const { return events_; }
   const std::vector<Shape>& shapes() const { return shapes_; }
   const std::vector<LostHere>& lost() const { return lost_; }
-  // How many events were next, 0 at the end. Damage ends the events in front of it; the call after them throws Error.
+  // Returns how many events came, 0 at the end. Events before damage are returned first; the next call throws Error.
   std::size_t read(std::span<BlockEvent> events);
   bool next(BlockEvent& event) { return read({&event, 1}) == 1; }
-  // The whole record of an event of this block, as the kernel wrote it but for its padding.
+  // Rebuilds the kernel's record of an event, except its padding.
   void rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const;
 
  private:
@@ -56,7 +56,7 @@ class BlockReader {
     const std::uint8_t* at = nullptr;
     const std::uint8_t* end = nullptr;
 
-    // All throw Error where the column ends too early.
+    // All throw Error if the column ends too early.
     std::uint64_t varint();
     std::uint8_t byte();
     Bytes bytes(std::uint64_t count);
@@ -80,7 +80,7 @@ class BlockReader {
   std::uint64_t run_left_ = 0;
   std::int32_t tid_ = 0;
   RecentAddresses recent_[2];
-  std::string damage_;  // behind the events up to position_; empty: none was met
+  std::string damage_;  // damage after the events up to position_; empty: none
 };
 
 }  // namespace kmt::kmt_format

@@ -23,7 +23,8 @@ void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const s
 FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
-// Under another name until all of what a file begins with is there: who ends the recorder before leaves an older file.
+// The file has a temporary name until its first chunks are complete: a recorder killed before leaves an older file
+// intact.
 void FileStore::open() {
   if (file_) return;
   const std::string beside = path_ + ".new";
@@ -64,7 +65,7 @@ void FileStore::add(PackedBlock block) {
   write_waiting();
 }
 
-// Written with the next block, as the memory of programs.
+// Written with the next block, as the memory of programs is.
 void FileStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   samples_.push_back(sample);
@@ -135,7 +136,7 @@ void FlightStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   bytes_ += chunk.bytes.size();
   samples_.push_back(std::move(chunk));
-  // The first one tells of the start; of the others not more than a small part of the memory.
+  // The first sample shows the start; the others may take only a small part of the memory.
   constexpr std::size_t kFewest = 16;
   constexpr std::uint64_t kPart = 8;
   while (samples_.size() > kFewest && samples_.size() * samples_.back().bytes.size() > most_bytes_ / kPart) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the blocks of a recording go while it runs: into a file, into one file after the other, or into memory until
-// somebody asks for them.
+// Stores of the blocks of a running recording: a file, a sequence of files, or memory until a file is requested.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +19,25 @@ namespace kmt::kmt_format {
 class BlockStore {
  public:
   virtual ~BlockStore() = default;
-  // From any thread. Throws Error when the block cannot be stored; it is kept all the same and tried again.
+  // Callable from any thread. Throws Error if the block cannot be stored; it stays queued and is tried again.
   virtual void add(PackedBlock block) = 0;
 };
 
-// A .kmt file that grows. It appears, and replaces an older one, with the first block or at the end.
+// A growing .kmt file. It appears, and replaces an older one, with the first block or at the end.
 class FileStore : public BlockStore {
  public:
-  // `begin`: what every file begins with.
+  // `begin`: the first chunks of every file.
   FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams);
 
   void add(PackedBlock block) override;
   void add(const StateSample& sample);
   void add(UserMemory memory);
-  // Completes the file so far, if there is one, with what `end` says; what comes next goes into a file of that name.
+  // Completes the current file, if any, with `end`; later blocks go to a file of that name.
   void next_file(const std::string& path, const TraceDescription& end);
   void finish(const TraceDescription& end);
 
   const std::string& path() const { return path_; }
-  std::uint64_t bytes() const;      // of the current file, without what every file begins with
+  std::uint64_t bytes() const;      // of the current file, without the first chunks
   std::uint64_t all_bytes() const;  // of all files so far
 
  private:
@@ -52,8 +51,8 @@ class FileStore : public BlockStore {
   std::string path_;
   std::unique_ptr<FileWriter> file_;
   std::uint64_t begin_bytes_ = 0;      // of the current file
-  std::uint64_t completed_bytes_ = 0;  // of those before
-  std::vector<PackedBlock> waiting_;   // could not be written yet
+  std::uint64_t completed_bytes_ = 0;  // of the files before
+  std::vector<PackedBlock> waiting_;   // not yet written
   std::vector<StateSample> samples_;   // likewise
   UserMemoryParts user_memory_;        // likewise
 };
@@ -61,8 +60,8 @@ class FileStore : public BlockStore {
 // The latest blocks in memory, and samples of the same time.
 class FlightStore : public BlockStore {
  public:
-  // Keeps at most so many bytes, and of those what is not older than so many ticks, if that is said. While a file is
-  // written, what it holds is kept beside what comes meanwhile.
+  // Keeps at most this many bytes, and if given, nothing older than this many ticks. During a write, the blocks being
+  // written stay in memory besides new ones.
   FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
               std::optional<std::uint64_t> most_ticks);
 
@@ -72,12 +71,12 @@ class FlightStore : public BlockStore {
     std::uint64_t events = 0;
     std::uint64_t left_out = 0;  // the oldest: the disk was full
   };
-  // Writes what is kept now; recording may go on meanwhile. Where the disk has not enough room, the latest half of it,
-  // or a half of that. Throws Error, and leaves no file then.
+  // Writes the blocks kept now, while recording may continue. If the disk is too small, it writes the latest half, or a
+  // half of that. Throws Error and leaves no file then.
   Written write(const std::string& path, const TraceDescription& end) const;
 
   std::uint64_t bytes() const;
-  // Blocks were dropped because of the bytes that would have been kept by time.
+  // True if blocks within the time were dropped because of the memory limit.
   bool was_short_of_memory() const;
 
  private:
@@ -92,7 +91,7 @@ class FlightStore : public BlockStore {
   std::uint64_t most_bytes_;
   std::optional<std::uint64_t> most_ticks_;
   mutable std::mutex mutex_;
-  Blocks blocks_;            // as they were finished
+  Blocks blocks_;            // in order of completion
   std::uint64_t bytes_ = 0;  // of blocks and samples
   std::uint64_t newest_ticks_ = 0;
   bool was_short_of_memory_ = false;

@@ -16,11 +16,12 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr int kLevelOfEvents = 1;   // their columns are packed already, and there are many
-constexpr int kLevelOfTexts = 5;    // once a file, but who records waits: 9 takes twice as long for 7 % less
+constexpr int kLevelOfEvents = 1;   // columns are packed already, and blocks are many
+constexpr int kLevelOfTexts = 5;    // written once per file, but recording blocks on it: level 9 saves 7 % for twice
+                                    // the time
 constexpr int kLevelOfPatches = 6;  // every few seconds
-constexpr int kLeastWindow = 10;    // bits: what zstd takes
-constexpr int kMostWindow = 27;     // and what every reader is ready for; two chunks
+constexpr int kLeastWindow = 10;    // log2 of bytes: zstd's least
+constexpr int kMostWindow = 27;     // and the most that readers must accept; two chunks
 
 bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t most = kMostRatio) {
   return plain <= kMostPlainBytes && plain <= stored * most;
@@ -96,7 +97,7 @@ std::vector<std::uint8_t> unpack(const Chunk& chunk) {
   if (!is_intact(chunk)) throw damaged(chunk, "The chunk's checksum is wrong");
   if ((chunk.flags & ~kCompressed) != 0) throw damaged(chunk, "The chunk is packed in a way that is not known");
   const bool compressed = (chunk.flags & kCompressed) != 0;
-  // The frame has to announce the size itself: memory is taken only for what compressed data can hold.
+  // The frame must announce the size, so that memory stays in proportion to the compressed data.
   const std::uint64_t announced =
       compressed ? ZSTD_getFrameContentSize(chunk.stored.data(), chunk.stored.size()) : chunk.stored.size();
   if (announced != chunk.plain_bytes || !is_proportionate(chunk.plain_bytes, chunk.stored.size()))
@@ -142,7 +143,7 @@ std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes
   check_size(plain);
   const std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevelOfPatches);
-  // All of the base has to be within reach.
+  // The window must cover the whole base.
   const int reach = static_cast<int>(std::bit_width(base.size() + plain.size()));
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, std::clamp(reach, kLeastWindow, kMostWindow));
   ZSTD_CCtx_refPrefix(context.get(), base.data(), base.size());

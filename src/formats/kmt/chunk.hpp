@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Chunks, of which a .kmt file is a sequence: a header with type, sizes and checksums, and a payload that may be
-// compressed. Whoever does not know a type can step over it.
+// Chunks, the elements of a .kmt file: a header with type, sizes and checksums, and a payload that may be compressed.
+// Readers skip chunks of unknown type.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ struct Chunk {
   std::uint8_t flags = 0;
   std::uint16_t stream = 0;
   std::uint32_t plain_bytes = 0;
-  std::uint64_t checksum = 0;  // of the payload as it is stored
+  std::uint64_t checksum = 0;  // of the stored payload
   Bytes stored;                // the payload in the file
 
   std::uint64_t end() const { return offset + kChunkHeaderBytes + stored.size(); }
 };
 
-// The chunk at an offset; empty when there is no intact header, or not all of the payload.
+// Returns the chunk at an offset; empty if its header is damaged or its payload incomplete.
 std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset);
-// The first chunk at or behind an offset, past whatever is damaged.
+// Returns the first chunk at or after an offset, skipping damage.
 std::optional<Chunk> find_chunk(Bytes file, std::uint64_t offset);
-// Whether the payload is what was written, by its checksum.
+// True if the payload matches its checksum.
 bool is_intact(const Chunk& chunk);
-// The payload as it was written. Throws Error when the checksum or the compressed data is wrong.
+// Returns the original payload. Throws Error if the checksum or the compressed data is wrong.
 std::vector<std::uint8_t> unpack(const Chunk& chunk);
 
-// The same of one that make_patch() made of the same base.
+// The same for a chunk of make_patch() with the same base.
 std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 
-// Header and payload, compressed where that makes it smaller. Throws Error when it is larger than a chunk may be.
+// Makes header and payload, compressed if that is smaller. Throws Error if it exceeds a chunk's limit.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
-// The same as what differs from `base`, which the reader has to have. Empty: it would be out of proportion.
+// The same as a difference to `base`, which the reader must have. Empty if it would be out of proportion.
 std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,
                                      const std::vector<std::uint8_t>& plain);
 

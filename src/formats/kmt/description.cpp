@@ -17,7 +17,7 @@ namespace {
 
 const std::string kNotePrefix = "note:";
 
-// An entry in memory is larger than the shortest one in a file.
+// An entry takes more memory than the shortest one in a file.
 constexpr std::size_t kMostEntries = 0x10000;
 constexpr std::size_t kMostSampleTexts = 64;
 constexpr std::size_t kMostNotes = 1000;

@@ -17,12 +17,12 @@ namespace {
 
 struct End {
   bool finished;         // there is a trailer
-  bool indexed;          // the last chunk is an index; with a trailer: the one that it names
-  std::uint64_t offset;  // behind the last chunk
-  std::uint64_t size;    // of what chunks can fill
+  bool indexed;          // the last chunk, or the one that the trailer names, is an index
+  std::uint64_t offset;  // end of the last chunk
+  std::uint64_t size;    // of the area of chunks
 };
 
-// Of the machine's memory, and nothing else.
+// True for a snapshot of the machine's memory without a trace.
 bool is_snapshot(const FileContents& contents) {
   const TraceDescription& description = contents.description;
   return !description.samples.empty() && description.kernel.formats.empty() && contents.streams.empty();
@@ -54,7 +54,7 @@ void check_header(Bytes file) {
   ByteReader in(file, ByteOrder::little);
   in.skip(kFileMagic.size());
   const std::uint16_t version = in.u16();
-  in.skip(2);  // features that a reader may pass over
+  in.skip(2);  // features that a reader may ignore
   const std::uint32_t features = in.u32();
   if (version == kVersion && features == 0) return;
   throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
@@ -75,7 +75,7 @@ bool has_trailer(Bytes file) {
                     [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
 }
 
-// Chunk headers are walked, not the index: 32 bytes each, they tell the same and need no second code path.
+// Walks chunk headers instead of the index: they are 32 bytes each, have the same facts, and exist in every file.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
   FileContents contents;
@@ -83,7 +83,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
   const Bytes chunks = file.first(end);
 
-  // What is kept of facts, formats and samples is in proportion to the file.
+  // Facts, formats and samples must stay in proportion to the file.
   std::uint64_t text_bytes = 0;
   const auto unpack_text = [&](const Chunk& chunk) {
     text_bytes += chunk.plain_bytes;
@@ -117,7 +117,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
-        case kStatePatch:  // of a series of snapshots, which is read one by one: formats/kmt/snapshot
+        case kStatePatch:  // part of a series of snapshots, read one by one: formats/kmt/snapshot
           if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
@@ -143,7 +143,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   std::erase_if(contents.streams, [&](const auto& numbered) {
     const auto& [number, blocks] = numbered;
     const RecordStream& stream = blocks.stream;
-    // Which CPU's they are is lost: better no events than another CPU's.
+    // Their CPU is unknown: no events are better than another CPU's.
     if (!described.contains(number))
       findings.add({Imperfection::missing_section, fmt::format("description of stream {}", number), {}, {}, {}});
     else if (known.emplace(stream.cpu, stream.buffer).second)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The structure of a .kmt file: its description and where its blocks are.
+// The structure of a .kmt file: its description and the places of its blocks.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ struct StreamBlocks {
 struct FileContents {
   TraceDescription description;
   std::map<std::uint16_t, StreamBlocks> streams;   // by number
-  std::vector<std::vector<std::uint8_t>> profile;  // payloads of its chunks, where the file is a profile
-  bool cut_off = false;                            // blocks may be missing behind the last one
+  std::vector<std::vector<std::uint8_t>> profile;  // payloads of its chunks, if the file is a profile
+  bool cut_off = false;                            // later blocks may be missing
 };
 
 bool is_kmt(Bytes file);
-// Throws Error when the file, which is one, is of a version this build cannot read.
+// Throws Error if this build cannot read the version of the .kmt file.
 void check_header(Bytes file);
-// Whether the file ends in a trailer, be it right or wrong.
+// True if the file ends in a trailer, right or wrong.
 bool has_trailer(Bytes file);
 
-// Throws Error when the file is of a version this build cannot read; damage becomes findings, what is intact is kept.
+// Keeps intact parts; damage becomes findings. Throws Error if this build cannot read the file's version.
 FileContents parse_file(Bytes file, Findings& findings);
-// The same of a file that has to be a trace.
+// The same for a file that must be a trace.
 FileContents parse_trace(Bytes file, Findings& findings);
 
 }  // namespace kmt::kmt_format

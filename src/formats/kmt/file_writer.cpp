@@ -18,11 +18,11 @@ std::string_view as_text(const std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
-// For its owner only: a trace tells where the kernel's code and objects are. Locked, so that no other recorder takes
-// its place meanwhile.
+// Only the owner may read it: a trace has the addresses of the kernel's code and objects. The lock keeps other
+// recorders away.
 FileWriter::FileWriter(const std::string& path) : path_(path), file_(make_file(path)) {
   ::flock(file_.get(), LOCK_EX | LOCK_NB);
-  std::vector<std::uint8_t> header(kFileHeaderBytes);  // version, then two fields that are zero: docs/formats/kmt.md
+  std::vector<std::uint8_t> header(kFileHeaderBytes);  // version, then two zero fields: docs/formats/kmt.md
   kFileMagic.copy(reinterpret_cast<char*>(header.data()), kFileMagic.size());
   store<std::uint16_t>(header.data() + kFileMagic.size(), kVersion, ByteOrder::little);
   write_all(file_.get(), as_text(header), path_);
@@ -53,7 +53,7 @@ void FileWriter::append_description(const TraceDescription& description) {
 
 void FileWriter::append_end(const TraceDescription& description) {
   append(pack(kFacts, 0, encode_end_facts(description)));
-  // Of what was appended before there are the symbols that are known now.
+  // Mappings appended before lack symbols that are known now.
   if (const UserMemory& memory = description.kernel.user_memory; !memory.objects.empty() || !memory.empty())
     append_user_memory(memory);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a .kmt file chunk by chunk. What has been appended is readable whatever happens next, and a chunk that could
-// not be written whole is taken back; finish() adds the index, which says that the file is complete.
+// Writes a .kmt file chunk by chunk. Appended chunks stay readable whatever happens next, and a partly written chunk is
+// removed. finish() adds the index, which marks the file complete.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@
 
 namespace kmt::kmt_format {
 
-// What a file begins with, but for its streams.
+// Packs the first chunks of a file, without its streams.
 std::vector<PackedChunk> pack_description(const TraceDescription& description);
 
 class FileWriter {
  public:
-  // Makes the file, or empties it. Throws Error, as every method does.
+  // Creates or empties the file. Throws Error, as every method does.
   explicit FileWriter(const std::string& path);
 
   void append_description(const TraceDescription& description);
   void append(const PackedChunk& chunk);
-  // What is known only when the recording ends; what the description said of it before no longer counts.
+  // Writes facts known only at the end of the recording; they replace those of the description.
   void append_end(const TraceDescription& description);
   void append_sample(const StateSample& sample);
   void append_user_memory(const UserMemory& memory);        // by time
-  std::uint16_t append_stream(const RecordStream& stream);  // the stream's number
+  std::uint16_t append_stream(const RecordStream& stream);  // returns the stream's number
   void append(const PackedBlock& block);
   void finish();
 

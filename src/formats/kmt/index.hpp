@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The index at the end of a .kmt file and the trailer that names its place: docs/formats/kmt.md.
+// The index at the end of a .kmt file and the trailer with its offset: docs/formats/kmt.md.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace kmt::kmt_format {
 
 class Index {
  public:
-  // Every chunk of the file, in order.
+  // Call it for every chunk of the file, in order.
   void add(std::uint64_t offset, std::uint8_t type, std::uint16_t stream);
-  // Behind add() of a block of events: how many it holds, and from when to when, in ticks.
+  // Follows add() for a block of events: their number, and their first and last time in ticks.
   void add_events(std::uint64_t events, std::uint64_t first_ticks, std::uint64_t last_ticks);
 
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }  // the payload of the index chunk
-  // The end of a file whose last indexed chunk ends at `offset`: index chunk and trailer.
+  // Returns index chunk and trailer of a file whose last indexed chunk ends at `offset`.
   std::vector<std::uint8_t> end_of_file(std::uint64_t offset) const;
 
  private:
-  // Of some million blocks; a longer file's index is left empty, as a reader can do without.
+  // Enough for some million blocks. The index of a longer file stays empty: readers can do without.
   static constexpr std::size_t kMostBytes = 32u << 20;
 
   std::vector<std::uint8_t> bytes_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers of the .kmt format, version 1: docs/formats/kmt.md. All of them little-endian in the file.
+// Constants of the .kmt format, version 1: docs/formats/kmt.md. All are little-endian in the file.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace kmt::kmt_format {
 
-// The line ends show a transfer that mangled text, the first byte a channel of seven bits.
+// The line ends reveal a transfer that mangled text, the first byte a 7-bit channel.
 constexpr std::string_view kFileMagic{"\x89KMT\r\n\x1a\n", 8};
 constexpr std::uint16_t kVersion = 1;
 constexpr std::uint64_t kFileHeaderBytes = 16;
@@ -18,19 +18,19 @@ constexpr std::uint64_t kChunkHeaderBytes = 32;    // the last 8 are the checksu
 enum ChunkType : std::uint8_t {
   kFacts = 1,        // names and texts about the machine and the recording
   kFormats = 2,      // event format descriptions
-  kStream = 3,       // a CPU's ring buffer, whose events follow in chunks of its number
+  kStream = 3,       // a CPU's ring buffer; its number is in the chunks of its events
   kEvents = 4,       // a block of one stream's events
-  kIndex = 5,        // where everything is
+  kIndex = 5,        // places of all chunks
   kState = 6,        // texts of /proc at one time
   kProfile = 7,      // samples of a profile
   kTypes = 8,        // of recorded calls
-  kStatePatch = 9,   // texts at a later time, as what differs from those of the last kState
-  kUserMemory = 10,  // where code lay in the memory of processes
+  kStatePatch = 9,   // later texts, as the difference to the last kState
+  kUserMemory = 10,  // mappings of code in processes
 };
 constexpr std::uint8_t kCompressed = 1;  // chunks' flags: zstd
-constexpr std::uint8_t kPatch = 2;       // the same, with another payload in front of it that is not stored again
+constexpr std::uint8_t kPatch = 2;       // the same, with an earlier payload as prefix that is not stored again
 
-// What a reader has to be ready for, and no more: memory stays in proportion to the file.
+// The most that a reader must handle, so that its memory stays in proportion to the file.
 constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // of a chunk
 constexpr std::uint64_t kMostRatio = 256;             // of a chunk's plain bytes to its stored ones
 constexpr std::uint64_t kMostPatchRatio = 4096;       // the same of a patch

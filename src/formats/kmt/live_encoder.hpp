@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ring-buffer pages, or records, into blocks while they are recorded, on the threads that read them.
+// Encodes ring-buffer pages or records into blocks during recording, on the threads that read them.
 #pragma once
 
 #include <atomic>
@@ -16,21 +16,21 @@
 
 namespace kmt::kmt_format {
 
-// The streams of a recording of these CPUs: one a CPU, numbered in this order.
+// Returns the streams of a recording: one per CPU, numbered in this order.
 std::vector<RecordStream> live_streams(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
 
 class LiveEncoder : public RecordingSink {
  public:
-  // The store must outlive the encoder. Throws Error when the kernel's description of pages cannot be used.
+  // The store must outlive the encoder. Throws Error if the kernel's page description is unusable.
   LiveEncoder(const KernelDescription& kernel, const std::vector<unsigned>& cpus, BlockStore& store);
 
-  // A block is stored when it is full, a second after its first page came, or when it was asked for.
+  // Stores a block if it is full, if its first page came a second ago, or on request.
   void pages(unsigned cpu, Bytes pages) override;
   void records(unsigned cpu, std::span<const LiveRecord> records) override;
-  // All blocks that have been begun are stored with the next pages of their CPUs (PageSink: they come soon, or none
-  // come and that is said, too). From any thread.
+  // Requests all begun blocks: they are stored with the next pages of their CPUs. PageSink reports soon if no pages
+  // come. Callable from any thread.
   void ask_for_blocks() { ++asked_; }
-  // The last blocks, when no more pages come. Throws Error as pages() does.
+  // Stores the last blocks, after the last pages. Throws Error as pages() does.
   void finish();
 
   std::uint64_t damaged_pages() const { return damaged_pages_; }
@@ -44,11 +44,11 @@ class LiveEncoder : public RecordingSink {
     std::uint16_t stream;
     BlockEncoder encoder;
     std::chrono::steady_clock::time_point begun;  // when the block's first pages came
-    unsigned answered = 0;                        // how often blocks had been asked for at the last one
+    unsigned answered = 0;                        // number of the latest request that was answered
   };
 
   Cpu& cpu_of(unsigned number) const;
-  // Encodes step by step until `step` says that nothing is left, and stores what is due.
+  // Calls `step` until nothing is left, and stores blocks that are due.
   template <typename Step>
   void encode_all(Cpu& cpu, const Step& step);
   void encode(Cpu& cpu, Bytes page);
@@ -57,7 +57,7 @@ class LiveEncoder : public RecordingSink {
   PageLayout page_layout_;
   RecordLayouts layouts_;
   BlockStore& store_;
-  std::vector<std::unique_ptr<Cpu>> cpus_;  // by number, few of them
+  std::vector<std::unique_ptr<Cpu>> cpus_;  // by number, which are few
   std::atomic<unsigned> asked_ = 0;
   std::atomic<std::uint64_t> damaged_pages_ = 0;
   std::atomic<bool> failed_allocation_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Chunks as they will stand in a file: packing takes time, which is spent before it matters and without a lock.
+// Chunks as stored in a file: they are packed early and without a lock, because packing takes time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kmt::kmt_format {
 
-// Large enough that a block's dictionary costs nothing an event, small enough to lose little with a block.
+// Large enough to make a block's dictionary cheap, small enough to lose little with a block.
 constexpr std::uint64_t kBlockEvents = 65536;
 constexpr std::size_t kBlockBytes = 4u << 20;  // plain
 
@@ -20,7 +20,7 @@ struct PackedChunk {
   std::vector<std::uint8_t> bytes;
 };
 
-// A block of events, and what the index says of it.
+// A block of events and its index entry.
 struct PackedBlock {
   PackedChunk chunk;
   std::uint64_t events = 0;

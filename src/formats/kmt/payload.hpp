@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the payloads of chunks are made of: varints and texts.
+// The elements of chunks' payloads: varints and texts.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline void append_text(Payload& out, std::string_view text) {
   out.insert(out.end(), text.begin(), text.end());
 }
 
-// Throws Error where the payload ends too early. Borrows it.
+// Borrows the payload. Throws Error if it ends too early.
 class PayloadReader {
  public:
   explicit PayloadReader(Bytes payload) : at_(payload.data()), end_(payload.data() + payload.size()) {}

@@ -19,11 +19,11 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::size_t kFullChunk = 16u << 20;  // bytes, from which on groups go on in another one
+constexpr std::size_t kFullChunk = 16u << 20;  // in bytes; later groups go to another chunk
 constexpr std::size_t kMostFrames = 1024;      // of a stack
 constexpr std::size_t kMostSizes = 1u << 16;   // of a group
 constexpr std::size_t kMostMissing = 64;       // names of events
-// What a group and a fact take at least, decoded and in an analysis. All of a profile may take 64 MiB or so many times
+// Least memory of a group and a fact, decoded and in an analysis. A whole profile may take 64 MiB or this multiple of
 // the file.
 constexpr std::uint64_t kGroupBytes = 512;
 constexpr std::uint64_t kFactBytes = 128;
@@ -31,7 +31,7 @@ constexpr std::uint64_t kMostDecodedBytes = 64u << 20;
 constexpr std::uint64_t kMostDecodedRatio = 64;
 constexpr std::string_view kCgroupPrefix = "cgroup:";
 
-// Facts that are numbers, as they are named in the file.
+// Numeric facts, by their names in the file.
 constexpr std::array<std::pair<std::string_view, std::uint64_t HeapProfileFacts::*>, 6> kNumbers = {{
     {"start_unix_ns", &HeapProfileFacts::start_unix_ns},
     {"duration_ns", &HeapProfileFacts::duration_ns},
@@ -68,7 +68,7 @@ std::uint64_t number(std::string_view text) {
   return *value;
 }
 
-// A name that is not known is passed over.
+// Ignores unknown names.
 void take_fact(std::string_view name, std::string_view value, DrawnProfile& profile) {
   if (name == "selection") profile.selection = value;
   if (name == "of") profile.has_pages = value.find("pages") != std::string_view::npos;
@@ -96,7 +96,7 @@ void append_group(Payload& out, const DrawnGroup& group) {
     for (const std::uint64_t value : {size.requested, size.allocated, size.drawn, size.live}) append_varint(out, value);
 }
 
-// Nothing is allocated for a count before the bytes that it announces are there: one at least for each.
+// Allocates nothing for a count before the bytes that it announces are there: at least one each.
 std::uint64_t count(PayloadReader& in, std::uint64_t bytes_each) {
   const std::uint64_t count = in.varint();
   if (count > in.remaining() / bytes_each) throw Error("A count in the profile is larger than the profile");

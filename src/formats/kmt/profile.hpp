@@ -13,14 +13,14 @@ namespace kmt::kmt_format {
 
 struct StoredProfile {
   DrawnProfile profile;
-  std::string kallsyms;  // of the kernel, what names the profile's addresses
+  std::string kallsyms;  // of the kernel, to name the profile's addresses
 };
 
-// Makes the file, or empties it. Of the kernel its names, notes and kallsyms are kept. Throws Error.
+// Creates or empties the file. Keeps the kernel's names, notes and kallsyms. Throws Error.
 void write_profile(const std::string& path, const DrawnProfile& profile, const KernelDescription& kernel);
-// Throws Error where the file is no profile or not all of it is intact.
+// Throws Error if the file is not a profile or is damaged.
 StoredProfile read_profile(const TraceFile& file);
-// Adds what one chunk's payload has; takes the memory that it needs from `budget`, in bytes. Throws Error.
+// Adds the payload of one chunk; takes its memory from `budget`, in bytes. Throws Error.
 void decode_profile(Bytes payload, std::uint64_t& budget, DrawnProfile& profile);
 
 }  // namespace kmt::kmt_format

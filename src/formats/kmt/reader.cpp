@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// The event that a shape stands for: decoding is copying that and filling in what differs.
+// The event of a shape: decoding copies it and fills in the differences.
 struct Template {
   Event event{};
   AddressKind address_kind = AddressKind::none;
@@ -29,7 +29,6 @@ struct Template {
   bool is_event = false;  // else each of its records has to be decoded
 };
 
-// A block in memory.
 struct OpenBlock {
   OpenBlock(std::vector<std::uint8_t> bytes, ByteOrder order) : plain(std::move(bytes)), reader(plain, order) {}
 
@@ -67,7 +66,7 @@ class BlockStream : public StackedStream {
 
   unsigned cpu() const { return blocks_.stream.cpu; }
 
-  // False when there is no further block.
+  // False at the end.
   bool open_next() {
     while (next_block_ < blocks_.blocks.size()) {
       const Chunk& chunk = blocks_.blocks[next_block_++];
@@ -99,7 +98,7 @@ class BlockStream : public StackedStream {
   void fill(EventBatch& batch) {
     const std::size_t count = block_->reader.read(events_);
     if (count == 0) {
-      report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // behind the last event
+      report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // after the last event
       block_.reset();
       return;
     }
@@ -136,7 +135,7 @@ class BlockStream : public StackedStream {
         {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
   }
 
-  // `noticed_ns`: when that was.
+  // `noticed_ns`: time of the first evidence.
   void report_lost_before(std::uint64_t position, std::uint64_t noticed_ns, const EventBatch& batch) {
     const std::vector<LostHere>& lost = block_->reader.lost();
     for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {
@@ -182,8 +181,7 @@ class BlockStream : public StackedStream {
   std::uint64_t position_ = 0;
   std::size_t next_lost_ = 0;
   std::uint64_t last_ns_ = 0;
-  std::vector<std::size_t>
-      losses_until_now_;  // of TraceLosses::stretches, until the next event of this CPU tells when they ended
+  std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::stretches that end with this CPU's next event
 };
 
 class KmtSource : public Source {
@@ -207,9 +205,11 @@ class KmtSource : public Source {
   double progress() const override { return streams_.progress(); }
 
  private:
-  // Where the kernel counted events there has to be a stream.
+  // A CPU whose events the kernel counted must have a stream.
   void report_missing_cpus(const std::vector<CpuPart>& parts) {
-    if (info_.findings.count_of(Imperfection::missing_cpu) > 0) return;  // said by what the file was converted from
+    if (info_.findings.count_of(Imperfection::missing_cpu) > 0)
+      return;  // reported by the file that it was converted
+               // from
     for (const BufferStatistics& statistics : info_.losses.buffers) {
       const bool there = std::ranges::find(parts, statistics.cpu, &CpuPart::cpu) != parts.end();
       if (const std::uint64_t events = statistics.read + statistics.entries; !there && events > 0)

@@ -9,7 +9,7 @@
 
 namespace kmt::kmt_format {
 
-// Throws Error when the header is beyond reading or the wanted buffer is not there.
+// Throws Error if the header is unreadable or the wanted buffer is missing.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::kmt_format

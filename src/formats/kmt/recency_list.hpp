@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The addresses named last, most recent first. Writer and reader keep the same list: what SLUB frees it soon gives
-// again, and what is allocated is soon freed, so most addresses are a small number here.
+// The latest addresses, most recent first; writer and reader keep the same list. SLUB soon reuses a freed object, and
+// most objects are freed soon, so most addresses are a small number here.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace kmt::kmt_format {
 
-// The writer's: addresses are searched, and stand where they are found.
+// The writer's list: addresses are searched in place.
 class RecencyList {
  public:
   static constexpr unsigned kSize = 64;
 
-  // Where the address is, kSize when it is not. Moves it to the front, or inserts it there.
+  // Returns the address' position, kSize if it is missing. Moves it to the front, or inserts it there.
   unsigned find_and_move(std::uint64_t address) {
     unsigned at = 0;
     while (at < kSize && addresses_[at] != address) ++at;
@@ -28,15 +28,15 @@ class RecencyList {
   std::uint64_t addresses_[kSize] = {};
 };
 
-// The reader's, which is told places: addresses stay where they are, and one-byte numbers of them move, in words of
-// eight: a word that is loaded as it was stored need not wait for the store to reach memory.
+// The reader's list, which receives positions. Addresses stay in place and their one-byte numbers move, in words of
+// eight: a load of a whole stored word need not wait for the store.
 class RecentAddresses {
  public:
   RecentAddresses() {
     for (unsigned at = 0; at < kSize; ++at) order_[front_ + at] = static_cast<std::uint8_t>(at);
   }
 
-  // The address at a position below kSize, moved to the front.
+  // Returns the address at a position below kSize and moves it to the front.
   std::uint64_t take(unsigned at) {
     if (at >= 8) return take_far(at);
     const std::uint64_t word = first_eight();
@@ -46,7 +46,7 @@ class RecentAddresses {
     return addresses_[number];
   }
 
-  // In place of the oldest.
+  // Replaces the oldest.
   void insert(std::uint64_t address) {
     const std::uint8_t oldest = order_[front_ + kSize - 1];
     addresses_[oldest] = address;
@@ -61,7 +61,7 @@ class RecentAddresses {
 
  private:
   static constexpr unsigned kSize = RecencyList::kSize;
-  static constexpr unsigned kRoom = 1024;  // for insertions in front, before all has to be moved
+  static constexpr unsigned kRoom = 1024;  // for insertions at the front, before everything moves
 
   std::uint64_t first_eight() const { return load<std::uint64_t>(order_ + front_, ByteOrder::little); }
   void set_first_eight(std::uint64_t word) { store(order_ + front_, word, ByteOrder::little); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A recording on its way into .kmt: one file, one file after the other, or a flight recorder that keeps the latest
-// blocks in memory.
+// A recording into .kmt: one file, a sequence of files, or a flight recorder, which keeps the latest blocks in memory.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +15,11 @@
 
 namespace kmt::kmt_format {
 
-// When a file is full, in one way or the other.
+// The limits of a file of a sequence.
 struct Rotation {
   std::optional<std::uint64_t> bytes;
   std::optional<double> seconds;
-  unsigned keep = 0;  // files, the latest ones; 0: all
+  unsigned keep = 0;  // number of latest files to keep; 0: all
 };
 
 struct Flight {
@@ -30,7 +29,7 @@ struct Flight {
 
 // "trace.kmt" becomes "trace.0001.kmt".
 std::string numbered_path(const std::string& path, unsigned number);
-// The largest number of such a file that is there; 0: none.
+// Returns the largest number of an existing file; 0: none.
 unsigned last_number(const std::string& path);
 
 class Recording {
@@ -42,17 +41,17 @@ class Recording {
   LiveEncoder& encoder() { return encoder_; }  // takes the pages
   const LiveEncoder& encoder() const { return encoder_; }
   void add(const StateSample& sample);
-  void add(UserMemory memory);  // of a recording that is one file: others need all of it in each
-  // Now and then while recording: goes on to the next file, or writes what the flight recorder was asked for. `now`
-  // describes the machine as it is. Returns the file that has been completed, if one has. Throws Error.
+  void add(UserMemory memory);  // for a recording of one file: in a sequence, each file needs all mappings
+  // Call it regularly: continues in the next file, or writes the flight recorder's requested file. `now` describes the
+  // machine. Returns the completed file, if any. Throws Error.
   std::optional<std::string> turn(double seconds, const std::function<TraceDescription()>& now);
-  // A flight recorder writes a numbered file with one of the next turns.
+  // Requests a numbered file of the flight recorder, written by one of the next turns.
   void ask_for_file();
-  // Everything else, when no more pages come; the file written last. Throws Error.
+  // Writes the rest after the last pages. Returns the last file. Throws Error.
   std::string finish(const TraceDescription& end);
 
   std::uint64_t bytes() const;  // of all files, or in memory
-  // Of a flight recorder: blocks went for want of memory that were not too old.
+  // True if a flight recorder dropped blocks within its time because of the memory limit.
   bool was_short_of_memory() const { return flight_ && flight_->was_short_of_memory(); }
   unsigned files_written() const { return files_written_; }
   unsigned files_removed() const { return files_removed_; }
@@ -69,13 +68,13 @@ class Recording {
   std::unique_ptr<FileStore> file_;
   std::unique_ptr<FlightStore> flight_;
   LiveEncoder encoder_;
-  std::deque<std::string> kept_files_;  // of a rotation, oldest first
+  std::deque<std::string> kept_files_;  // of a sequence, oldest first
   double file_begun_ = 0;               // seconds
   unsigned numbers_used_ = 0;
   unsigned files_written_ = 0;
   unsigned files_removed_ = 0;
   FlightStore::Written last_file_;
-  // Blocks that have been begun are asked for, then come; only then a file is whole.
+  // A file is complete only after the begun blocks were requested and have come.
   enum class Asked : std::uint8_t { no, yes, blocks_come } asked_ = Asked::no;
 };
 

@@ -9,7 +9,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// What the sink throws is not the file's damage: only reading is tried.
+// Only errors of reading are damage of the file; the sink's errors are not.
 class Block {
  public:
   Block(const Chunk& chunk, const RecordStream& stream, ByteOrder order, Findings& findings)
@@ -78,10 +78,10 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
 RecordWriter::RecordWriter(const std::string& path, const Findings& findings) : path_(path), findings_(findings) {}
 
 void RecordWriter::describe(const TraceDescription& description) {
-  file_.emplace(path_);  // not before there is something to write: an older file may be there
+  file_.emplace(path_);  // late: it may replace an older file
   file_->append_description(description);
   for (const StateSample& sample : description.samples) file_->append_sample(sample);
-  Findings ignored;  // whoever reads the trace finds them again
+  Findings ignored;  // readers of the trace find them again
   layouts_ = std::make_unique<RecordLayouts>(parse_event_formats(description.kernel.formats, ignored),
                                              description.kernel.byte_order);
   encoder_ = std::make_unique<BlockEncoder>(*layouts_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// .kmt from and to raw records.
+// Conversion of .kmt from and to raw records.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
 class RecordWriter : public RecordSink {
  public:
-  // What was found in the trace that is written is written at the end; it has to outlive this.
+  // Writes the findings of the source at the end; they must outlive this.
   RecordWriter(const std::string& path, const Findings& findings);
   void describe(const TraceDescription& description) override;
   void begin_stream(const RecordStream& stream) override;

@@ -23,7 +23,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::size_t kMostNotes = 20;  // a file of many holes shall not become one of many notes
+constexpr std::size_t kMostNotes = 20;  // a file of many holes must not become one of many notes
 
 struct BlockSpan {
   std::uint64_t events = 0;
@@ -31,7 +31,7 @@ struct BlockSpan {
   std::uint64_t last_ticks = 0;
 };
 
-// As far as the block can be read: its checksum is right, but whoever wrote it may have been wrong.
+// Reads as far as possible: the checksum is right, but the writer may have been wrong.
 BlockSpan span_of(const Chunk& chunk, ByteOrder order) {
   BlockSpan span;
   try {
@@ -76,7 +76,7 @@ class Planner {
     for (std::uint64_t offset = kFileHeaderBytes; offset < end_;) {
       const std::optional<Chunk> chunk = find_chunk(chunks, offset);
       const std::uint64_t next = chunk ? chunk->offset : end_;
-      // Behind an index it can only be the trailer that was cut off.
+      // After an index, it can only be the trailer that was cut off.
       if (next > offset && !(index_ && !chunk && end_ - offset < kTrailerBytes))
         leave_out({offset, next - offset}, chunk ? "no chunk" : "no whole chunk, at the end");
       if (!chunk) break;
@@ -99,7 +99,7 @@ class Planner {
     const BlockSpan span = span_of(chunk, description_.kernel.byte_order);
     new_index_.add_events(span.events, span.first_ticks, span.last_ticks);
     const auto stream = streams_.find(chunk.stream);
-    if (stream == streams_.end()) return;  // nobody knows whose events they are
+    if (stream == streams_.end()) return;  // the CPU of these events is unknown
     ++stream->second.blocks;
     stream->second.events += span.events;
     if (span.events > 0) stream->second.last_ns = description_.kernel.clock_scale.to_ns(span.last_ticks);
@@ -156,7 +156,7 @@ void sync(int fd, const std::string& path) {
   if (::fsync(fd) != 0) throw system_error("Cannot write", path);
 }
 
-// A name that goes away unless it is given up.
+// A file that is removed unless it is committed.
 class NewFile {
  public:
   explicit NewFile(const std::string& path) : name_(path + ".XXXXXX"), file_(::mkostemp(name_.data(), O_CLOEXEC)) {
@@ -205,7 +205,7 @@ void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
   NewFile out(path);
   for (const auto& [offset, bytes] : repair.kept) write_all(out.fd(), as_text(file.subspan(offset, bytes)), path);
   write_all(out.fd(), as_text(repair.end), path);
-  // It may have to stay root's; who may read it must not change.
+  // It may have to stay root's, but its permissions must not change.
   if (exists && ::fchown(out.fd(), old.st_uid, old.st_gid) != 0 && errno != EPERM)
     throw system_error("Cannot set the owner", path);
   if (::fchmod(out.fd(), exists ? old.st_mode & 0777 : kPrivateFile) != 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A .kmt file that was cut off or damaged, made whole: intact chunks stay as they are, everything else goes, index and
-// trailer are made anew. What was left out is written down in the file (the fact `repaired`), so that nobody takes what
-// is left for all there was.
+// Repairs a truncated or damaged .kmt file: intact chunks stay, everything else goes, index and trailer are new. The
+// fact `repaired` lists the dropped ranges, so that the rest is not mistaken for the whole trace.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ struct Repair {
     Range range;
     std::string what;
   };
-  // What is kept of a CPU's ring buffer.
+  // The kept part of a CPU's ring buffer.
   struct Stream {
     unsigned cpu = 0;
     std::string buffer;  // "" is the top one
@@ -32,25 +31,25 @@ struct Repair {
   };
 
   bool needed = false;
-  bool readable = false;          // what is left describes the machine; without that nobody can read the events
-  bool lacked_index = false;      // the file was cut off: its last blocks may be missing
+  bool readable = false;          // the machine's description is intact, which readers need
+  bool lacked_index = false;      // the file was truncated: its last blocks may be missing
   std::vector<LeftOut> left_out;  // in the order of the file
   std::vector<Stream> streams;    // by number
-  std::vector<Range> kept;        // in order, never adjacent: the header and all intact chunks but an index
-  std::vector<std::uint8_t> end;  // what goes behind them
+  std::vector<Range> kept;        // in order, never adjacent: the header and all intact chunks except an index
+  std::vector<std::uint8_t> end;  // bytes to append
 
-  // Whether only the file's end is bad, so that it can be replaced where it is.
+  // True if only the file's end is bad and can be replaced in place.
   bool only_end() const { return kept.size() == 1; }
 };
 
-// What there is to do. Throws Error when the file's header is beyond reading or no chunk in it is intact.
+// Returns the steps of a repair. Throws Error if the file's header is unreadable or no chunk is intact.
 Repair plan_repair(Bytes file);
 
-// Replaces the file's end. Whenever it is interrupted, the chunks that are kept stay readable. `size` is what the file
-// had when the repair was planned. Throws Error.
+// Replaces the file's end. If interrupted at any point, the kept chunks stay readable. `size` is the file's size during
+// planning. Throws Error.
 void repair_in_place(const std::string& path, std::uint64_t size, const Repair& repair);
-// Writes the repaired file beside `path` and gives it that name when it is whole and on the disk; a link
-// of that name gives way. Throws Error.
+// Writes the repaired file beside `path` and renames it once it is complete and on disk; it replaces a symlink of that
+// name. Throws Error.
 void write_repaired(const std::string& path, Bytes file, const Repair& repair);
 
 }  // namespace kmt::kmt_format

@@ -13,7 +13,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Damage of a whole one costs no more than these; they become larger the older it is.
+// Limits the loss from a damaged full snapshot; patches grow with its age.
 constexpr std::size_t kMostPatches = 64;
 
 bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }

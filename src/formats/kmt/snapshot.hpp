@@ -13,54 +13,53 @@
 
 namespace kmt::kmt_format {
 
-// Writes what differs from one snapshot to the next. What was added is in the file whatever happens next. Every method
-// throws Error.
+// Writes the difference between snapshots. Added snapshots stay in the file whatever happens next. Every method throws
+// Error.
 class SnapshotWriter {
  public:
-  // Makes the file, or empties it. Of the kernel its names and notes are kept.
+  // Creates or empties the file. Keeps the kernel's names and notes.
   SnapshotWriter(const std::string& path, const KernelDescription& kernel);
   void add(const StateSample& sample);
-  void finish();  // the file says that it is complete
+  void finish();  // marks the file complete
   std::uint64_t bytes() const { return file_.bytes(); }
 
  private:
   FileWriter file_;
-  std::vector<std::uint8_t> base_;  // the last one that was written whole
+  std::vector<std::uint8_t> base_;  // the last full snapshot
   std::size_t base_stored_ = 0;     // its bytes in the file
-  std::uint16_t number_ = 0;        // its chunk's stream: patches name it
+  std::uint16_t number_ = 0;        // the number of its chunk's stream, which patches name
   std::size_t patches_ = 0;         // since then
 };
 
-// One alone.
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel);
 
-// Whether a file has snapshots and nothing of a trace. Reads only as far as it has to.
+// True if a file has snapshots and no trace. Reads no more than needed.
 bool holds_snapshots_only(Bytes file);
 
-// The snapshots of a file, one at a time. Those of a trace are its samples. Borrows the file's bytes.
+// The snapshots of a file, one at a time; in a trace, its samples. Borrows the file's bytes.
 class SnapshotReader {
  public:
-  // Throws Error where the file is no .kmt, has none, or what describes it is damaged.
+  // Throws Error if the file is not a .kmt, has no snapshots, or has a damaged description.
   explicit SnapshotReader(const TraceFile& file);
   const KernelDescription& kernel() const { return kernel_; }
   std::size_t size() const { return entries_.size(); }        // at least 1
-  bool finished() const { return finished_; }                 // false: the recorder did not come to its end
-  std::size_t without_base() const { return without_base_; }  // that cannot be read: what they build on is damaged
-  // By time. Throws Error where it is damaged.
+  bool finished() const { return finished_; }                 // false: the recorder did not finish
+  std::size_t without_base() const { return without_base_; }  // unreadable because their full snapshot is damaged
+  // By time. Throws Error if it is damaged.
   StateSample at(std::size_t index);
 
  private:
   struct Entry {
     Chunk chunk;
-    std::size_t base;  // of a patch, its place in bases_
+    std::size_t base;  // of a patch: index into bases_
   };
   std::string path_;
   KernelDescription kernel_;
   bool finished_ = false;
   std::size_t without_base_ = 0;
   std::vector<Entry> entries_;
-  std::vector<Chunk> bases_;  // the whole ones
-  std::size_t unpacked_ = 0;  // of bases_, behind its end: none
+  std::vector<Chunk> bases_;  // the full ones
+  std::size_t unpacked_ = 0;  // index into bases_; its size: none
   std::vector<std::uint8_t> base_;
 };
 

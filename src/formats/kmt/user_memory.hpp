@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where code lay in the memory of processes, as a chunk of a .kmt: docs/formats/kmt.md, "Code of processes".
+// Mappings of code in processes, as a chunk of a .kmt: docs/formats/kmt.md, "Code of processes".
 #pragma once
 
 #include "base/byte_reader.hpp"

@@ -10,7 +10,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// Bit fields of perf_event_attr, as compilers of little-endian machines count them; big-endian ones count from the top.
+// Bit fields of perf_event_attr in the order of little-endian compilers; big-endian ones count from the top.
 constexpr unsigned kFrequencyBit = 10;
 constexpr unsigned kEnableOnExecBit = 12;
 constexpr unsigned kIdsInAllBit = 18;

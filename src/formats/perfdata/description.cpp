@@ -12,7 +12,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// Tracepoints are recorded each time unless somebody asked for less.
+// Every hit of a tracepoint is recorded unless the user asked for fewer.
 void report_sampling(const Attribute& attribute, Findings& findings) {
   if (attribute.type != kTypeTracepoint || (!attribute.is_frequency && attribute.period <= 1)) return;
   findings.add({Imperfection::sampled_events,

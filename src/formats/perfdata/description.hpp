@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a perf.data says of the machine and of the recording, in the words of all formats.
+// The description of machine and recording from a perf.data, in the common form of all formats.
 #pragma once
 
 #include "formats/perfdata/file.hpp"
@@ -7,9 +7,9 @@
 
 namespace kmt::perfdata {
 
-// Of other kinds of events than tracepoints only: nothing of memory, and nothing is missing that would describe them.
+// True if all events are other than tracepoints: they need no descriptions and have no memory events.
 bool has_no_tracepoints(const FileContents& contents);
-// Fills the machine's part of the info, and the findings that it gives cause to.
+// Fills the machine's part of the info, and adds findings from it.
 void describe(FileContents& contents, TraceInfo& info);
 
 }  // namespace kmt::perfdata

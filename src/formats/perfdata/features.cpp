@@ -21,15 +21,15 @@ namespace {
 
 constexpr std::uint32_t kMostCpus = 0x10000;
 constexpr std::uint64_t kMostIdBytes = 20;
-constexpr std::string_view kKernel = "[kernel.kallsyms]";  // behind it the symbol that a mapping names
+constexpr std::string_view kKernel = "[kernel.kallsyms]";  // the symbol in a mapping's name follows
 
-// A size, then so many bytes, of which the text ends at the first NUL.
+// A size, then that many bytes; the text ends at the first NUL.
 std::string_view read_text(ByteReader& in) {
   const std::string_view padded = in.text(in.u32());
   return padded.substr(0, padded.find('\0'));
 }
 
-// "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz" and "[ext4]" are both ext4; empty for what is no module.
+// "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz" and "[ext4]" are both ext4; empty if it is not a module.
 std::string module_of_path(std::string_view path) {
   if (path.starts_with('[')) {
     if (!path.ends_with(']') || path.starts_with("[kernel") || path.starts_with("[guest") || path.starts_with("[vdso"))
@@ -44,7 +44,7 @@ std::string module_of_path(std::string_view path) {
   return name;
 }
 
-// What is left of a record, up to the first NUL.
+// The rest of a record, up to the first NUL.
 std::string_view read_name(ByteReader& in) {
   const std::string_view padded = in.text(in.remaining());
   return padded.substr(0, padded.find('\0'));
@@ -72,7 +72,7 @@ void read_build_ids(ByteReader& in, KernelDescription& kernel) {
   }
 }
 
-// "0-3,8-11". A sound file names each CPU once: `cpus_left` bounds the work that a small one could make.
+// "0-3,8-11". A valid file names each CPU once: `cpus_left` bounds the work for a small malicious file.
 void assign_node(std::string_view cpus, int node, std::vector<int>& nodes, std::uint32_t& cpus_left) {
   for (std::string_view range : split(cpus, ',')) {
     const auto begin = take_number<std::uint32_t>(range);
@@ -118,7 +118,7 @@ void read_event_names(ByteReader& in, Attributes& attributes) {
   }
 }
 
-// The wall clock when the recording began.
+// The wall clock at the start of the recording.
 void read_clocks(ByteReader& in, KernelDescription& kernel) {
   in.skip(8);  // version, clock
   const std::uint64_t seconds = in.u64() / 1'000'000'000;
@@ -192,7 +192,7 @@ void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, FileConte
 
 std::string uname_of_names(const KernelDescription& kernel) {
   if (kernel.release.empty() && kernel.machine.empty()) return {};
-  // Words that trace.dat separates by blanks.
+  // trace.dat separates words by blanks.
   const auto word = [](const std::string& text) { return text.empty() ? std::string("unknown") : text; };
   return fmt::format("Linux {} {} {}", word(kernel.node_name), word(kernel.release), word(kernel.machine));
 }

@@ -38,7 +38,7 @@ Section read_section(ByteReader& in) {
   return {offset, in.u64()};
 }
 
-// Its bytes in the file; throws Error where they are not all there.
+// The section's bytes in the file; throws Error if some are missing.
 ByteReader reader_of(Bytes file, Section section, ByteOrder order) {
   ByteReader in(file, order);
   in.seek(section.offset);
@@ -51,14 +51,14 @@ std::vector<std::uint64_t> read_ids(ByteReader in) {
   return ids;
 }
 
-// Attributes of the size that the header says, behind each the place of its ids.
+// Attributes of the header's size, each followed by the place of its IDs.
 void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, FileContents& contents,
                      Findings& findings) {
   constexpr std::uint64_t kSectionBytes = 16;
   try {
     if (entry_bytes < kLeastAttributeBytes + kSectionBytes)
       throw Error(fmt::format("Impossible size of attributes: {}", entry_bytes)).at({{}, {}, 16});
-    std::uint64_t ids_left = file.size() / 8;  // a sound file has each id once
+    std::uint64_t ids_left = file.size() / 8;  // a valid file has each ID once
     for (ByteReader in = reader_of(file, section, contents.order()); in.remaining() >= entry_bytes;) {
       const std::uint64_t at = in.file_offset();
       const Attribute attribute = parse_attribute(in.bytes(entry_bytes - kSectionBytes), contents.order(), at);
@@ -78,8 +78,8 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
   }
 }
 
-// A bit each. They are words of the recording program: of a big-endian one it shows only in what comes of them whether
-// words have 4 or 8 bytes. perf writes the host's name always.
+// The bits are words of the recording program. On big-endian machines, only the result shows whether words have 4 or 8
+// bytes: perf always writes the host's name.
 std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
   std::array<bool, kFeatureBits> has{};
   for (const unsigned word_bytes : {8u, 4u}) {
@@ -97,7 +97,7 @@ std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
 void read_features(Bytes file, const std::array<bool, kFeatureBits>& has, FileContents& contents, Findings& findings) {
   ByteReader sections(file, contents.order());
   sections.seek(contents.data_end);
-  std::uint64_t left = 2 * file.size();  // a sound file has each byte of them once
+  std::uint64_t left = 2 * file.size();  // a valid file has each of their bytes once
   for (unsigned feature = 0; feature < kFeatureBits; ++feature) {
     if (!has[feature]) continue;
     try {
@@ -153,7 +153,7 @@ void read_pipe_attribute(const Record& record, FileContents& contents) {
                           read_ids(ByteReader(payload.subspan(bytes), contents.order())));
 }
 
-// Which CPU and task each id belongs to.
+// Learns the CPU and task of each ID.
 void read_id_index(const Record& record, FileContents& contents) {
   ByteReader in(record.payload, contents.order(), record.offset + kRecordHeaderBytes);
   in.skip(8);
@@ -165,7 +165,7 @@ void read_id_index(const Record& record, FileContents& contents) {
     if (!contents.first_task) contents.first_task = task;
     if (cpu > 0xFFFF) continue;  // any
     contents.attributes.set_cpu(id, static_cast<std::uint32_t>(cpu));
-    // Events that perf adds of itself, to learn of tasks, may be on all CPUs.
+    // Events that perf itself adds, to learn of tasks, may be on all CPUs.
     const auto event = contents.attributes.of_id(id);
     if (event && contents.attributes.all()[*event].type == kTypeTracepoint)
       contents.tracepoint_cpus.insert(static_cast<std::uint32_t>(cpu));
@@ -205,10 +205,10 @@ void read_description_record(const Record& record, FileContents& contents, Findi
   }
 }
 
-// Records that describe what is recorded. In a file they stand in front of the first sample, or, where the kernel is
-// not among them, behind the last one (perf record --tail-synthesize); of a pipe perf writes build-ids last.
+// Records that describe the recording. In a file they precede the first sample, or, if the kernel is missing there,
+// follow the last one (perf record --tail-synthesize). In a pipe, perf writes build IDs last.
 void read_description_records(Bytes file, FileContents& contents, Findings& findings) {
-  Findings found_again;  // by whoever reads the events
+  Findings found_again;  // by the reader of the events
   RecordCursor records(file, contents.data_begin, contents.data_end, contents.order(), false, found_again);
   const auto& notes = contents.description.kernel.notes;
   bool described = !contents.description.kernel.header_page.empty();
@@ -223,7 +223,7 @@ void read_description_records(Bytes file, FileContents& contents, Findings& find
   }
 }
 
-// perf record -p, -t or -u, by its command line. Of several short options in one word any may be -a.
+// Whether the command line has perf record -p, -t or -u. In a word of several short options, any may be -a.
 bool names_tasks(std::string_view arguments) {
   bool found = false;
   for (const std::string_view word : split(arguments, ' ')) {
@@ -236,7 +236,7 @@ bool names_tasks(std::string_view arguments) {
   return found;
 }
 
-// Which tasks were recorded, where not all were.
+// Returns which tasks were recorded; empty if all.
 std::string selected_tasks(const FileContents& contents) {
   if (contents.first_task && *contents.first_task < 0) return {};
   if (contents.first_task) return fmt::format("task {}, perhaps others and their children", *contents.first_task);
@@ -248,7 +248,7 @@ std::string selected_tasks(const FileContents& contents) {
   return arguments != notes.end() && names_tasks(arguments->second) ? "those that perf's command line names" : "";
 }
 
-// Which CPUs were recorded, where not all were: perf record -C.
+// Returns which CPUs were recorded (perf record -C); empty if all.
 std::string selected_cpus(const FileContents& contents) {
   constexpr std::size_t kMostNamed = 16;
   const std::set<std::uint32_t>& cpus = contents.tracepoint_cpus;

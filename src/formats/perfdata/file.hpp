@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a perf.data says before its events are read: file mode, with a header of its own in front and features behind
-// the data, or pipe mode, where all of that is records.
+// A perf.data's description of its events. File mode has a header at the start and features after the data; in pipe
+// mode all of that is records.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct FileContents {
   std::uint64_t data_begin = 0;  // of the records, in the file
   std::uint64_t data_end = 0;
   Attributes attributes;
-  std::optional<std::int32_t> first_task;   // that the first event of PERF_RECORD_ID_INDEX is of; negative: of all
-  std::set<std::uint32_t> tracepoint_cpus;  // for which PERF_RECORD_ID_INDEX has tracepoints
-  std::uint32_t cpus_online = 0;            // 0: the file does not say
+  std::optional<std::int32_t> first_task;   // task of PERF_RECORD_ID_INDEX's first event; negative: all tasks
+  std::set<std::uint32_t> tracepoint_cpus;  // that have tracepoints in PERF_RECORD_ID_INDEX
+  std::uint32_t cpus_online = 0;            // 0: unknown
   TraceDescription description;
 
   ByteOrder order() const { return description.kernel.byte_order; }
@@ -29,7 +29,7 @@ struct FileContents {
 
 bool is_perf_data(Bytes file);
 
-// Throws Error when the file's header is beyond reading; damage behind it becomes findings, and what is intact is kept.
+// Keeps intact parts; damage becomes findings. Throws Error if the file's header is unreadable.
 FileContents parse_file(Bytes file, Findings& findings);
 
 }  // namespace kmt::perfdata

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers of the perf.data format: include/uapi/linux/perf_event.h, and tools/lib/perf/include/perf/event.h and
+// Constants of the perf.data format: include/uapi/linux/perf_event.h, and tools/lib/perf/include/perf/event.h and
 // tools/perf/Documentation/perf.data-file-format.txt of Linux 6.18.
 #pragma once
 
@@ -9,14 +9,14 @@
 namespace kmt::perfdata {
 
 constexpr std::string_view kMagicLittle = "PERFILE2";
-constexpr std::string_view kMagicBig = "2ELIFREP";  // the same number, of a big-endian machine
+constexpr std::string_view kMagicBig = "2ELIFREP";  // the same number on a big-endian machine
 constexpr std::uint64_t kFileHeaderBytes = 104;
 constexpr std::uint64_t kPipeHeaderBytes = 16;
 constexpr std::uint64_t kLeastAttributeBytes = 64;  // PERF_ATTR_SIZE_VER0
 constexpr std::uint64_t kRecordHeaderBytes = 8;
 constexpr unsigned kFeatureBits = 256;
 
-// Of a record; those from kUserTypes on are written by perf, the others by the kernel.
+// Types of records: perf writes those from kUserTypes on, the kernel the others.
 enum RecordType : std::uint32_t {
   kMmap = 1,
   kLost = 2,
@@ -37,14 +37,14 @@ enum RecordType : std::uint32_t {
   kEventUpdate = 78,
   kHeaderFeature = 80,
   kCompressed = 81,
-  kCompressed2 = 83,  // since Linux 6.16: its size stands in front, so that records stay aligned
+  kCompressed2 = 83,  // since Linux 6.16: its size comes first, so that records stay aligned
   kLastUserType = 84,
 };
 constexpr bool is_known_type(std::uint32_t type) {
   return (type > 0 && type <= kLastKernelType) || (type >= kUserTypes && type <= kLastUserType);
 }
 
-// Bits of perf_event_attr::sample_type, in the order in which a sample holds their fields (all up to kUserRegisters).
+// Bits of perf_event_attr::sample_type, in the order of a sample's fields (all up to kUserRegisters).
 struct SampleBits {
   static constexpr std::uint64_t kIp = 1u << 0;
   static constexpr std::uint64_t kTid = 1u << 1;
@@ -63,7 +63,7 @@ struct SampleBits {
   static constexpr std::uint64_t kIdentifier = 1u << 16;
 };
 
-// Of perf_event_attr::branch_sample_type: what a sample's branches have beside them.
+// Bits of perf_event_attr::branch_sample_type: extra fields of a sample's branches.
 struct BranchBits {
   static constexpr std::uint64_t kHardwareIndex = 1u << 17;
   static constexpr std::uint64_t kCounters = 1u << 19;
@@ -85,12 +85,12 @@ constexpr std::uint16_t kCommExec = 1u << 13;      // PERF_RECORD_MISC_COMM_EXEC
 constexpr std::uint16_t kMmapBuildId = 1u << 14;   // PERF_RECORD_MISC_MMAP_BUILD_ID
 constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
 
-// Addresses of a call chain from here on are marks: what follows is of the kernel, of user space, …
+// Addresses of a call chain from this one on are marks: kernel addresses follow, or user space's, …
 constexpr std::uint64_t kFirstMark = ~std::uint64_t{4095} + 1;  // PERF_CONTEXT_MAX
 constexpr std::uint64_t kKernelMark = ~std::uint64_t{128} + 1;  // PERF_CONTEXT_KERNEL
 constexpr std::uint64_t kUserMark = ~std::uint64_t{512} + 1;    // PERF_CONTEXT_USER
 
-// Sections behind the data, and records kHeaderFeature.
+// Sections after the data, and records kHeaderFeature.
 enum Feature : unsigned {
   kTracingData = 1,
   kBuildId = 2,

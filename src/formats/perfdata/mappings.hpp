@@ -17,13 +17,13 @@ namespace kmt::perfdata {
 struct Mapping {
   SpaceChange change;  // without its object and time
   std::string path;
-  std::string build_id;  // empty: the record does not say
+  std::string build_id;  // may be empty
 };
 
-// Of a record of one of the two types; empty where it maps no user's code. Throws Error when it is too short.
+// Reads a record of one of the two types; empty if it does not map user code. Throws Error if it is too short.
 std::optional<Mapping> read_mapping(const Record& record, ByteOrder order);
 
-// Gives objects numbers in TraceCode::user, which holds already those of which the file tells a build-id.
+// Numbers objects in TraceCode::user, which already holds those with a build ID in the file.
 class MappedObjects {
  public:
   explicit MappedObjects(TraceInfo& info);
@@ -31,7 +31,7 @@ class MappedObjects {
 
  private:
   TraceInfo& info_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;  // by path and build-id
+  std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;  // by path and build ID
   std::map<std::string, std::string> build_ids_;                          // by path
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What reading and converting do alike: the records of a perf.data, and what is made of them in the order of time.
+// The records of a perf.data in the order of time, common to reading and converting.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,17 @@ namespace kmt::perfdata {
 template <typename Item>
 class OrderedRecords {
  public:
-  // The file's bytes, the contents and `info` must outlive this. `info` gets the findings, and what tasks are called no
-  // later than the items of that time are due.
+  // The file's bytes, the contents and `info` must outlive this. `info` receives findings, and tasks' names no later
+  // than the items of that time are due.
   OrderedRecords(Bytes file, const FileContents& contents, TraceInfo& info)
       : parser_(file, contents, info.findings), info_(info), objects_(info), most_held_(most_held(file.size())) {}
 
-  // Reads one more record; of a sample or a loss an item may be held. Only while nothing is due. At the end all is due.
+  // Reads one more record; a sample or a loss may add an item to hold. Call it only if nothing is due. At the end all
+  // items are due.
   RecordParser::Kind next();
   const RecordParser& parser() const { return parser_; }
 
-  // Append here, then hold() what was appended.
+  // Append here, then hold() the appended items.
   std::vector<Item>& items() { return items_.items(); }
   void hold(std::uint64_t time_ns, std::uint16_t cpu) {
     items_.hold(time_ns, cpu);
@@ -56,7 +57,7 @@ class OrderedRecords {
   std::uint64_t most_held_;
   HeldByTime<Item> items_;
   HeldByTime<TaskChange> tasks_;
-  std::uint64_t released_ns_ = 0;  // all up to then has been due
+  std::uint64_t released_ns_ = 0;  // all items up to then were due
 };
 
 template <typename Item>

@@ -23,7 +23,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// An event, and its user stack as it came: what lies there is known when the event is due.
+// An event with its raw user stack: mappings are known when the event is due.
 struct HeldEvent {
   Event event;
   StackId user;
@@ -113,7 +113,7 @@ void PerfDataSource::take_sample() {
   HeldEvent held{decoded_.front(), {}};
   take_stacks(sample, attribute, held);
   if (info_.machine.cpus <= cpu) info_.machine.cpus = cpu + 1u;
-  if (sample.time_ns == 0) {  // it comes at once, behind what came before
+  if (sample.time_ns == 0) {  // it comes at once, after the earlier ones
     place(held, held.event);
     timeless_.push_back(held.event);
     return;
@@ -124,7 +124,8 @@ void PerfDataSource::take_sample() {
   records_->hold(sample.time_ns, cpu);
 }
 
-// Without a call chain it is known where the CPU was. What an interrupt does is not done for the program below it.
+// Without a call chain, the instruction pointer is the stack. An interrupt does not act for the program that it
+// interrupts.
 void PerfDataSource::take_stacks(const Sample& sample, const Attribute& attribute, HeldEvent& held) {
   UserStacks& users = decoder_->user_stacks();
   if (sample.chain.empty()) {
@@ -148,7 +149,7 @@ void PerfDataSource::place(const HeldEvent& held, Event& event) {
   event.stack = decoder_->user_stacks().place(event.stack, held.user, event.time_ns);
 }
 
-// Events of other kinds than tracepoints, and tracepoints recorded without their fields, are counted.
+// Counts events other than tracepoints, and tracepoints recorded without their fields.
 EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
   std::optional<EventTypeId>& type = untraced_types_[index];
   if (type) return *type;
@@ -166,7 +167,7 @@ void PerfDataSource::take_loss() {
   if (info_.machine.cpus <= loss.cpu) info_.machine.cpus = loss.cpu + 1u;
   const std::string what = lost_events_text(loss.count);
   if (loss.time_ns == 0) {
-    // A sum of the recording's end counts what marks told of again: of the two the larger counts, as with overruns.
+    // A sum at the recording's end includes losses with marks: the larger number counts, as for overruns.
     const auto [index, is_first] = sums_.insert(loss.cpu);
     if (is_first) {
       *index = info_.losses.buffers.size();

@@ -9,7 +9,7 @@
 
 namespace kmt::perfdata {
 
-// Throws Error when the header is beyond reading.
+// Throws Error if the header is unreadable.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::perfdata

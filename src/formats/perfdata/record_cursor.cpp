@@ -25,13 +25,13 @@ Header header_at(const std::uint8_t* at, ByteOrder order) {
 
 bool is_compressed(std::uint32_t type) { return type == kCompressed || type == kCompressed2; }
 
-// By which records are found again behind damage. All have whole words but compressed ones.
+// Finds records after damage. All have whole words except compressed ones.
 bool looks_like_a_record(const Header& header) {
   return is_known_type(header.type) && header.size >= kRecordHeaderBytes &&
          (header.size % 8 == 0 || is_compressed(header.type));
 }
 
-// Whether some records follow each other from there, or all that are left.
+// True if a few records follow each other from there, or all that are left.
 bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
   constexpr unsigned kConvincing = 4;
   for (unsigned seen = 0; seen < kConvincing; ++seen) {
@@ -45,13 +45,13 @@ bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
   return true;
 }
 
-// perf compresses what it finds in the kernel's buffers (tools/perf/builtin-record.c, Linux 6.18): records in whole
-// words, of types that newer kernels may add to.
+// perf compresses the kernel's buffers (tools/perf/builtin-record.c, Linux 6.18): records in whole words, of types that
+// newer kernels may extend.
 bool may_be_compressed(const Header& header) {
   return header.type > 0 && header.type < kUserTypes && header.size >= kRecordHeaderBytes && header.size % 8 == 0;
 }
 
-// All of them, but the end of the last one may be missing.
+// True if all are records; the last one may be incomplete.
 bool are_records(Bytes bytes, ByteOrder order) {
   while (bytes.size() >= kRecordHeaderBytes) {
     const Header header = header_at(bytes.data(), order);
@@ -61,7 +61,7 @@ bool are_records(Bytes bytes, ByteOrder order) {
   return true;
 }
 
-// Empty: there is less than it says.
+// Empty if it is shorter than it says.
 std::optional<Bytes> packed_data(const Record& record, ByteOrder order) {
   if (record.type != kCompressed2) return record.payload;
   if (record.payload.size() < 8) return std::nullopt;
@@ -75,7 +75,7 @@ bool begins_stream(Bytes packed) {
   return packed.size() >= std::size(kMagic) && std::equal(std::begin(kMagic), std::end(kMagic), packed.begin());
 }
 
-// Of one file. What perf compresses best, long runs of one event, shrinks to a fiftieth.
+// Limit for one file. Long runs of one event, which perf compresses best, shrink to a fiftieth.
 std::uint64_t most_unpacked(std::uint64_t file_bytes) { return std::max<std::uint64_t>(64u << 20, 128 * file_bytes); }
 
 }  // namespace
@@ -115,7 +115,7 @@ bool RecordCursor::next_in_file(Record& record) {
   }
 }
 
-// What these records say of their own size does not fit into their header. False when it is not there.
+// These records have a size that does not fit into their header. False if that data is missing.
 bool RecordCursor::attach(Record& record) {
   std::uint64_t bytes = 0;
   if (record.type == kHeaderTracingData && record.payload.size() >= 4)
@@ -132,13 +132,13 @@ void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
   while (position_ < end_ && !go_on_from(file_.first(end_), position_, order_));
-  // Without anything behind it, it is a record that was not written to its end, or looks so.
+  // At the end of the file, it is a record that was not completely written, or looks like one.
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are no whole record", position_ - begin)
                                : fmt::format("{} bytes skipped", position_ - begin);
   findings_.add(
       {cut_off ? Imperfection::truncated_file : Imperfection::damaged_record, std::move(detail), {}, begin, {}});
-  // A piece of the stream may have been there.
+  // A piece of the stream may be lost here.
   if (unpacker_) give_up("a part of it may be missing", begin);
 }
 
@@ -172,7 +172,7 @@ bool RecordCursor::next_unpacked(Record& record) {
     unpacked_.erase(unpacked_.begin(), unpacked_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
     try {
-      // What is in front of damage in a piece may be as wrong.
+      // A piece's bytes before damage may be wrong too.
       constexpr std::size_t kMostAhead = 4u << 20;
       const std::size_t before = unpacked_.size();
       while (unpacked_.size() < kMostAhead && unpacker_->unpack(unpacked_)) {
@@ -189,14 +189,14 @@ void RecordCursor::distrust(const Record& record, const char* what) {
   if (record.is_unpacked) give_up(what, record.offset);
 }
 
-// zstd repeats what came before, without a checksum: behind damage everything may be wrong, though it can be unpacked.
+// zstd repeats earlier bytes, without a checksum: after damage everything may be wrong, although it unpacks.
 void RecordCursor::give_up(std::string_view why, std::uint64_t offset) {
   if (given_up_) return;
   given_up_ = GivenUp{std::string(why), offset};
   left_out_ = offset == compressed_offset_ ? packed_bytes_ : 0;
 }
 
-// Where a stream begins anew, and at the end of the file.
+// Called at the start of a new stream, and at the end of the file.
 void RecordCursor::say_left_out() {
   if (!given_up_) return;
   if (left_out_ > 0)

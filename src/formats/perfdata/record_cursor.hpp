@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The records of a perf.data one after the other, those inside compressed ones included.
+// The records of a perf.data in order, including those in compressed records.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,20 @@ namespace kmt::perfdata {
 struct Record {
   std::uint32_t type = 0;
   std::uint16_t misc = 0;
-  Bytes payload;             // behind the header; valid until the next record is asked for
-  Bytes attached;            // what a few of perf's own records have behind them
-  std::uint64_t offset = 0;  // in the file; of what was compressed, that of the compressed record
+  Bytes payload;             // without the header; valid until the next record
+  Bytes attached;            // data after a few of perf's own records
+  std::uint64_t offset = 0;  // in the file; for an unpacked record, that of the compressed one
   bool is_unpacked = false;  // was compressed
 };
 
 class RecordCursor {
  public:
-  // Reads file[begin, end), which lies within the file. Compressed records are passed over if `unpack` is not set.
-  // Damage is skipped up to where records go on, in compressed ones up to where a zstd stream begins, and becomes a
-  // finding.
+  // Reads file[begin, end), which lies within the file. Ignores compressed records unless `unpack` is set. Damage is
+  // skipped to the next records, in compressed ones to the next zstd stream, and becomes a finding.
   RecordCursor(Bytes file, std::uint64_t begin, std::uint64_t end, ByteOrder order, bool unpack, Findings& findings);
 
   bool next(Record& record);
-  // What the last record says cannot be: if it was compressed, nothing more of its stream is read.
+  // Reports impossible values in the last record: if it was compressed, the rest of its stream is ignored.
   void distrust(const Record& record, const char* what);
   // How far reading has come in the file.
   std::uint64_t position() const { return position_; }
@@ -46,7 +45,7 @@ class RecordCursor {
   void say_left_out();
   void finish();
 
-  // The compressed stream behind damage.
+  // The compressed stream after damage.
   struct GivenUp {
     std::string why;
     std::uint64_t offset;  // in the file
@@ -58,10 +57,10 @@ class RecordCursor {
   ByteOrder order_;
   bool unpack_;
   Findings& findings_;
-  std::optional<Unpacker> unpacker_;     // once a compressed record has come
-  std::vector<std::uint8_t> unpacked_;   // records, the last one maybe not whole yet
+  std::optional<Unpacker> unpacker_;     // from the first compressed record on
+  std::vector<std::uint8_t> unpacked_;   // records, the last one maybe incomplete
   std::size_t next_ = 0;                 // in unpacked_
-  std::uint64_t compressed_offset_ = 0;  // of the record that is being unpacked
+  std::uint64_t compressed_offset_ = 0;  // of the compressed record
   std::uint64_t packed_bytes_ = 0;       // of that record
   std::optional<GivenUp> given_up_;
   std::uint64_t left_out_ = 0;  // compressed bytes since

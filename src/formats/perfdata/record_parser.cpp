@@ -11,10 +11,10 @@ namespace kmt::perfdata {
 namespace {
 
 constexpr std::uint32_t kMostCpu = 0xFFFF;
-// A billion each second, for days.
+// A billion per second, for days.
 constexpr std::uint64_t kMostLost = std::uint64_t{1} << 48;
 
-// perf takes this, too, for a record without a time.
+// perf, too, uses these for a record without a time.
 constexpr bool is_time(std::uint64_t time_ns) { return time_ns != 0 && time_ns != ~std::uint64_t{0}; }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
   return std::nullopt;
 }
 
-// All events of a file that has several say where the id is in the same way.
+// In a file with several events, all have the ID at the same place.
 bool RecordParser::find_attribute() {
   if (layouts_.empty()) return false;
   if (layouts_.size() == 1) return true;
@@ -111,7 +111,7 @@ void RecordParser::take_loss(const Trailer& trailer) {
   if (record_.type == kLost) id = in.u64();
   if (record_.type != kThrottle) loss_.count = in.u64();
   if (loss_.count.value_or(0) > kMostLost) throw Error("impossible number of lost events");
-  // What perf adds at the end says which event, whose id belongs to a CPU, and has zeroes for the time and the CPU.
+  // Records that perf adds at the end have an ID, which belongs to a CPU, and zeroes for the time and the CPU.
   std::optional<std::uint32_t> cpu = trailer.cpu;
   if (loss_.time_ns == 0 && id)
     if (const auto of_id = contents_.attributes.cpu_of_id(*id)) cpu = of_id;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the records of a perf.data tell of events, in the file's order: samples with their fields found, losses, tasks,
-// and where rounds end. Everything else is passed over.
+// The events in a perf.data's records, in the file's order: samples with their fields, losses, tasks, and ends of
+// rounds. Ignores all others.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace kmt::perfdata {
 
 // Events of one CPU that the kernel or perf counted instead of recording them.
 struct Loss {
-  std::optional<std::uint64_t> count;  // empty: not known
-  std::uint64_t time_ns = 0;           // 0: a sum at the recording's end, of losses that were told before too
+  std::optional<std::uint64_t> count;  // empty: unknown
+  std::uint64_t time_ns = 0;           // 0: a sum at the recording's end, which includes reported losses
   std::uint16_t cpu = 0;
   std::uint64_t offset = 0;  // in the file
 };
@@ -28,19 +28,19 @@ class RecordParser {
  public:
   enum class Kind : std::uint8_t { sample, loss, task, round_end, end };
 
-  // The contents must outlive this, as the file's bytes. Damage becomes findings.
+  // The contents and the file's bytes must outlive this. Damage becomes findings.
   RecordParser(Bytes file, const FileContents& contents, Findings& findings);
 
-  // What comes next; its fields are below.
+  // Reads the next item; its fields are below.
   Kind next();
-  const Sample& sample() const { return sample_; }        // with a CPU always
-  std::uint32_t attribute() const { return attribute_; }  // of the sample, index into Attributes::all()
+  const Sample& sample() const { return sample_; }        // always has a CPU
+  std::uint32_t attribute() const { return attribute_; }  // of the sample: index into Attributes::all()
   const Loss& loss() const { return loss_; }
   TaskChange& task() { return task_; }
   std::uint64_t offset() const { return record_.offset; }  // in the file
   std::uint64_t position() const { return cursor_.position(); }
 
-  // Up to which time what came is due now that a round has ended.
+  // Ends a round and returns the time up to which records are due.
   std::uint64_t end_round() { return limit_.end_round(); }
 
  private:
@@ -66,7 +66,7 @@ class RecordParser {
     std::uint64_t id = 0;
     std::optional<std::uint32_t> attribute;
   };
-  std::array<KnownId, 64> known_ids_;  // by their last bits: the kernel numbers events on
+  std::array<KnownId, 64> known_ids_;  // by their last bits: the kernel numbers events consecutively
   Loss loss_;
   TaskChange task_;
 };

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint16_t kUsualStackId = 4;  // TRACE_STACK of kernel/trace/trace.h
 
-// Empty: all are used.
+// Empty if all are used.
 std::optional<std::uint16_t> unused_id(const std::vector<FormatText>& formats) {
   constexpr unsigned kIds = 0x10000;
   std::vector<bool> used(kIds);
@@ -48,7 +48,7 @@ std::string lines_by_id(const Texts& texts) {
   return lines;
 }
 
-// Copies of what waits for its turn.
+// Copies of records that wait for their turn.
 struct Held {
   std::uint64_t time_ns = 0;
   std::uint16_t cpu = 0;
@@ -60,9 +60,9 @@ struct Held {
   std::vector<std::uint64_t> user_stack;
 };
 
-// What samples and tasks tell of processes' code.
+// Mappings of processes' code from samples and tasks.
 UserMemory user_memory_of(Bytes file, const FileContents& contents) {
-  TraceInfo info;  // what is found is found when the file is read
+  TraceInfo info;  // the reader reports these findings again
   for (const CodeObject& object : contents.description.kernel.user_memory.objects)
     info.code.user.objects.push_back(object);
   MappedObjects objects(info);
@@ -104,7 +104,7 @@ class Converter {
 
   RecordSink& sink_;
   Findings& findings_;
-  TraceInfo read_again_;  // what describe() has learned already
+  TraceInfo read_again_;  // already described by describe()
   FileContents contents_;
   OrderedRecords<Held> records_;
   std::optional<RecordsByCpu> by_cpu_;
@@ -115,7 +115,7 @@ class Converter {
   std::vector<std::uint8_t> stack_record_;
 };
 
-// What only all of the file tells comes from reading it as any other trace.
+// Facts that depend on the whole file come from a reader.
 void Converter::describe(const TraceFile& file) {
   TraceDescription& description = contents_.description;
   KernelDescription& kernel = description.kernel;
@@ -142,7 +142,7 @@ void Converter::describe(const TraceFile& file) {
   kernel.thread_groups = lines_by_id(info.tasks.thread_groups);
   note_task_names(info.tasks.names, kernel.notes, findings_);
   note_task_lives(info.tasks.lives, kernel.notes, findings_);
-  // Marks tell of all losses where perf ended the recording; else nobody knows.
+  // If perf ended the recording, marks count all losses; otherwise their number is unknown.
   const std::vector<std::uint64_t> lost = lost_events_per_cpu(info.losses, info.machine.cpus);
   for (unsigned cpu = 0; cpu < lost.size() && info.findings.count_of(Imperfection::truncated_file) == 0; ++cpu)
     description.cpu_stats.push_back(cpu_stats_of(kernel, cpu, fmt::format("overrun: {}\n", lost[cpu])));
@@ -200,7 +200,7 @@ void Converter::take_sample() {
   records_.hold(item.time_ns, item.cpu);
 }
 
-// A sum of the recording's end is in the statistics.
+// A sum at the recording's end is in the statistics.
 void Converter::take_loss() {
   const Loss& loss = records_.parser().loss();
   if (loss.time_ns == 0) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records in the order of time, as perf puts them (util/ordered-events.c, Linux 6.18). perf reads the CPUs' buffers in
-// turn and ends each turn, a round, with PERF_RECORD_FINISHED_ROUND. What a round holds may be older than the latest of
-// the round before, but not, so it is assumed, older than the latest of the one before that. So the end of a round
-// gives out all up to the latest time of the round before.
+// Orders records by time, as perf does (util/ordered-events.c, Linux 6.18). perf reads the CPUs' buffers in turn and
+// ends each turn, a round, with PERF_RECORD_FINISHED_ROUND. A round may have records older than the previous round's
+// latest, but, by assumption, none older than the latest of the round before that. So the end of a round makes all
+// records up to the previous round's latest time due.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 
 namespace kmt::perfdata {
 
-// Up to which time records are due.
+// The time up to which records are due.
 class RoundLimit {
  public:
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
-  // Each record of the kernel that has a time, in the file's order.
+  // Takes each kernel record that has a time, in the file's order.
   void note(std::uint64_t time_ns) {
     latest_ns_ = none_held_ ? time_ns : std::max(latest_ns_, time_ns);
     none_held_ = false;
   }
-  // The times up to which this round's end gives records out; 0: none.
+  // Returns the time up to which records are due at this round's end; 0: none.
   std::uint64_t end_round() {
     const std::uint64_t due_ns = std::exchange(next_due_ns_, latest_ns_);
     if (latest_ns_ <= due_ns) none_held_ = true;
@@ -31,22 +31,21 @@ class RoundLimit {
   }
 
  private:
-  std::uint64_t latest_ns_ = 0;  // of those that are held
+  std::uint64_t latest_ns_ = 0;  // of the held ones
   std::uint64_t next_due_ns_ = 0;
   bool none_held_ = true;
 };
 
-// Of a file without rounds half of what is held is given out when there are so many, so that memory stays in
-// proportion.
+// In a file without rounds, this many held items make half of them due, so that memory stays in proportion.
 constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
   return std::max<std::uint64_t>(1u << 20, file_bytes / 256);
 }
 
-// What waits for its turn. It comes in runs, each of one CPU and in order already, which are merged.
+// Items that wait for their turn. They come in runs, each of one CPU and in order, which are merged.
 template <typename Item>
 class HeldByTime {
  public:
-  // Append here, then hold() what was appended. Not while something is due.
+  // Append here, then hold() the appended items, while nothing is due.
   std::vector<Item>& items() { return items_; }
   void hold(std::uint64_t time_ns, std::uint16_t cpu) {
     const Place place{time_ns, static_cast<std::uint32_t>(items_.size() - 1), cpu};
@@ -55,20 +54,20 @@ class HeldByTime {
   }
   std::size_t size() const { return order_.size(); }
 
-  // All up to `due_ns` becomes due.
+  // Makes all items up to `due_ns` due.
   void release(std::uint64_t due_ns) {
     merge_runs();
     const auto later = std::partition_point(order_.begin(), order_.end(),
                                             [due_ns](const Place& place) { return place.time_ns <= due_ns; });
     due_ = static_cast<std::size_t>(later - order_.begin());
   }
-  // When half of it, which is something, would be due.
+  // Returns the time that would make half of the items due.
   std::uint64_t middle_ns() {
     merge_runs();
     return order_[order_.size() / 2].time_ns;
   }
-  // What is due next, by time, at equal times by CPU, within a CPU as it came; null: nothing more. Valid until the
-  // next call.
+  // Returns the next due item, by time, then by CPU, then in order of arrival; null at the end. Valid until the next
+  // call.
   Item* next_due() {
     if (next_ < due_) {
       constexpr std::size_t kAhead = 8;
@@ -82,7 +81,7 @@ class HeldByTime {
  private:
   struct Place {
     std::uint64_t time_ns;
-    std::uint32_t index;  // into items_; of equal times and CPUs the order of coming
+    std::uint32_t index;  // into items_; the order of arrival for equal times and CPUs
     std::uint16_t cpu;
   };
   static bool before(const Place& a, const Place& b) {
@@ -90,7 +89,7 @@ class HeldByTime {
     return a.cpu != b.cpu ? a.cpu < b.cpu : a.index < b.index;
   }
 
-  // Two neighbours each, until one is left.
+  // Merges pairs of neighbours until one is left.
   void merge_runs() {
     const auto at = [this](std::size_t place) { return order_.begin() + static_cast<std::ptrdiff_t>(place); };
     while (runs_.size() > 1) {
@@ -104,7 +103,7 @@ class HeldByTime {
     }
   }
 
-  // What is left is one run. It is moved to the front of its memory now and then, when it is little.
+  // The rest is one run. It moves to the front of its memory occasionally, when it is small.
   void let_go_of_due() {
     order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(due_));
     due_ = next_ = 0;
@@ -117,11 +116,11 @@ class HeldByTime {
     items_.swap(left_);
   }
 
-  std::vector<Item> items_;  // those that were given out among them
-  std::vector<Item> left_;   // where items_ are moved to: its memory is used again
+  std::vector<Item> items_;  // includes items already returned
+  std::vector<Item> left_;   // target for moving items_: its memory is reused
   std::vector<Place> order_;
-  std::vector<std::size_t> runs_ = {0};  // where each begins in order_
-  std::size_t due_ = 0;                  // the first ones of order_
+  std::vector<std::size_t> runs_ = {0};  // their starts in order_
+  std::size_t due_ = 0;                  // at the front of order_
   std::size_t next_ = 0;
 };
 

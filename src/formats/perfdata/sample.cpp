@@ -10,7 +10,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// The bytes of PERF_SAMPLE_READ's values from `at` on; empty when they do not fit.
+// Returns the size of PERF_SAMPLE_READ's values at `at`; empty if they do not fit.
 std::optional<std::uint64_t> bytes_of_values(Bytes payload, std::uint64_t at, std::uint64_t format, ByteOrder order) {
   const bool group = (format & ReadBits::kGroup) != 0;
   const auto times = static_cast<unsigned>(std::popcount(format & (ReadBits::kTimeEnabled | ReadBits::kTimeRunning)));
@@ -97,7 +97,7 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
   return true;
 }
 
-// What is too short for them has none: the event in front of them is whole.
+// A sample too short for them has none: the event before them is complete.
 void SampleLayout::read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const {
   std::uint64_t at = 0;
   const auto next = [&]() -> std::uint64_t {

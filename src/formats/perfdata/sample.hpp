@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where a record's fields are. Which ones it has, an event's sample_type says; the order is the kernel's
+// The offsets of a record's fields. An event's sample_type selects the fields; the order is the kernel's
 // (kernel/events/core.c, perf_output_sample() and __perf_event__output_id_sample(); Linux 2.6.31 to 6.18).
 #pragma once
 
@@ -12,25 +12,25 @@
 namespace kmt::perfdata {
 
 struct Sample {
-  std::uint64_t time_ns = 0;         // 0: the sample does not say
-  std::optional<std::uint32_t> cpu;  // empty likewise
-  std::uint64_t ip = 0;              // where the CPU was; 0 likewise
+  std::uint64_t time_ns = 0;         // 0: not in the sample
+  std::optional<std::uint32_t> cpu;  // likewise empty
+  std::uint64_t ip = 0;              // the CPU's instruction pointer; 0 likewise
   std::int32_t process = 0;          // likewise
   std::uint16_t mode = 0;            // of the CPU at `ip`: kCpuModeKernel, kCpuModeUser, …
   Bytes chain;                       // addresses of the call chain, 8 bytes each
-  std::uint64_t user_ip = 0;         // where the program was, by its registers; 0: the sample has none
-  std::optional<Bytes> raw;          // a tracepoint's record; at its end there may be padding
+  std::uint64_t user_ip = 0;         // the program counter from the user's registers; 0: not in the sample
+  std::optional<Bytes> raw;          // a tracepoint's record, maybe with padding at its end
 };
 
-// Of one event's samples.
+// The layout of one event's samples.
 class SampleLayout {
  public:
-  // The machine is that of uname(2): which register tells where a program is.
+  // The machine, as in uname(2), determines which register is the program counter.
   SampleLayout(const Attribute& attribute, std::string_view machine);
 
-  // Of a sample's payload; false when it is shorter than its fields.
+  // Reads a sample's payload; false if it is shorter than its fields.
   bool read(Bytes payload, ByteOrder order, Sample& sample) const;
-  // The id that says which event it is; empty when there is none.
+  // Returns the event's ID; empty if there is none.
   std::optional<std::uint64_t> id(Bytes payload, ByteOrder order) const { return number(payload, id_at_, order); }
 
  private:
@@ -55,17 +55,17 @@ class SampleLayout {
   std::uint32_t process_at_ = kNone;
   std::uint32_t time_at_ = kNone;
   std::uint32_t cpu_at_ = kNone;
-  std::uint32_t fixed_bytes_ = 0;  // in front of the fields whose size varies
+  std::uint32_t fixed_bytes_ = 0;  // before the fields of variable size
 };
 
-// What stands at the end of all records but samples, with sample_id_all.
+// The end of all records except samples, with sample_id_all.
 struct Trailer {
   std::uint64_t time_ns = 0;
   std::optional<std::uint32_t> cpu;
   std::optional<std::uint64_t> id;
 };
 
-// Empty when the payload is shorter than it.
+// Empty if the payload is too short.
 std::optional<Trailer> read_trailer(Bytes payload, std::uint64_t sample_type, ByteOrder order);
 
 }  // namespace kmt::perfdata

@@ -10,11 +10,11 @@
 
 namespace kmt::perfdata {
 
-// What stands behind the mark of the kernel up to the next mark, innermost first: at most 256 addresses. What user
-// space or a hypervisor did is left out.
+// Returns the addresses from the kernel's mark to the next mark, innermost first, at most 256. Skips those of user
+// space or a hypervisor.
 void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses);
-// The same of user space. Where the sample has registers and a copy of the program's memory instead (--call-graph
-// dwarf), only where the program was: nothing is unwound.
+// The same for user space. If the sample has registers and a copy of the program's memory instead (--call-graph dwarf),
+// only the program counter: nothing is unwound.
 void user_stack(const Sample& sample, ByteOrder order, std::vector<std::uint64_t>& addresses);
 
 }  // namespace kmt::perfdata

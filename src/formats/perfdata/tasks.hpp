@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tasks are called, who started them, which process they belong to and what code that has, from PERF_RECORD_COMM,
-// PERF_RECORD_FORK and the records of mappings. perf writes some of them for what it finds in /proc when the recording
-// begins, or, with --tail-synthesize, when it has ended; those have no time.
+// Tasks' names, parents, processes and code, from PERF_RECORD_COMM, PERF_RECORD_FORK and the records of mappings. perf
+// writes some from /proc when the recording begins, or, with --tail-synthesize, after its end; those have no time.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +23,17 @@ struct TaskChange {
   std::int32_t parent_process = 0;  // of a new process, 0: of a new thread
   bool executed = false;
   bool forked = false;
-  bool at_end = false;             // without a time, behind what has one
-  std::optional<Mapping> mapping;  // then all but the time is there
+  bool at_end = false;             // without a time, after records with one
+  std::optional<Mapping> mapping;  // if set, only the time is set besides
 };
 
-// Of a record of one of the two types. Throws Error when it is too short.
+// Reads a record of one of the two types. Throws Error if it is too short.
 TaskChange read_task_change(const Record& record, ByteOrder order);
 
-// What it does to the memory of its process.
+// Returns the change of the process' memory.
 std::optional<SpaceChange> space_change(const TaskChange& change);
 
-// In the order of time.
+// Call it in the order of time.
 void learn(const TaskChange& change, TraceInfo& info);
 
 }  // namespace kmt::perfdata

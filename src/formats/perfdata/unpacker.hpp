@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The zstd stream that PERF_RECORD_COMPRESSED records carry: one for the whole file, in pieces.
+// The zstd stream in PERF_RECORD_COMPRESSED records: one for the whole file, in pieces.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class Unpacker {
   // Refuses more than `most_bytes` in all.
   explicit Unpacker(std::uint64_t most_bytes);
 
-  // The next piece. What has not been unpacked of the one before is given up.
+  // Sets the next piece. Drops the rest of the previous one.
   void feed(Bytes packed) { packed_ = packed; }
-  // Appends what comes next to `out`, some hundred KiB at most; false when the piece is used up. Throws Error when it
-  // is damaged: what follows cannot be unpacked until a stream begins anew.
+  // Appends the next bytes to `out`, some hundred KiB at most; false at the end of the piece. Throws Error for damage:
+  // later pieces are useless until a new stream begins.
   bool unpack(std::vector<std::uint8_t>& out);
-  // What is fed next begins a stream.
+  // The next piece starts a stream.
   void restart();
 
  private:

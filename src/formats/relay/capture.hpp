@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The files of a capture as kmemtraced left them in a folder: cpu0.out, cpu1.out, …, beside them a copy of
-// /proc/kallsyms and, where somebody kept it, the kernel's total_overruns.
+// The files of a capture in a folder, as kmemtraced writes them: cpu0.out, cpu1.out, …, a copy of /proc/kallsyms and,
+// if the user saved it, the kernel's total_overruns.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct CpuFile {
 struct Capture {
   std::string path;                // for messages
   std::vector<CpuFile> files;      // by CPU
-  std::vector<unsigned> left_out;  // CPUs whose files are beside these
+  std::vector<unsigned> left_out;  // CPUs with other files in the folder
   std::string kallsyms;            // may be empty
-  bool bad_kallsyms = false;       // it is there, but no list of symbols
+  bool bad_kallsyms = false;       // it exists, but is not a list of symbols
   std::optional<std::uint64_t> total_overruns;
-  bool bad_total_overruns = false;  // it is there, but holds no number
+  bool bad_total_overruns = false;  // it exists, but has no number
 };
 
-// The CPU of "cpu3.out"; empty: another name.
+// Returns the CPU of "cpu3.out"; empty for another name.
 std::optional<unsigned> cpu_of_name(const std::string& path);
-// Of a folder, or of some of its files, whatever those of CPUs are called. Throws Error.
+// Finds the capture in a folder, or in some of its files, whatever the names of CPUs' files. Throws Error.
 Capture find_capture(const std::vector<std::string>& paths);
-// Of a file alone, with nothing beside it.
+// A capture of one file, without others of its folder.
 Capture capture_of(const TraceFile& file);
 
 }  // namespace kmt::relay

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLookAt = 64 << 10;  // bytes of each file
 constexpr double kLeastShare = 0.5;
 
-// Whether records follow each other as a kernel writes them.
+// Checks that the order of records is one that a kernel writes.
 class Order {
  public:
   explicit Order(const Layout& layout) : numbered_(layout.sequence.bytes != 0) {}
@@ -46,7 +46,7 @@ struct Score {
 
 void add_score(Bytes file, const Abi& abi, Score& score) {
   constexpr std::uint64_t kMostShort = 0xFFFFFFFF;
-  // A record that is cut off at the end of what is looked at says nothing.
+  // A record cut off at the end of the sample does not count.
   const Bytes part = file.first(std::min(file.size(), kLookAt));
   const bool whole = part.size() == file.size();
   Walker walker(part, abi);

@@ -12,7 +12,7 @@ namespace kmt::relay {
 namespace {
 
 constexpr std::uint32_t kMostCpus = 8192;    // CONFIG_NR_CPUS of the largest kernels
-constexpr std::size_t kExtensionHeader = 3;  // its size, which counts itself, and its id
+constexpr std::size_t kExtensionHeader = 3;  // its size, which counts itself, and its ID
 
 std::uint64_t load_field(Bytes record, FieldPlace field, ByteOrder order) {
   return field.bytes == 0 ? 0 : load_sized(record.data() + field.offset, field.bytes, order);

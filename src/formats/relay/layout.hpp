@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The records of kmemtrace as it was from 2008 to 2010: five layouts, none of which says which one it is. Described in
+// The records of the kmemtrace of 2008 to 2010: five layouts without an identification. Described in
 // docs/formats/relay.md.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace kmt::relay {
 
-// One field of a layout; no bytes: the layout has no such field.
+// One field of a layout; without bytes if the layout has no such field.
 struct FieldPlace {
   std::uint8_t offset = 0;
   std::uint8_t bytes = 0;
@@ -22,19 +22,19 @@ struct FieldPlace {
 
 struct Layout {
   std::string_view name;
-  std::uint8_t id_bytes;    // of the event id at the front and of the type behind it, each
+  std::uint8_t id_bytes;    // of the event ID at the front and of the type after it, each
   std::uint8_t alloc_id;    // a free has the next one
   bool tells_size;          // 16 bits at offset 2: the record's bytes
-  bool may_be_longer;       // what stands behind the fields is extensions
+  bool may_be_longer;       // extensions may follow the fields
   bool has_null_records;    // all zero: an event that relay could not write
-  std::uint8_t free_bytes;  // of the fields; the record's where it is not longer
+  std::uint8_t free_bytes;  // of the fields; the size of a record without extensions
   std::uint8_t alloc_bytes;
   FieldPlace sequence, cpu, time_ns, call_site, ptr;
   FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // of allocations only
 };
 
-// In the order in which they came: the two of July 2008, that of August 2008, and those of ftrace in Linux 2.6.30 to
-// 2.6.35, of 64-bit kernels and of 32-bit ones.
+// In order of age: two of July 2008, one of August 2008, and those of ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and
+// 32-bit kernels.
 // clang-format off
 constexpr std::array<Layout, 5> kLayouts = {{
     //       ids alloc size   longer null   free alloc
@@ -72,7 +72,7 @@ struct Record {
   std::uint64_t time_ns = 0;
   std::uint64_t call_site = 0;
   std::uint64_t ptr = 0;
-  // Of an allocation; a free of v0 and v1 has the bytes, but nothing in them.
+  // For allocations; in v0 and v1 a free has these bytes, without meaning.
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint64_t gfp_flags = 0;
@@ -80,11 +80,11 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 
-// The bytes of the record at the front, going by the few of them that tell; empty: there is none, or not all of it.
+// Returns the bytes of the first record, from the few bytes that determine it; empty if there is no complete record.
 std::optional<std::size_t> record_bytes(Bytes bytes, const Abi& abi);
-// All of its fields; record_bytes() has found it.
+// Parses all fields of a record that record_bytes() has found.
 Record parse(Bytes record, const Abi& abi);
-// Whether a kernel may have written these values. A wrong record can look right.
+// True if a kernel may have written these values. A wrong record can look right.
 bool is_plausible(const Record& record);
 
 void append(const Record& record, const Abi& abi, std::vector<std::uint8_t>& out);

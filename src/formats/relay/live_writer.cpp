@@ -17,10 +17,10 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr std::size_t kWriteBytes = 256 << 10;  // at a time, or what there is when the CPU is quiet
+constexpr std::size_t kWriteBytes = 256 << 10;  // at a time, or the rest when the CPU is quiet
 
 std::vector<EventFormat> formats_of(const KernelDescription& kernel) {
-  Findings ignored;  // events whose formats cannot be parsed would not be of use
+  Findings ignored;  // events whose formats cannot be parsed are useless here
   return parse_event_formats(kernel.formats, ignored);
 }
 
@@ -33,7 +33,7 @@ TraceInfo machine_of(const KernelDescription& kernel) {
 
 }  // namespace
 
-// Tables of its own, as it has a thread of its own.
+// Each has a thread, so each has its own tables.
 struct LiveWriter::Cpu {
   Cpu(unsigned cpu, const std::string& file, const KernelDescription& kernel, const std::vector<EventFormat>& formats)
       : number(cpu),
@@ -112,7 +112,7 @@ void LiveWriter::write(Cpu& cpu) {
   try {
     write_all(cpu.output.get(), {reinterpret_cast<const char*>(cpu.records.data()), cpu.records.size()}, cpu.path);
   } catch (const Error&) {
-    // Back to the last whole record; what was to be written is kept and may find room later.
+    // Truncates to the last whole record; the data stays queued and may find room later.
     if (::ftruncate(cpu.output.get(), static_cast<off_t>(cpu.written)) == 0)
       ::lseek(cpu.output.get(), static_cast<off_t>(cpu.written), SEEK_SET);
     throw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ring-buffer pages of the live kernel into relay files of layout v1, on the threads that read the pages.
+// Writes ring-buffer pages of the live kernel into relay files of layout v1, on the threads that read the pages.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,16 @@ namespace kmt::relay {
 
 class LiveWriter : public PageSink {
  public:
-  // Makes or empties cpuN.out of each CPU in the folder. Throws Error.
+  // Creates or empties cpuN.out of each CPU in the folder. Throws Error.
   LiveWriter(const std::string& folder, const KernelDescription& kernel, const std::vector<unsigned>& cpus);
   ~LiveWriter() override;
 
   void pages(unsigned cpu, Bytes pages) override;
-  // What has not been written yet, when no more pages come. Throws Error as pages() does; the files end with a whole
-  // record all the same.
+  // Writes the rest after the last pages. Throws Error as pages() does, but the files still end with a whole record.
   void finish();
 
   std::uint64_t bytes() const { return bytes_; }
-  // Allocations that failed and frees of NULL, which the layout rules out.
+  // Number of failed allocations and frees of NULL, which the layout cannot have.
   std::uint64_t left_out() const { return left_out_; }
   std::uint64_t damaged_pages() const { return damaged_pages_; }
 

@@ -33,7 +33,7 @@ constexpr struct {
                {EventKind::other, Type::pages, true, "kmemtrace", "page_alloc"},
                {EventKind::other, Type::pages, false, "kmemtrace", "page_free"}};
 
-// What all files of a capture share.
+// State shared by all files of a capture.
 struct Common {
   explicit Common(TraceInfo& trace_info) : info(trace_info), call_sites(trace_info.tables.call_sites) {
     for (const auto& event : kEvents) info.tables.event_types.push_back({event.system, event.name, event.kind});
@@ -44,7 +44,7 @@ struct Common {
   Abi abi;
 };
 
-// The time of records: a clock's, or else their number, which goes on behind 32 bits.
+// The time of records: from a clock, or their number, extended beyond 32 bits.
 class RecordClock {
  public:
   RecordClock() = default;
@@ -56,19 +56,19 @@ class RecordClock {
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
   }
-  // Of a record with a number.
+  // For a record with a number.
   std::int64_t time_behind_last(const Record& record) const {
     return time_ + static_cast<std::int32_t>(record.sequence - number_);
   }
-  std::uint32_t number() const { return number_; }  // of the record that was asked for last
+  std::uint32_t number() const { return number_; }  // of the last record
 
  private:
   std::uint32_t number_ = 0;
   std::int64_t time_ = 0;
 };
 
-// Finds records of a file that have been there, as in a block of it that was copied twice. Numbers of a file only grow,
-// so the earlier record is found from the nearest of a few places. Times are numbers that go on where those wrap.
+// Finds duplicate records in a file, such as a block that was copied twice. Numbers of a file only grow, so the search
+// for an earlier record starts at the nearest of a few places. Times are extended numbers.
 class Repeats {
  public:
   Repeats(Bytes file, const Abi& abi) : file_(file), abi_(abi), earlier_(file, abi) {}
@@ -78,7 +78,7 @@ class Repeats {
     const auto behind = std::ranges::upper_bound(places_, time, {}, &Place::time);
     if (behind == places_.begin()) return false;
     const Place& place = *std::prev(behind);
-    // The records of a block follow each other there as well.
+    // The records of a block are consecutive there, too.
     if (!found_ || found_->time > time || found_->time < place.time) {
       earlier_ = Walker(file_, abi_, place.offset);
       found_.reset();
@@ -91,7 +91,7 @@ class Repeats {
     return found_ && found_->time == time && std::ranges::equal(found_->bytes, record);
   }
 
-  // One that has not.
+  // Adds a record that is not a duplicate.
   void add(std::int64_t time, std::uint64_t offset) {
     if (highest_ && time <= *highest_) return;  // its number is damaged
     highest_ = time;
@@ -111,7 +111,7 @@ class Repeats {
     Bytes bytes;
   };
 
-  // Behind the one that was found last, else the one of this time.
+  // Finds the record after the last one found, else the one of this time.
   void find_next(std::int64_t time) {
     for (Step step; earlier_.next(step);) {
       if (step.kind != Step::Kind::record) continue;
@@ -181,7 +181,7 @@ class FileStream : public CpuStream {
     event.bytes_allocated = record.bytes_allocated;
     event.gfp_flags = static_cast<std::uint32_t>(record.gfp_flags);
     event.call_site = common_.call_sites.id_of(record.call_site);
-    event.tid = -1;  // no layout says it
+    event.tid = -1;  // no layout has it
     event.node = static_cast<std::int16_t>(std::clamp(record.node, -1, 0x7FFF));
     event.migrate_type = -1;
     if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))
@@ -196,7 +196,7 @@ class FileStream : public CpuStream {
     return true;
   }
 
-  // Numbers of a file only grow: one that is ahead of the next is damaged, and would make a gap of all in between.
+  // Numbers of a file only grow: one above the next is damaged, and would seem to lose all numbers between.
   void mend_number(Record& record, const Step& step) {
     const std::uint32_t last = clock_.number();
     const auto ahead = static_cast<std::int32_t>(record.sequence - last);
@@ -210,14 +210,14 @@ class FileStream : public CpuStream {
     record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
   }
 
-  // Behind the last one and in front of the next: with one bit flipped, mostly; else the first of them.
+  // Returns a number between the last and the next: mostly with one bit flipped, else the first.
   static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
       if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;
     return last + 1;
   }
 
-  // In its place behind the CPU's last event.
+  // Puts it right after the CPU's last event.
   void follow(const Event& event, const Step& step) {
     if (lost_open_) common_.info.losses.stretches[lost_index_].after_ns = event.time_ns;
     lost_open_ = false;
@@ -248,7 +248,7 @@ class FileStream : public CpuStream {
     torn_end_ = step.offset + step.bytes;
     if (goes_on) return;
     const bool at_end = torn_end_ == file_.file.bytes.size();
-    // Where records have numbers a gap behind it says how many are lost.
+    // If records have numbers, a gap after it shows the number of losses.
     if (common_.abi.layout->sequence.bytes == 0 || at_end) add_lost({}, step);
     report(Imperfection::torn_record,
            at_end ? fmt::format("the last {} bytes", step.bytes)
@@ -286,7 +286,7 @@ std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {
   return std::nullopt;
 }
 
-// Of each file. Numbers wrap: they are compared with that of the first file, and all times are made positive.
+// Returns a clock for each file. Numbers wrap: they are compared with the first file's, and all times become positive.
 std::vector<RecordClock> clocks_of(const std::vector<CpuFile>& files, const Abi& abi) {
   std::vector<RecordClock> clocks(files.size());
   if (abi.layout->sequence.bytes == 0) return clocks;
@@ -308,10 +308,10 @@ std::vector<RecordClock> clocks_of(const std::vector<CpuFile>& files, const Abi&
   return clocks;
 }
 
-// Numbers in the order of all files.
+// Checks numbers across all files.
 class Sequence {
  public:
-  // Takes records out of the batch that came before.
+  // Removes duplicate records from the batch.
   void check(EventBatch& batch, TraceInfo& info) {
     std::erase_if(batch, [&](const Event& event) { return is_duplicate(event, info); });
   }
@@ -383,7 +383,7 @@ class RelaySource : public Source {
     std::vector<Bytes> files;
     for (const CpuFile& file : capture_.files) files.push_back(file.file.bytes);
     if (!abi.empty()) return fit_of(parse_abi(abi), files);
-    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // in whatever layout
+    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // of any layout
     const std::optional<Guess> guess = guess_abi(files);
     if (!guess)
       throw Error("The files hold no records of kmemtrace in any layout that is known")
@@ -400,8 +400,7 @@ class RelaySource : public Source {
     info_.format = fmt::format("kmemtrace relay files, layout {}", name_of(guess.abi));
     info_.machine.byte_order = guess.abi.order;
     info_.machine.word_bits = word_bits_of(capture_, guess);
-    // ktime_get() in v0 and v1, the ring buffer's own clock in v3. The numbers of v2 are what ftrace's clock is that
-    // counts.
+    // v0 and v1 use ktime_get(), v3 the ring buffer's own clock. v2 has numbers only, like ftrace's counter clock.
     const Layout& layout = *guess.abi.layout;
     info_.clock.name = layout.sequence.bytes != 0 ? "counter" : layout.cpu.bytes != 0 ? "local" : "mono";
     info_.clock.in_ns = layout.sequence.bytes == 0;

@@ -9,10 +9,10 @@
 
 namespace kmt::relay {
 
-// Whether the records of some layout are what these bytes are.
+// True if these bytes are records of a layout.
 bool is_relay(Bytes bytes);
 
-// Throws Error when OpenOptions::abi names no layout, or, without it, no layout fits.
+// Throws Error if OpenOptions::abi is not a layout, or, without it, if no layout fits.
 std::unique_ptr<Source> open(Capture capture, const OpenOptions& options);
 
 }  // namespace kmt::relay

@@ -7,7 +7,7 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr unsigned kRecordsInARow = 3;         // that make a place one where records begin
+constexpr unsigned kRecordsInARow = 3;         // needed to trust a place as the start of records
 constexpr std::uint64_t kMostTorn = 64 << 10;  // of a step
 
 }  // namespace
@@ -31,7 +31,7 @@ bool Walker::next(Step& step) {
   return true;
 }
 
-// Values that cannot be are the record's own fault where another one follows it, else of the place.
+// Impossible values are the record's damage if another record follows it, else the place is wrong.
 bool Walker::is_record(Bytes rest, std::size_t size) const {
   return is_plausible(parse(rest, abi_)) || size == rest.size() || record_bytes(rest.subspan(size), abi_) ||
          is_null(rest.subspan(size));
@@ -55,7 +55,7 @@ bool Walker::begins_records(std::uint64_t offset) const {
   return found > 0;
 }
 
-// Not so far ahead that it would take long: then it is a place from which to search on.
+// Limits the distance: the next search continues from there.
 std::uint64_t Walker::next_records() const {
   const std::uint64_t end = std::min<std::uint64_t>(data_.size(), offset_ + kMostTorn);
   for (std::uint64_t offset = offset_ + 1; offset < end; ++offset)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Goes through a relay file record by record. Where there is none it finds the place from which on there are some
-// again.
+// Goes through a relay file record by record. At damage it finds the next place with records.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +8,12 @@
 
 namespace kmt::relay {
 
-// What stands at a place of a file.
+// The contents at a place of a file.
 struct Step {
   enum class Kind : std::uint8_t {
     record,
     null,  // an event that relay could not write
-    torn,  // no record; one after the other when there is much of it
+    torn,  // not a record; long damage comes as several
   };
   Kind kind = Kind::record;
   std::uint64_t offset = 0;
@@ -23,7 +22,7 @@ struct Step {
 
 class Walker {
  public:
-  // From an offset on at which there is a record.
+  // Starts at the offset of a record.
   Walker(Bytes data, const Abi& abi, std::uint64_t offset = 0) : data_(data), abi_(abi), offset_(offset) {}
 
   bool next(Step& step);  // false at the end

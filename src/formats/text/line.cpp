@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kMostCpus = 8192;
 
-// Takes a word away from the front, and the blanks before it.
+// Removes the first word, and the blanks before it.
 std::string_view take_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));
@@ -41,7 +41,7 @@ bool parse_time(std::string_view word, Line& line) {
   return true;
 }
 
-// "d.h2.": interrupts off, needs to reschedule, in which interrupt, how often preemption and migration are off
+// "d.h2.": interrupts off, reschedule needed, kind of interrupt, depths of disabled preemption and migration
 // (trace_print_lat_fmt() in kernel/trace/trace_output.c, Linux 6.18).
 bool parse_irq_info(std::string_view word, Line& line) {
   constexpr std::size_t kContext = 2;
@@ -58,7 +58,7 @@ bool parse_irq_info(std::string_view word, Line& line) {
   return true;
 }
 
-// "sh-148", "sh-148  (  148)", of perf "sh   148" and "sh  148/149".
+// "sh-148", "sh-148  (  148)", from perf "sh   148" and "sh  148/149".
 bool parse_task(std::string_view text, Line& line) {
   text = trim(text);
   if (text.ends_with(')')) text = trim(text.substr(0, text.rfind('(')));
@@ -70,7 +70,7 @@ bool parse_task(std::string_view text, Line& line) {
   line.comm = trim(text.substr(0, digits));
   const char separator = text[digits];
   if (separator == '/') line.comm = trim(line.comm.substr(0, line.comm.find_last_not_of("0123456789") + 1));
-  if (separator == '-' && line.comm.ends_with('-')) {  // a task of no known id
+  if (separator == '-' && line.comm.ends_with('-')) {  // a task of unknown ID
     line.tid = -line.tid;
     line.comm.remove_suffix(1);
   }
@@ -81,13 +81,13 @@ bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// The word where the time has to be, behind irq-info.
+// Takes the word at the position of the time, after irq-info.
 std::string_view take_time(std::string_view& rest, Line& line) {
   const std::string_view word = take_word(rest);
   return !word.ends_with(':') && parse_irq_info(word, line) ? take_word(rest) : word;
 }
 
-// What may stand between time and event: the time since the last one, "(+175)", and of perf the period, "1".
+// Skips text between time and event: the time since the last one, "(+175)", or perf's period, "1".
 void skip_difference_and_period(std::string_view& rest) {
   std::string_view behind = rest;
   std::string_view word = take_word(behind);
@@ -102,7 +102,7 @@ void skip_difference_and_period(std::string_view& rest) {
     rest.remove_prefix(static_cast<std::size_t>(word.data() + word.size() - rest.data()));
 }
 
-// "kmalloc: call_site=…". The kmemtrace tracer had no name of an event.
+// "kmalloc: call_site=…". The kmemtrace tracer printed no event name.
 bool parse_event(std::string_view rest, Line& line) {
   skip_difference_and_period(rest);
   const std::string_view before = rest;
@@ -122,13 +122,13 @@ bool parse_event(std::string_view rest, Line& line) {
   return is_name(name) && (line.system.empty() || is_name(line.system));
 }
 
-// What stands behind the CPU: "d..1.  5.906771: kmalloc: call_site=…".
+// Parses the text after the CPU: "d..1.  5.906771: kmalloc: call_site=…".
 bool parse_rest(std::string_view rest, Line& line) {
   return parse_time(take_time(rest, line), line) && parse_event(rest, line);
 }
 
-// "1204us :" or "1204us+:", where the kernel marks what took long (lat_print_timestamp() in
-// kernel/trace/trace_output.c, Linux 6.18).
+// "1204us :" or "1204us+:", where the kernel marks long gaps (lat_print_timestamp() in kernel/trace/trace_output.c,
+// Linux 6.18).
 bool take_microseconds(std::string_view& text, Line& line) {
   std::string_view rest = text;
   std::string_view word = take_word(rest);
@@ -142,7 +142,7 @@ bool take_microseconds(std::string_view& text, Line& line) {
   return word.size() <= 2;
 }
 
-// The latency format: "sh-148  0d..1.  1204us : kmalloc: …", of trace-cmd "sh-148  0d..1.  5.906771: kmalloc: …".
+// The latency format: "sh-148  0d..1.  1204us : kmalloc: …", from trace-cmd "sh-148  0d..1.  5.906771: kmalloc: …".
 bool parse_latency(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
   const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
   const auto cpu = parse_number<unsigned>(word.substr(0, digits));
@@ -153,7 +153,7 @@ bool parse_latency(std::string_view before, std::string_view word, std::string_v
   return take_microseconds(rest, line) ? parse_event(rest, line) : parse_rest(rest, line);
 }
 
-// Of perf, without a CPU: "sh  148  5.906771: kmem:kmalloc: …".
+// perf's form without a CPU: "sh  148  5.906771: kmem:kmalloc: …".
 bool parse_without_cpu(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
   line = {};
   line.has_cpu = false;
@@ -161,8 +161,8 @@ bool parse_without_cpu(std::string_view before, std::string_view word, std::stri
          !line.system.empty();
 }
 
-// Tries each word but the first, with what is before and behind it, until one is taken. A task's name has 15
-// characters.
+// Tries each word after the first, with the text before and after it, until `take` accepts one. A task's name has at
+// most 15 characters.
 template <typename Take>
 bool any_word(std::string_view text, const Take& take) {
   constexpr unsigned kMostWords = 16;
@@ -176,8 +176,8 @@ bool any_word(std::string_view text, const Take& take) {
   return false;
 }
 
-// Tries each place where a task and a CPU may stand, "sh-148 [000] ", with what is behind it, until one is taken. A
-// task's name may hold what looks like a CPU, but it has 15 characters at most.
+// Tries each place that looks like a task and a CPU, "sh-148 [000] ", with the text after it, until `take` accepts one.
+// A task's name may look like a CPU, but has at most 15 characters.
 template <typename Take>
 bool any_prefix(std::string_view text, const Take& take) {
   constexpr unsigned kMostBrackets = 16;

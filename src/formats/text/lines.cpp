@@ -28,7 +28,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// By kmemtrace's type: 0 kmalloc, 1 a slab cache, 2 pages, which no kernel had.
+// By kmemtrace's type: 0 kmalloc, 1 a slab cache, 2 pages, which no kernel wrote.
 std::string_view event_of(char type, bool allocates) {
   if (type == '0' || type == 'K') return allocates ? "kmalloc" : "kfree";
   if (type == '1' || type == 'C') return allocates ? "kmem_cache_alloc" : "kmem_cache_free";
@@ -65,7 +65,7 @@ bool Lines::rewrite_old_fields(Line& line) {
   if (words.size() < 6) return false;
   fields_.clear();
   for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
-    // What the text has in decimal digits is read as hexadecimal ones elsewhere.
+    // These are decimal here; later code reads them as hexadecimal.
     const bool is_address = words[i] == "call_site" || words[i] == "ptr";
     const std::optional<std::uint64_t> number = is_address ? parse_value(words[i + 1]) : std::nullopt;
     fields_ += number ? fmt::format(" {}={:#x}", words[i], *number) : fmt::format(" {}={}", words[i], words[i + 1]);
@@ -76,7 +76,7 @@ bool Lines::rewrite_old_fields(Line& line) {
   return words[1].size() == 1 && !line.event.empty();
 }
 
-// The same tracer with its option kmem_minimalistic, which prints neither time nor task nor CPU:
+// The same tracer with its option kmem_minimalistic, which prints no time, task or CPU:
 //   +      K     8     8   000000d0   0xffff88001e8a7a40    -1   symbol
 //   -      K                          0xffff88001e8a7a40         symbol
 std::optional<Line> Lines::parse_minimal(std::string_view text) {

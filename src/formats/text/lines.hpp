@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events and losses of a text, line by line, every form of it made the same: fields are "key=value".
+// The events and losses of a text, line by line, in one form: fields are "key=value".
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ class Lines {
   std::string fields_;
 };
 
-// The value behind "KEY=" or "KEY: " as a word of its own; empty: there is none.
+// Returns the value after "KEY=" or "KEY: " as a separate word; empty if there is none.
 std::string_view value_of(std::string_view fields, std::string_view key);
 
 }  // namespace kmt::text

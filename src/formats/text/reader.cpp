@@ -97,7 +97,7 @@ class TextSource : public Source {
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     TraceDescription description = trace_.description();
     info_.path = file.path;
-    info_.format = "text of events, pages taken as 4 KiB";  // the text does not say it
+    info_.format = "text of events, pages taken as 4 KiB";  // the text does not have it
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
     info_.recording.buffers = {""};
@@ -135,7 +135,7 @@ TaskNameHistory names_in(const TextTrace& trace) {
 bool is_text(Bytes bytes) {
   const Bytes begin = bytes.first(std::min(bytes.size(), kLookAt));
   if (std::ranges::find(begin, 0) != begin.end()) return false;
-  // What /sys/kernel/tracing/trace holds while there are no events is nothing but remarks.
+  // Without events, /sys/kernel/tracing/trace has only comment lines.
   constexpr std::string_view kTracer = "# tracer: ";
   bool is_only_header =
       std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()).starts_with(kTracer);

@@ -9,7 +9,7 @@
 
 namespace kmt::text {
 
-// Whether there is a line of an event near the begin, or the header of ftrace's text and nothing else.
+// True if a line near the start is an event, or the whole text is the header of ftrace's text.
 bool is_text(Bytes bytes);
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kNewTask = {TaskField{"pid", "pid", nullptr}, TaskField{"comm", "comm", "clone_flags"},
                                  TaskField{"clone_flags", "clone_flags", nullptr, 8, 16}};
-// Who renames a task is nearly always the task itself, and since Linux 6.15 the event says no other.
+// A task is nearly always renamed by itself, and since Linux 6.15 the event has no other task.
 constexpr std::array kRename = {TaskField{"pid", nullptr, nullptr}, TaskField{"oldcomm", "oldcomm", "newcomm"},
                                 TaskField{"newcomm", "newcomm", "oom_score_adj"}};
 constexpr std::array kFork = {TaskField{"parent_pid", nullptr, nullptr},
@@ -28,7 +28,7 @@ constexpr std::array kEvents = {TaskEvent{"task", "task_newtask", kNewTask}, Tas
                                 TaskEvent{"sched", "sched_process_exec", kExec},
                                 TaskEvent{"sched", "sched_process_exit", {}}};
 
-// Behind "KEY=", up to " BEHIND=" or a blank. Names may look like keys: the last one counts.
+// Returns the text after "KEY=", up to " BEHIND=" or a blank. Names may look like keys: the last one counts.
 std::optional<std::string_view> value_behind(std::string_view fields, const TaskField& field) {
   fields = trim(fields);
   const std::string key = fmt::format(" {}=", field.key);

@@ -13,7 +13,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // of the ring buffer that there never was
+constexpr std::uint32_t kPageBytes = 4096;  // of an invented ring buffer
 constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostFlags = 32;
 constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
@@ -27,7 +27,7 @@ struct KnownField {
   bool is_signed = false;
 };
 
-// What the decoder looks for, and no more.
+// The fields that the decoder looks up.
 constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"ptr", 8, Code::pointer},
                                   {"bytes_req"},
@@ -49,16 +49,16 @@ constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"fallback_migratetype", 4, Code::number, true},
                                   {"percpu_refill", 4},
                                   {"change_ownership", 4}};
-// One of these an event has to have.
+// An event must have one of these.
 constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"};
 
-// Functions get a place each, far from where kernels are.
+// Each function gets an invented address, far from kernels' addresses.
 constexpr std::uint64_t kFirstFunction = std::uint64_t{1} << 44;
 constexpr std::uint64_t kFunctionBytes = 1 << 20;
 
 bool is_nothing(std::string_view pointer) { return pointer == "(nil)" || pointer == "(null)"; }
 
-// "(____ptrval____)": the kernel had no random numbers yet to hash it with.
+// "(____ptrval____)": the kernel had no random numbers to hash it yet.
 bool is_hidden(std::string_view pointer) { return pointer.find("ptrval") != std::string_view::npos; }
 
 bool is_word(std::string_view text) {
@@ -69,7 +69,7 @@ std::optional<std::uint64_t> pointer_of(std::string_view text) {
   return text.starts_with("0x") ? parse_value(text) : parse_value(fmt::format("0x{}", text));
 }
 
-// "getname_flags+0x24", "foo+0x1c/0x80", then maybe " [module]"; an address stays one.
+// "getname_flags+0x24", "foo+0x1c/0x80", then maybe " [module]"; an address is kept.
 struct CallSite {
   std::string function;  // "foo [module]"; empty: it is an address
   std::uint64_t offset = 0;
@@ -97,7 +97,7 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   return site;
 }
 
-// All that write such texts end every line: an event without an end was cut off, maybe in the middle of a value.
+// Every writer ends each line: an event without a line end was cut off, maybe inside a value.
 Bytes without_cut_off_line(Bytes file) {
   std::size_t whole = file.size();
   while (whole > 0 && file[whole - 1] != '\n') --whole;
@@ -137,7 +137,7 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    // Text names system calls by their numbers, which no field has.
+    // Text names system calls by number, which no field has.
     const EventKind kind = event_kind(found->second.system, line.event);
     found->second.kind = is_syscall(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);
@@ -146,7 +146,7 @@ void TextTrace::learn(const Line& line) {
   }
   Shape& shape = found->second;
   if (shape.kind == EventKind::other) return;
-  // Where there is a frame number the address of its struct page says nothing more.
+  // With a frame number, the address of its struct page is redundant.
   const bool has_frame = !value_of(line.fields, "pfn").empty();
   for (unsigned i = 0; i < std::size(kFields); ++i) {
     const std::string_view name = kFields[i].name;
@@ -180,7 +180,7 @@ void TextTrace::learn_flags(std::string_view flags) {
   for (const std::string_view name : split(flags, '|')) {
     if (!is_word(name)) continue;
     if (!parse_value(name)) names_flags_ = true;
-    // A number among names is one of them.
+    // A number among names is a flag without a name.
     if (flags_.find(name) != flags_.end()) continue;
     if (flags_.size() + 1 < kMostFlags)
       flags_.emplace(name, std::uint64_t{1} << flags_.size());
@@ -198,7 +198,7 @@ void TextTrace::learn_pointer(std::string_view pointer) {
   if (value > 0xFFFFFFFF) long_pointers_ = true;
   const bool may_be_hash = !pointer.starts_with("0x") && value != 0;
   if (may_be_hash && pointer.size() == 16 && value <= 0xFFFFFFFF) ++hashed_pointers_;
-  // Of 32-bit kernels: half of all hashes are below where such a kernel lies.
+  // On 32-bit kernels, half of all hashes are below the kernel's addresses.
   if (may_be_hash && pointer.size() == 8 && value < 0x80000000) ++hashed_pointers_;
 }
 
@@ -243,7 +243,7 @@ void TextTrace::describe() {
   std::vector<FlagName> flags;
   for (const auto& [name, bits] : flags_) flags.push_back({bits, name});
   if (too_many_flags_) flags.push_back({kOtherFlags, "other"});
-  // As the kernel has them: what stands for several flags comes first.
+  // The kernel's order: names of several flags come first.
   std::ranges::sort(flags, {}, [](const FlagName& flag) { return std::pair(flag.name.starts_with("__"), flag.bits); });
   for (auto& [name, shape] : shapes_) {
     std::vector<TextField> fields;
@@ -302,7 +302,7 @@ std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
   return flags;
 }
 
-// An allocation that failed is printed as page=(nil) pfn=0x0 (include/trace/events/kmem.h, Linux 6.18).
+// A failed allocation is printed as page=(nil) pfn=0x0 (include/trace/events/kmem.h, Linux 6.18).
 std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const {
   const std::optional<std::uint64_t> frame = parse_value(value_of(fields, "pfn"));
   const std::string_view page = value_of(fields, "page");
@@ -311,7 +311,7 @@ std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const 
   return frame && is_no_page(*frame, description_.kernel.long_bytes) ? kNoPage : frame;
 }
 
-// Empty: the value cannot be read.
+// Empty if the value is unreadable.
 std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);

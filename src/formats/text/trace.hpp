@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a text of events says, as the records and descriptions that its kernel might have had: from there on it is read
-// as any other trace. Learned from all lines before the first record is made.
+// Turns a text of events into records and descriptions that its kernel might have written, so that it can be read like
+// any other trace. Learns from all lines before it makes the first record.
 #pragma once
 
 #include <map>
@@ -20,18 +20,18 @@ namespace kmt::text {
 
 class TextTrace {
  public:
-  // The bytes are borrowed.
+  // Borrows the bytes.
   explicit TextTrace(Bytes file);
 
   Bytes bytes() const { return file_; }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
-  // Whether the line tells a name of its task, which may have several.
+  // True if the line has a name of its task, which may have several.
   bool tells_rename(const Line& line) const {
     return tells_name(line) && (events_tell_names_ || renamed_.count(line.tid) != 0);
   }
 
-  // Makes a record of the line; false when a value cannot be read or it lacks what the event is nothing without.
+  // Makes a record of the line; false if a value is unreadable or an essential one is missing.
   bool encode(const Line& line, std::vector<std::uint8_t>& record) const;
 
  private:
@@ -40,7 +40,7 @@ class TextTrace {
     EventKind kind = EventKind::other;
     const TaskEvent* task = nullptr;
     unsigned id = 0;
-    unsigned seen = 0;  // bits: which of the fields that are known
+    unsigned seen = 0;  // bits: the known fields that occurred
     std::vector<unsigned> known;
     std::vector<unsigned> offsets;
   };
@@ -64,9 +64,9 @@ class TextTrace {
   TraceDescription description_;
   Findings findings_;
   std::map<std::string, Shape, std::less<>> shapes_;             // by name
-  std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]": where it is made to be
-  std::map<std::string, std::uint64_t, std::less<>> flags_;      // bits that are made up for names
-  std::map<std::int32_t, std::string> comms_;                    // last ones
+  std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]": its invented address
+  std::map<std::string, std::uint64_t, std::less<>> flags_;      // invented bits of names
+  std::map<std::int32_t, std::string> comms_;                    // the last ones
   std::set<std::int32_t> renamed_;                               // of tasks
   bool events_tell_names_ = false;
   bool names_flags_ = false;  // somewhere; else they are numbers
@@ -77,7 +77,7 @@ class TextTrace {
   std::uint64_t pointers_ = 0;
   std::uint64_t hashed_pointers_ = 0;
   std::uint64_t hidden_pointers_ = 0;
-  std::optional<std::uint64_t> overwritten_;  // by the header of `trace`
+  std::optional<std::uint64_t> overwritten_;  // from the header of `trace`
   unsigned cpus_ = 0;
 };
 

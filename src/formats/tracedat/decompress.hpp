@@ -10,10 +10,10 @@
 
 namespace kmt {
 
-// Throws Error for an algorithm this build does not know.
+// Throws Error for an algorithm that this build does not know.
 void check_compression(const std::string& algorithm);
 
-// Exactly `size` bytes out of `packed`. Throws Error when the data is damaged, has another size, or when `size` is out
+// Returns exactly `size` bytes from `packed`. Throws Error if the data is damaged, has another size, or `size` is out
 // of proportion (above 256 MiB, or more than 4096 times the packed size and above 1 MiB).
 std::vector<std::uint8_t> decompress(const std::string& algorithm, Bytes packed, std::uint64_t size);
 

@@ -20,18 +20,18 @@ namespace kmt::tracedat {
 
 namespace {
 
-constexpr std::uint64_t kOptionCost = 256;  // what the shortest option is charged with: about the memory it may take
+constexpr std::uint64_t kOptionCost = 256;  // charge for the shortest option: about the memory that it may take
 
-// What parsing needs all the time.
+// Shared parser state.
 struct Parser {
   Bytes file;
   Findings& findings;
   FileContents& contents;
-  // A sound file names each of its bytes once. Without these bounds a small file that names the same ones again and
-  // again would be the work, and the memory, of a large one.
+  // A valid file refers to each byte once. These bounds stop a small file that refers to the same bytes many times from
+  // costing the time and memory of a large one.
   std::set<std::uint16_t>& sections_read;
-  std::map<std::string, std::set<unsigned>>& cpus_read;  // by the buffer that they are in
-  std::uint64_t& unclaimed;                              // bytes that no CPU's data has taken yet
+  std::map<std::string, std::set<unsigned>>& cpus_read;  // by their buffer
+  std::uint64_t& unclaimed;                              // bytes not yet claimed by a CPU's data
   std::uint64_t& work_left;                              // bytes of options and of unpacked sections yet to be read
 
   void charge(std::uint64_t bytes) const {
@@ -55,7 +55,7 @@ struct Parser {
 
 std::string owned(std::string_view text) { return std::string(text); }
 
-// Texts end with a NUL that is part of their size, sometimes.
+// Some texts end with a NUL that counts in their size.
 std::string_view without_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
 std::string clock_in_brackets(std::string_view text) {
@@ -82,7 +82,7 @@ void add_offset(FileContents& contents, std::int64_t offset, std::uint64_t ns) {
   sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(offset) * ns);
 }
 
-// Clips a CPU's data to the file and says so.
+// Clips a CPU's data to the file and reports it.
 CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
   const std::uint64_t end = parser.file.size();
   if (data.size > 0 && (data.offset > end || data.size > end - data.offset)) {
@@ -95,7 +95,7 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
          {}});
     data.size = present;
   }
-  data.offset = std::min(data.offset, end);  // where nothing is, any place may be named
+  data.offset = std::min(data.offset, end);  // empty data may be anywhere
   if (data.size > parser.unclaimed) {
     parser.findings.add({Imperfection::damaged_section,
                          fmt::format("{} bytes of data that belong to other CPUs too, left out", data.size),
@@ -129,7 +129,7 @@ SectionHeader read_section_header(ByteReader& in) {
   SectionHeader header;
   header.id = in.u16();
   header.flags = in.u16();
-  in.skip(4);  // id of a descriptive string
+  in.skip(4);  // ID of a descriptive string
   header.size = in.u64();
   return header;
 }
@@ -167,7 +167,7 @@ void read_cpu_stat(std::string_view text, TraceDescription& description) {
     description.cpu_stats.push_back(owned(text));
 }
 
-// An option of either version. `options` are what a version 6 file has at its end and version 7 in its sections.
+// Reads an option of either version. `options` are at the end of a version 6 file and in version 7's sections.
 void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint64_t offset) {
   FileContents& contents = parser.contents;
   ByteReader in(value, contents.order(), offset);
@@ -212,7 +212,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   }
 }
 
-// Of a ring buffer, which is a folder of tracefs. It is told again and again where CPUs are named.
+// Checks the name of a ring buffer, a folder of tracefs. Lines about CPUs repeat it.
 std::string checked_name(std::string_view name) {
   constexpr std::size_t kMostBytes = 255;  // NAME_MAX
   if (name.size() > kMostBytes) throw Error(fmt::format("No ring buffer has a name of {} bytes", name.size()));
@@ -234,13 +234,13 @@ void read_buffer_option(const Parser& parser, ByteReader in) {
     data.cpu = std::min(in.u32(), 0xFFFFu);
     data.offset = in.u64();
     data.size = in.u64();
-    if (buffer.compressed && data.size > 0) data.size += 4;  // trace-cmd does not count the number of chunks in front
+    if (buffer.compressed && data.size > 0) data.size += 4;  // trace-cmd excludes the leading number of chunks
     add_cpu(parser, data, buffer);
   }
   parser.contents.buffers.push_back(std::move(buffer));
 }
 
-// Version 7: the chain of options sections. False when it breaks off.
+// Version 7: the chain of options sections. False if it breaks off.
 bool read_options_chain(const Parser& parser, std::uint64_t offset) {
   std::set<std::uint64_t> seen;
   try {
@@ -283,7 +283,7 @@ void parse_version_7(const Parser& parser, ByteReader& in) {
   const std::uint64_t options = in.u64();
   const bool complete = read_options_chain(parser, options);
   if (contents.buffers.empty() && !complete) {
-    // The list of buffers is written last: a truncated file lacks it. The data itself can still be found.
+    // The list of buffers is written last, so a truncated file lacks it. The data can still be found.
     BufferData buffer = recover_buffer(parser.file, contents, in.position());
     for (CpuData& data : buffer.cpus)
       parser.findings.add({Imperfection::truncated_file,
@@ -295,7 +295,7 @@ void parse_version_7(const Parser& parser, ByteReader& in) {
   }
 }
 
-// Version 6: per CPU an offset and a size, behind the tag "flyrecord".
+// Version 6: an offset and a size per CPU, after the tag "flyrecord".
 void read_cpu_places(const Parser& parser, ByteReader& in, BufferData buffer, unsigned cpus) {
   buffer.page_size = parser.contents.description.kernel.page_size;
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
@@ -402,7 +402,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   std::set<std::uint16_t> sections_read;
   std::map<std::string, std::set<unsigned>> cpus_read;
   std::uint64_t unclaimed = file.size();
-  // kallsyms of a large kernel, compressed, is ten times the rest of a short recording.
+  // Compressed kallsyms of a large kernel are ten times the rest of a short recording.
   std::uint64_t work_left = std::max<std::uint64_t>(64u << 20, 16 * file.size());
   const Parser parser{file, findings, contents, sections_read, cpus_read, unclaimed, work_left};
   try {
@@ -411,7 +411,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
     else
       parse_version_7(parser, in);
   } catch (Error& error) {
-    // What was read before the damage may still be enough to explain it.
+    // The facts read before the damage may explain it.
     throw error.context("Reading the header of the trace");
   }
   return contents;
@@ -419,8 +419,8 @@ FileContents parse_file(Bytes file, Findings& findings) {
 
 void report_missing_cpus(const FileContents& contents, const BufferData& buffer, const TraceInfo& info,
                          Findings& findings) {
-  if (buffer.cpus.empty()) return;                                    // a buffer that was not used
-  if (info.findings.count_of(Imperfection::missing_cpu) > 0) return;  // said by what the file was converted from
+  if (buffer.cpus.empty()) return;                                    // the buffer was not used
+  if (info.findings.count_of(Imperfection::missing_cpu) > 0) return;  // reported by the file that it was converted from
   std::vector<bool> present(contents.description.kernel.cpus);
   const auto set = [&present](unsigned cpu) {
     if (cpu < present.size()) present[cpu] = true;

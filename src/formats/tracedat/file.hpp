@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The structure of a trace.dat file, versions 6 and 7: everything but the ring-buffer pages themselves.
+// The structure of a trace.dat file, versions 6 and 7, without the contents of ring-buffer pages.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,13 @@ struct FileContents {
 
 bool is_trace_dat(Bytes file);
 
-// Of ring-buffer pages; anything else is damage.
+// Limits of ring-buffer pages; any other size is damage.
 constexpr bool is_possible_page_size(std::uint64_t bytes) { return bytes >= 64 && bytes <= (16u << 20); }
 
-// Throws Error when the file's header is beyond reading; damage behind it becomes findings, and what is intact is kept.
+// Keeps intact parts; damage becomes findings. Throws Error if the header is unreadable.
 FileContents parse_file(Bytes file, Findings& findings);
 
-// CPUs on which events may have happened and that the buffer has no data of. The info is what describe_machine() made.
+// Reports CPUs that may have had events but have no data in the buffer. describe_machine() made the info.
 void report_missing_cpus(const FileContents& contents, const BufferData& buffer, const TraceInfo& info,
                          Findings& findings);
 

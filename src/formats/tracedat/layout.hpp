@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers of the trace.dat format, versions 6 and 7: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
+// Constants of the trace.dat format, versions 6 and 7: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace kmt::tracedat {
 
 constexpr std::string_view kMagic = "\x17\x08\x44tracing";
 
-// Option ids; sections (version 7) use the same numbers.
+// Option IDs; sections (version 7) use the same numbers.
 enum OptionId : std::uint16_t {
   kDone = 0,
   kDate = 1,
   kCpuStat = 2,
-  kBuffer = 3,  // also the section that holds a buffer's data
+  kBuffer = 3,  // also the section of a buffer's data
   kTraceClock = 4,
   kUname = 5,
   kHook = 6,
@@ -37,7 +37,8 @@ enum OptionId : std::uint16_t {
   kBtfFile = 23,
 };
 
-// kmemtrace's own option kCpuStat: behind this the note of a .kmt that the format has no place for.
+// In kmemtrace's use of option kCpuStat, this line precedes the .kmt note "cpu_changes", which trace.dat has no place
+// for.
 constexpr std::string_view kCpuChanges = "cpu changes:\n";
 constexpr const char* kCpuChangesNote = "cpu_changes";
 

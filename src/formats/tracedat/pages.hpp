@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ring-buffer pages of one CPU, one after the other, from plain or compressed data.
+// The ring-buffer pages of one CPU in order, from plain or compressed data.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace kmt::tracedat {
 
-// How much unpacked data the CPUs of one trace may hold at the same time: each holds a chunk, and a damaged file may
-// have many CPUs and announce large chunks.
+// Limits the unpacked data that the CPUs of a trace hold together: each holds a chunk, and a damaged file may announce
+// many CPUs and large chunks.
 struct UnpackedMemory {
   explicit UnpackedMemory(std::uint64_t file_bytes) : most(std::max<std::uint64_t>(64u << 20, 64 * file_bytes)) {}
 
@@ -22,14 +22,14 @@ struct UnpackedMemory {
 
 class Pages {
  public:
-  // The file's bytes, the contents and the account of memory are borrowed.
+  // Borrows the file's bytes, the contents and the memory account.
   Pages(Bytes file, const FileContents& contents, const BufferData& buffer, const CpuData& data,
         UnpackedMemory& memory);
 
-  // The next page; its bytes are valid until the next call. The last one may be cut short by the end of the data.
-  // False at the end. Throws Error at a damaged compressed chunk; what follows it cannot be found, so that is the end.
+  // The next page, valid until the next call; false at the end. The last one may be cut short. Throws Error at a
+  // damaged compressed chunk, which is the end because later ones cannot be found.
   bool next(Bytes& page);
-  // Where the page that next() gave is: its offset in the file, of its chunk when compressed.
+  // Returns the file offset of the last page; if compressed, of its chunk.
   std::uint64_t offset() const { return page_offset_; }
   std::uint64_t consumed() const { return reader_.position(); }  // of the CPU's bytes in the file
 

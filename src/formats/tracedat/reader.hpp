@@ -10,7 +10,7 @@
 
 namespace kmt::tracedat {
 
-// Throws Error when the header is beyond reading or the wanted buffer is not there.
+// Throws Error if the header is unreadable or the wanted buffer is missing.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::tracedat

@@ -20,7 +20,7 @@ namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   FileContents contents = parse_file(file.bytes, findings);
-  // Where the trace does not list the clocks, each buffer still tells its own.
+  // If the trace does not list the clocks, each buffer still names its own.
   KernelDescription& kernel = contents.description.kernel;
   for (const BufferData& buffer : contents.buffers)
     if (kernel.clock.empty()) kernel.clock = buffer.clock;
@@ -38,7 +38,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
       sink.begin_stream({data.cpu, buffer.name, static_cast<std::uint32_t>(buffer.page_size)});
       Pages pages(file.bytes, contents, buffer, data, unpacked);
       Bytes page;
-      // What the sink throws is not the file's damage: only reading is tried.
+      // Only errors of reading are damage of the file; the sink's errors are not.
       const auto next_page = [&] {
         try {
           return pages.next(page);
@@ -65,12 +65,12 @@ struct RecordWriter::State {
   Findings& findings;
   RawRecording recording;
   std::unique_ptr<PageWriter> pages;
-  unsigned cpu = 0;  // whose they are
+  unsigned cpu = 0;  // the CPU of the current records
 };
 
 namespace {
 
-// Takes them out of the texts. The writer puts "CPU: N" in front of the kernel's text itself.
+// Removes them from the texts. The writer itself puts "CPU: N" before the kernel's text.
 std::string take_statistics(std::vector<std::string>& texts, unsigned cpu) {
   const std::string head = fmt::format("CPU: {}\n", cpu);
   const auto found = std::ranges::find_if(texts, [&head](const std::string& text) { return text.starts_with(head); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// trace.dat from and to raw records.
+// Conversion of trace.dat from and to raw records.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@ namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
-// Writes when finish() is called. One ring buffer only: instances are refused.
+// Writes in finish(). Refuses instances: it takes only one ring buffer.
 class RecordWriter : public RecordSink {
  public:
-  // What cannot be written becomes a finding.
+  // Parts that cannot be written become findings.
   RecordWriter(const std::string& path, unsigned version, Findings& findings);
   ~RecordWriter() override;
   void describe(const TraceDescription& description) override;

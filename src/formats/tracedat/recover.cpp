@@ -14,7 +14,7 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Bytes from `offset` to the end of the last chunk of a CPU that is announced there, clipped to the file.
+// Returns the bytes from `offset` to the end of the last announced chunk of a CPU, clipped to the file.
 std::uint64_t compressed_extent(Bytes file, ByteOrder order, std::uint64_t offset) {
   ByteReader in(file, order);
   in.seek(offset);
@@ -30,7 +30,7 @@ std::uint64_t compressed_extent(Bytes file, ByteOrder order, std::uint64_t offse
   return in.position() - offset;
 }
 
-// Bytes of pages from `offset` on whose times do not fall.
+// Returns the bytes of pages from `offset` whose times do not decrease.
 std::uint64_t plain_extent(Bytes file, ByteOrder order, std::uint64_t page_size, std::uint64_t offset) {
   std::uint64_t last = 0;
   std::uint64_t at = offset;

@@ -106,7 +106,7 @@ Output initial(const KernelDescription& kernel, const char* version) {
   return out.u8(static_cast<std::uint8_t>(kernel.long_bytes)).u32(kernel.page_size);
 }
 
-// The options that describe the machine and the run, in both versions.
+// Appends the options about the machine and the run, in both versions.
 void append_options(Output& out, const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   const ClockScale& scale = kernel.clock_scale;
@@ -126,13 +126,13 @@ void append_options(Output& out, const RawRecording& recording) {
       out.option(kCpuStat, with_nul(fmt::format("{}{}", kCpuChanges, changes->second)));
 }
 
-// Everything in front of the pages, and where they go.
+// Everything before the pages, and the places of the pages.
 struct Front {
   std::string bytes;
   std::vector<std::uint64_t> places;  // of each CPU's pages in the file
 };
 
-// Page-aligned places behind `end`, one CPU after the other.
+// Page-aligned places after `end`, one CPU after the other.
 std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& recording) {
   std::vector<std::uint64_t> places;
   for (const RawCpu& cpu : recording.cpus) {
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& re
   return places;
 }
 
-// Version 6 finds a CPU's pages by its position in the list: CPUs that are missing from the recording are empty.
+// Version 6 finds a CPU's pages by its position in the list: CPUs missing from the recording are empty.
 Front front_of_version_6(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
@@ -169,7 +169,7 @@ Front front_of_version_6(const RawRecording& recording) {
   return front;
 }
 
-// Version 7. All options stand in front of the pages, the list of buffers too: a truncated file still has them.
+// Version 7 has all options before the pages, with the list of buffers: a truncated file keeps them.
 Front front_of_version_7(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "7");
@@ -197,7 +197,7 @@ Front front_of_version_7(const RawRecording& recording) {
   append_options(options, recording);
   options.u16(kCpuCount).u32(4).u32(kernel.cpus);
 
-  // The size of everything up to the pages does not depend on the places that it names.
+  // The size of everything before the pages does not depend on the places in it.
   const std::string clock = kernel.clock;
   const std::uint64_t buffer_bytes = 8 + 1 + clock.size() + 1 + 4 + 4 + recording.cpus.size() * (4 + 8 + 8);
   const std::uint64_t options_bytes = options.size() + 6 + buffer_bytes + 6 + 8;
@@ -234,7 +234,7 @@ Front front_of_version_7(const RawRecording& recording) {
   return front;
 }
 
-// A file that has its final name only once it is whole; for its owner only, since it tells kernel addresses.
+// A file that gets its final name once it is complete. Only the owner may read it, because it has kernel addresses.
 class NewFile {
  public:
   explicit NewFile(const std::string& path)
@@ -262,7 +262,7 @@ class NewFile {
   bool finished_ = false;
 };
 
-// One step of copying between descriptors inside the kernel; across file systems some kernels cannot.
+// Copies between descriptors inside the kernel, once; some kernels cannot across file systems.
 ssize_t copy_some(int from, off_t& offset, int to, std::size_t size, const std::string& path) {
   const ssize_t copied = ::copy_file_range(from, &offset, to, nullptr, size, 0);
   if (copied >= 0) return copied;

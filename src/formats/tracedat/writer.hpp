@@ -9,11 +9,11 @@
 
 namespace kmt::tracedat {
 
-// The bytes of everything but the pages: what an empty recording would take.
+// Returns the size of an empty recording: everything without pages.
 std::uint64_t metadata_bytes(const KernelDescription& kernel);
 
-// Pages are copied inside the kernel and released from their source files as they go, so that the recording is never on
-// the disk twice. The file appears under its name when it is complete, replacing an older one. Throws Error.
+// Copies pages inside the kernel and releases them from their source files, so that the disk never holds the recording
+// twice. The complete file replaces an older one of its name. Throws Error.
 void write(const std::string& path, unsigned version, RawRecording& recording);
 
 }  // namespace kmt::tracedat
