@@ -28,7 +28,7 @@ struct KernelDescription {
   std::string machine;      // uname -m
   ByteOrder byte_order = kHostOrder;
   unsigned long_bytes = sizeof(long);
-  std::uint32_t page_size = 4096;         // of the machine
+  std::uint32_t page_size = 4096;         // of the machine; 0: unknown
   std::uint32_t sub_buffer_bytes = 4096;  // of the ring buffer: a page, unless somebody changed it
   unsigned cpus = 0;
   std::vector<int> cpu_nodes;  // NUMA node of each CPU

@@ -13,7 +13,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/snapshot/files.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/output.hpp"
 #include "formats/kmt/file.hpp"
@@ -75,6 +74,8 @@ std::string describe(const kmt_format::Repair& repair, const TextStyle& style) {
                  style);
     label = "";
   }
+  if (repair.streams.empty() && repair.snapshots > 0)
+    out += labelled(label, say_number_of(repair.snapshots, "snapshot", style), style);
   label = "left out";
   for (std::size_t i = 0; i < std::min(repair.left_out.size(), kPlacesShown); ++i) {
     const auto& [range, what] = repair.left_out[i];
@@ -98,9 +99,6 @@ void repair(const RepairArguments& options) {
   refuse_other_formats(options.file, file);
   try {
     const kmt_format::Repair plan = kmt_format::plan_repair(file);
-    if (!plan.readable && is_snapshot_file(options.file))
-      throw Error("The file is a snapshot of the kernel's memory: only traces are repaired")
-          .hint("What is intact of a series is read as it is: kmemtrace report FILE");
     if (!plan.readable)
       throw Error("The description of the machine is damaged: without it nobody can read the events")
           .hint("The file stays as it is; another copy of it may be intact");

@@ -105,7 +105,7 @@ int diff_snapshots(const DiffArguments& options) {
   SnapshotOptions view;
   view.limit = options.view.limit;
   const bool one_file = options.b.empty();
-  const SnapshotDiff result = diff(one_file ? SnapshotFile(options.a).at(0) : read_snapshot(options.a),
+  const SnapshotDiff result = diff(one_file ? SnapshotFile(options.a).first() : read_snapshot(options.a),
                                    read_snapshot(one_file ? options.a : options.b));
   print_result(options.result.json ? json_snapshot_diff(result, view)
                                    : text_snapshot_diff(result, view, stdout_style(options.result.style)));

@@ -40,7 +40,8 @@ bool is_snapshot(const std::string& path) { return is_snapshot_file(path) || has
 
 bool has_snapshots(const std::string& path) {
   try {
-    return SnapshotFile(path).size() > 1;
+    const SnapshotFile file(path);
+    return file.size() + file.reader().without_base() > 1;
   } catch (const Error&) {
     return false;
   }
@@ -60,16 +61,35 @@ SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
   try {
     const StateSample sample = reader_.at(index);
     if (elapsed_ns != nullptr) *elapsed_ns = sample.ticks;
-    return snapshot_of(sample, reader_.kernel());
+    SnapshotResult result = snapshot_of(sample, reader_.kernel());
+    for (const std::string& damage : reader_.damage()) result.memory.missing.push_back({"damaged", damage, {}});
+    return result;
   } catch (Error& error) {
     throw error.at({file_.path, {}, {}});
   }
 }
 
+SnapshotResult SnapshotFile::first_intact(bool backwards) {
+  std::optional<Error> damage;
+  for (std::size_t i = 0; i < size(); ++i) {
+    try {
+      SnapshotResult result = at(backwards ? size() - 1 - i : i);
+      if (damage)
+        result.memory.missing.push_back(
+            {"damaged",
+             fmt::format("{} {} snapshots: {}", backwards ? "the last" : "the first", i, damage->what()),
+             {}});
+      return result;
+    } catch (const Error& error) {
+      damage = error;
+    }
+  }
+  throw *damage;
+}
+
 SnapshotResult read_snapshot(const std::string& path) {
   if (has_meminfo_copy(path)) return take_stock(parse_snapshot(collect_snapshot_from(path), 0));
-  SnapshotFile file(path);
-  return file.at(file.size() - 1);
+  return SnapshotFile(path).last();
 }
 
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s) {
@@ -100,6 +120,7 @@ SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s
   series.stored = file.size() + file.reader().without_base();
   series.damaged = damaged;
   series.finished = file.reader().finished();
+  series.damage = file.reader().damage();
   return series;
 }
 

@@ -17,7 +17,7 @@ namespace kmt {
 bool is_snapshot_file(const std::string& path);
 // Whether it is a snapshot, or a folder with copies of the kernel's files.
 bool is_snapshot(const std::string& path);
-// Whether there is a first and a last one: in a series, or in a trace.
+// True if there are several, in a series or a trace. Some may be damaged.
 bool has_snapshots(const std::string& path);
 
 // The snapshots of a file, or the samples of a trace.
@@ -29,15 +29,20 @@ class SnapshotFile {
   StateSample sample(std::size_t index) { return reader_.at(index); }
   // `elapsed_ns`: what the snapshot says of the time since the first one.
   SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
+  // The first and the last one that can be read.
+  SnapshotResult first() { return first_intact(false); }
+  SnapshotResult last() { return first_intact(true); }
 
  private:
+  SnapshotResult first_intact(bool backwards);
+
   TraceFile file_;
   kmt_format::SnapshotReader reader_;
 };
 
 // Where memory stood, of that machine.
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
-// The last one of a file, or what a folder has copies of. Throws Error.
+// The last intact one of a file, or what a folder has copies of. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
 // All of them, or as many as say how they went. Throws Error where none can be read.
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);

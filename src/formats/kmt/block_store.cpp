@@ -47,7 +47,13 @@ void FileStore::write_waiting() {
     samples_.erase(samples_.begin());
   }
   if (!user_memory_.empty()) {
-    file_->append_user_memory(user_memory_.take());
+    UserMemory memory = user_memory_.take();
+    try {
+      file_->append_user_memory(memory);
+    } catch (const Error&) {
+      user_memory_.add(std::move(memory));
+      throw;
+    }
   }
   std::size_t written = 0;
   try {

@@ -49,7 +49,7 @@ Payload encode_facts(const TraceDescription& description) {
   append_fact(out, "uname", description.uname);
   append_fact(out, "byte_order", kernel.byte_order == ByteOrder::big ? "big" : "little");
   append_fact(out, "long_bytes", fmt::format("{}", kernel.long_bytes));
-  append_fact(out, "page_size", fmt::format("{}", kernel.page_size));
+  if (kernel.page_size != 0) append_fact(out, "page_size", fmt::format("{}", kernel.page_size));
   append_fact(out, "cpus", fmt::format("{}", kernel.cpus));
   append_fact(out, "clock", kernel.clock);
   append_fact(out, "clock_choices", kernel.clock_choices);

@@ -27,6 +27,9 @@ enum ChunkType : std::uint8_t {
   kStatePatch = 9,   // later texts, as the difference to the last kState
   kUserMemory = 10,  // mappings of code in processes
 };
+// A file without such chunks is no trace.
+constexpr bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }
+
 constexpr std::uint8_t kCompressed = 1;  // chunks' flags: zstd
 constexpr std::uint8_t kPatch = 2;       // the same, with an earlier payload as prefix that is not stored again
 

@@ -31,9 +31,10 @@ struct Repair {
   };
 
   bool needed = false;
-  bool readable = false;          // the machine's description is intact, which readers need
+  bool readable = false;          // snapshots, or the machine's description is intact, which readers of events need
   bool lacked_index = false;      // the file was truncated: its last blocks may be missing
   std::vector<LeftOut> left_out;  // in the order of the file
+  std::uint64_t snapshots = 0;    // that are kept
   std::vector<Stream> streams;    // by number
   std::vector<Range> kept;        // in order, never adjacent: the header and all intact chunks except an index
   std::vector<std::uint8_t> end;  // bytes to append

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "formats/kmt/file.hpp"
 
 namespace kmt::kmt_format {
@@ -15,8 +16,6 @@ namespace {
 
 // Limits the loss from a damaged full snapshot; patches grow with its age.
 constexpr std::size_t kMostPatches = 64;
-
-bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }
 
 }  // namespace
 
@@ -72,10 +71,12 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   try {
     check_header(file.bytes);
     TraceDescription description;
+    description.kernel.page_size = 0;  // until a fact states it
     std::uint64_t offset = kFileHeaderBytes;
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {
+      if (chunk->offset != offset) add_damage(offset, fmt::format("{} bytes are no chunk", chunk->offset - offset));
       offset = chunk->end();
-      if (chunk->type == kFacts) decode_facts(unpack(*chunk), description);
+      if (chunk->type == kFacts) read_facts(*chunk, description);
       if (chunk->type == kState) bases_.push_back(*chunk);
       const bool has_base = !bases_.empty() && bases_.back().stream == chunk->stream;
       if (chunk->type == kState || (chunk->type == kStatePatch && has_base))
@@ -84,12 +85,27 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
         ++without_base_;
     }
     if (entries_.empty()) throw none;
+    for (const std::string_view line : split(description.repaired, '\n'))
+      if (!line.empty()) damage_.push_back(fmt::format("repaired: {}", line));
     kernel_ = std::move(description.kernel);
     name_machine(description.uname, kernel_);
     finished_ = has_trailer(file.bytes);
     unpacked_ = bases_.size();
   } catch (Error& error) {
     throw error.at({path_, {}, {}});
+  }
+}
+
+void SnapshotReader::add_damage(std::uint64_t offset, std::string_view what) {
+  damage_.push_back(fmt::format("offset {:#x}: {}", offset, what));
+}
+
+// The snapshots are readable without the facts.
+void SnapshotReader::read_facts(const Chunk& chunk, TraceDescription& description) {
+  try {
+    decode_facts(unpack(chunk), description);
+  } catch (const Error& error) {
+    add_damage(chunk.offset, fmt::format("the description of the machine: {}", error.what()));
   }
 }
 

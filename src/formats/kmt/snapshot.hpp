@@ -39,12 +39,13 @@ bool holds_snapshots_only(Bytes file);
 // The snapshots of a file, one at a time; in a trace, its samples. Borrows the file's bytes.
 class SnapshotReader {
  public:
-  // Throws Error if the file is not a .kmt, has no snapshots, or has a damaged description.
+  // Throws Error if the file is not a .kmt or has no snapshots.
   explicit SnapshotReader(const TraceFile& file);
-  const KernelDescription& kernel() const { return kernel_; }
-  std::size_t size() const { return entries_.size(); }        // at least 1
-  bool finished() const { return finished_; }                 // false: the recorder did not finish
-  std::size_t without_base() const { return without_base_; }  // unreadable because their full snapshot is damaged
+  const KernelDescription& kernel() const { return kernel_; }  // page size 0: unknown
+  std::size_t size() const { return entries_.size(); }         // at least 1
+  bool finished() const { return finished_; }                  // false: the recorder did not finish
+  std::size_t without_base() const { return without_base_; }   // unreadable because their full snapshot is damaged
+  const std::vector<std::string>& damage() const { return damage_; }  // of the file, besides its snapshots
   // By time. Throws Error if it is damaged.
   StateSample at(std::size_t index);
 
@@ -53,8 +54,12 @@ class SnapshotReader {
     Chunk chunk;
     std::size_t base;  // of a patch: index into bases_
   };
+  void add_damage(std::uint64_t offset, std::string_view what);
+  void read_facts(const Chunk& chunk, TraceDescription& description);
+
   std::string path_;
   KernelDescription kernel_;
+  std::vector<std::string> damage_;
   bool finished_ = false;
   std::size_t without_base_ = 0;
   std::vector<Entry> entries_;

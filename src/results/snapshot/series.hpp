@@ -40,6 +40,7 @@ struct SnapshotSeries {
   std::vector<std::uint64_t> elapsed_ns;  // of each that was looked at, since the first
   std::size_t stored = 0;                 // in the file
   std::size_t damaged = 0;                // of them, cannot be read
+  std::vector<std::string> damage;        // of the file, besides its snapshots
   bool finished = true;                   // false: whoever wrote it did not come to its end
   double threshold_bytes_per_s = 0;
   double confidence_needed = 0;   // of evenness, for certain growth: the more rows are judged, the more

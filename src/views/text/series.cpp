@@ -50,6 +50,7 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
   if (series.damaged > 0)
     out +=
         labelled("damaged", fmt::format("{} cannot be read", say_number_of(series.damaged, "snapshot", style)), style);
+  for (const std::string& damage : series.damage) out += labelled("damaged", printable(damage), style);
   if (!series.finished)
     out +=
         labelled("ended", "not by its writer, or it is still being written: the last snapshot may be missing", style);

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "formats/kmt/file.hpp"
 #include "formats/registry.hpp"
 #include "support/trace_dat_builder.hpp"
 
@@ -237,6 +238,27 @@ TEST_F(KmtRecording, AFlightRecorderWritesTheLatestWhereTheDiskIsFull) {
   EXPECT_GT(written.events, 0u);
   EXPECT_EQ(written.events + written.left_out, 64u * 50);
   EXPECT_LE(std::filesystem::file_size(path()), size / 3);
+}
+
+TEST_F(KmtRecording, MemoryOfProgramsIsKeptWhileTheDiskIsFull) {
+  FileStore store({}, {});
+  store.next_file(path(), {});
+  UserMemory memory;
+  memory.objects = {{"/bin/true", {}, {}}};
+  memory.changes = {{.time_ns = 1, .process = 7, .kind = SpaceChange::Kind::mapped, .start = 4096, .size = 4096}};
+  store.add(memory);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{kFileHeaderBytes + 4, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_THROW(store.add(PackedBlock{}), Error);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  store.finish({});
+  Findings findings;
+  const MappedFile file(path());
+  EXPECT_EQ(parse_file(file.bytes(), findings).description.kernel.user_memory.changes.size(), 1u);
 }
 
 TEST_F(KmtRecording, PackedBlocksTakeNoMoreMemoryThanTheyHave) {
