@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that have to keep up with the kernel run before others, and so does the one that ends their recording: on
-// CPUs that they and the recorded tasks keep busy it would end it much too late.
+// Threads that must keep up with the kernel get a high priority, and so does the thread that ends their recording: on
+// CPUs busy with them and the recorded tasks it would act much too late.
 #pragma once
 
 #include <sys/resource.h>
 
 namespace kmt {
 
-// Of this thread, as long as it exists. Where it is not permitted, it is a thread like others.
+// For this thread, during the object's life. Without permission it has no effect.
 class AheadOfOthers {
  public:
   AheadOfOthers() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, kNice); }

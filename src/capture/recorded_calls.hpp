@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls of kernel functions that are to be recorded beside events.
+// Calls of kernel functions to record besides events.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ struct TracedFunction {
   std::string name;
   std::string module;  // empty: of the kernel
   std::uint64_t address = 0;
-  std::vector<ValuePath> values;  // read from memory when it is entered, in the order of CallTypes::functions
+  std::vector<ValuePath> values;  // read from memory at the entry, in the order of CallTypes::functions
 };
 
-// Of ftrace, that is: BPF programs take no notice.
+// For ftrace; BPF programs ignore it.
 enum class CallTracer : std::uint8_t { function_graph, kprobe_events };
 
 struct RecordedCalls {
-  std::vector<TracedFunction> functions;  // no two of one address
+  std::vector<TracedFunction> functions;  // all addresses differ
   CallTypes types;                        // goes into the trace
   CallTracer tracer = CallTracer::function_graph;
-  bool has_other_back_end = false;  // one that would have to miss calls refuses
-  bool all_or_none = false;         // as one that cannot see one of them does; else it leaves that one out
+  bool has_other_back_end = false;  // refuse if calls would be missed
+  bool all_or_none = false;         // refuse if a function cannot be recorded; else skip it
 };
 
 }  // namespace kmt

@@ -27,8 +27,8 @@ std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name)
 
 std::int64_t from_run_queue_to_count(const KernelTypes& types) {
   const char* const kQueue = "runqueues";
-  // Both are per-CPU variables, of which some kernels' BTF has none (Debian's of 5.10).
-  // Linux 6.2 to 6.14 have it in a structure, behind a pointer to the task: arch/x86/include/asm/current.h
+  // Both are per-CPU variables, which some kernels' BTF lacks (Debian's 5.10). Linux 6.2 to 6.14 have them in a
+  // structure, after a pointer to the task: arch/x86/include/asm/current.h
   const bool is_in_hot = types.bytes_of_structure("pcpu_hot").has_value();
   const char* const of_count = is_in_hot ? "pcpu_hot" : "__preempt_count";
   const std::uint64_t inside = is_in_hot ? sizeof(void*) : 0;
@@ -53,7 +53,7 @@ std::int64_t from_run_queue_to_count(const KernelTypes& types) {
 ContextConstants context_constants(const KernelTypes& types) {
   ContextConstants constants;
   constants.can_cast = types.has_function("bpf_rdonly_cast");
-  // Bits of include/linux/preempt.h; later kernels count in between how often interrupts were disabled.
+  // Bits of include/linux/preempt.h; later kernels have a count of disabled interrupts in between.
   constants.hardirq_mask = types.offset_of_cpu_variable("local_interrupt_disable_state") ? 0x0f000000 : 0x000f0000;
 #if defined(__x86_64__)
   constants.from_run_queue = from_run_queue_to_count(types);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where BPF programs find whether an interrupt is at work: the constants of context.bpf.h.
+// The constants of context.bpf.h, with which BPF programs find the current interrupt level.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct ContextConstants {
   std::uint32_t hardirq_mask = 0;
 };
 
-// Throws Error where the running kernel does not tell.
+// Throws Error if the running kernel's types do not show them.
 ContextConstants context_constants(const KernelTypes& types);
 
-// In the part of a skeleton for them.
+// Sets them in a skeleton's part for them.
 template <typename Constants>
 void fill_context_constants(Constants& constants, const ContextConstants& known) {
   constants.can_cast = known.can_cast;

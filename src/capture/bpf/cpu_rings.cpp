@@ -10,10 +10,9 @@ namespace kmt {
 
 namespace {
 
-// A program that has begun an entry says so before it reads the time, and other CPUs see that after a while only.
+// A program marks the start of an entry before it reads the time, and other CPUs see the mark with a delay.
 constexpr std::uint64_t kVisibleAfterNs = 50'000;
-constexpr unsigned kPartBetweenTails =
-    16;  // of a ring: its tail is not written for each entry, that would slow programs
+constexpr unsigned kPartBetweenTails = 16;  // of a ring: updating its tail for each entry would slow programs
 
 std::uint64_t load_acquire(unsigned long long& from) {
   return std::atomic_ref<unsigned long long>(from).load(std::memory_order_acquire);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the rings that BPF programs fill on one CPU (records.h), in the order of time.
+// Reads one CPU's rings of BPF programs (records.h), in the order of time.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@ namespace kmt {
 
 class CpuRings {
  public:
-  // Of `bytes` each, a power of two; they must outlive this.
+  // `bytes` is the size of each, a power of two; the rings must outlive this.
   CpuRings(const std::vector<kmt_ring*>& rings, std::uint64_t bytes) { add(rings, bytes); }
-  void add(const std::vector<kmt_ring*>& rings, std::uint64_t bytes);  // before anything is taken
+  void add(const std::vector<kmt_ring*>& rings, std::uint64_t bytes);  // call it before take()
 
   using Give = std::function<void(const kmt_entry& entry, const std::uint64_t* words)>;
 
-  // Gives what was complete at the last call but could not be known to be in order then, and looks again; to be called
-  // every few milliseconds with the time on the programs' clock. Entries are valid until `give` returns. Throws Error
-  // when a ring holds what no program writes.
+  // Gives entries that were complete at the last call, whose order is certain now, and looks again. Call it every few
+  // milliseconds with the time of the programs' clock. Entries are valid until `give` returns. Throws Error for
+  // contents that no program writes.
   void take(std::uint64_t now_ns, const Give& give);
-  // Everything that is left, when no program runs any more.
+  // Gives the rest, after the last program has ended.
   void take_rest(const Give& give);
 
-  // The part of a ring that the last look found filled, the fullest one's.
+  // Returns the fullest ring's filled part at the last look.
   double filled() const { return filled_; }
-  std::uint64_t bytes() const;      // of entries since the beginning; from any thread
+  std::uint64_t bytes() const;      // of entries since the start; from any thread
   std::uint64_t lost() const;       // likewise
-  std::uint64_t not_taken() const;  // entries that are still there, when no program runs and nobody takes
+  std::uint64_t not_taken() const;  // entries still in the rings, when no program runs and no reader takes
 
  private:
   struct Ring {
     kmt_ring* shared;
     std::uint64_t bytes;
-    std::uint64_t tail = 0;       // what has been given
-    std::uint64_t ready = 0;      // was complete at the look before the last one
+    std::uint64_t tail = 0;       // given so far
+    std::uint64_t ready = 0;      // complete at the look before the last one
     std::uint64_t seen = 0;       // at the last look
-    bool ready_is_begun = false;  // something was being written there then, of an unknown time
+    bool ready_is_begun = false;  // an entry of unknown time was being written there
     bool seen_is_begun = false;
     std::uint64_t time_ns = 0;  // of the entry at the tail
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The running kernel's types (BTF), megabytes that are read once as long as anybody holds them.
+// The running kernel's types (BTF): megabytes, shared while any caller holds them.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@ struct btf;
 
 namespace kmt {
 
-// Of one thread. Throws Error.
+// For use in one thread. Throws Error.
 std::shared_ptr<btf> kernel_btf();
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A map of the kernel as memory of this process.
+// A BPF map, mapped into this process.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ class MappedArray {
   std::size_t bytes_ = 0;
 };
 
-// Waits until every BPF program that runs now has ended: they run under rcu_read_lock(), and this is
-// synchronize_rcu(). Where that is refused (a CPU with nohz_full), until they have most likely.
+// Waits until every running BPF program has ended: they run under rcu_read_lock(), and this is synchronize_rcu(). If
+// that is refused (a CPU with nohz_full), waits until they have most likely ended.
 void wait_for_running_programs();
 
 }  // namespace kmt

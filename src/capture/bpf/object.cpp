@@ -23,7 +23,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostMessages = 4096;  // bytes: the end of what libbpf and the verifier said
+constexpr std::size_t kMostMessages = 4096;  // bytes: the end of the messages of libbpf and the verifier
 
 std::string messages;
 
@@ -63,10 +63,10 @@ void throw_bpf_error(const std::string& action, int code) {
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory: raise its limit, `ulimit -l unlimited`");
   else if (messages.find("failed to iterate BTF objects") != std::string::npos)
-    // It looks in all modules for a function that the kernel has from 6.2 on; nobody else may list them.
+    // From Linux 6.2 on, a kernel function is looked up in all modules, which only CAP_SYS_ADMIN may list.
     error.hint("Before Linux 6.2 it takes CAP_SYS_ADMIN, too");
   else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
-    // From Linux 6.2 on the programs call a function of the kernel, which interpreted ones may not.
+    // From Linux 6.2 on the programs call a kernel function, which interpreted programs may not.
     error.hint("Let the kernel compile BPF programs: sysctl net.core.bpf_jit_enable=1");
   else if (!messages.empty())
     error.hint(
@@ -106,7 +106,7 @@ bool allocate_before_where_needed(bpf_map* map) {
 
 namespace {
 
-// What the kernel says that a map takes; empty where it does not know exactly, before Linux 6.4.
+// The kernel's figure for a map's memory; empty before Linux 6.4, where it is inexact.
 std::optional<std::uint64_t> memlock_of(int map) {
   if (is_older_than({6, 4})) return {};
   const auto text = try_read_file(fmt::format("/proc/self/fdinfo/{}", map));
@@ -115,8 +115,8 @@ std::optional<std::uint64_t> memlock_of(int map) {
   return memory && memory->value > 0 ? std::optional(memory->value) : std::nullopt;
 }
 
-// Of a hash table: its elements with their heads, as many as there may be, and buckets (kernel/bpf/hashtab.c, struct
-// htab_elem and struct bucket).
+// For a hash table: its maximum of elements with their heads, and buckets (kernel/bpf/hashtab.c, struct htab_elem and
+// struct bucket).
 std::uint64_t estimated_memory(const bpf_map* map) {
   constexpr std::uint64_t kElementHead = 48;
   constexpr std::uint64_t kBucket = 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opening, loading and attaching BPF objects (skeletons that bpftool makes), with errors that say what is missing and
-// what to do. Whatever ends the process, the kernel detaches and frees all of it: nothing is pinned.
+// Opens, loads and attaches BPF objects (skeletons from bpftool), with errors that name what is missing and give
+// advice. Nothing is pinned: the kernel detaches and frees everything when the process ends.
 #pragma once
 
 #include <cerrno>
@@ -14,27 +14,27 @@
 
 namespace kmt {
 
-// Throws Error (unsupported) when something is missing (features/bpf_support).
+// Throws Error (unsupported) if something is missing (features/bpf_support).
 void require_bpf();
 
-// An errno of the kernel or of libbpf, of which some are unknown to the C library.
+// The text of an errno of the kernel or libbpf, some of which the C library does not know.
 std::string bpf_error_text(int error);
 
-// The error of a libbpf call, with what libbpf said last.
+// Throws the error of a libbpf call, with libbpf's last message.
 [[noreturn]] void throw_bpf_error(const std::string& action, int error);
 
-// Keeps libbpf's messages for throw_bpf_error() instead of printing them. Called before anything else of libbpf.
+// Keeps libbpf's messages for throw_bpf_error() instead of printing them. Call it before any other libbpf function.
 void keep_libbpf_messages();
 
-// How often a program did not run because it was already running on that CPU: it had interrupted itself.
+// Returns how often a program did not run because it already ran on that CPU: it had interrupted itself.
 std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 
-// Before Linux 6.1 programs of probes must not have memory allocated for what they put into a hash table: it has to be
-// there for all entries from the beginning. True where that is so. Before the map is made.
+// Before Linux 6.1, probe programs must not allocate elements of a hash table: all are allocated in advance. Returns
+// true then. Call it before the map is created.
 bool allocate_before_where_needed(bpf_map* map);
 
-// Bytes of kernel memory that the maps of a loaded object take.
+// Returns bytes of kernel memory of a loaded object's maps.
 std::uint64_t memory_of_maps(const bpf_object* object);
 
 template <typename Skeleton, Skeleton* (*Open)(), int (*Load)(Skeleton*), void (*Destroy)(Skeleton*)>
@@ -51,14 +51,14 @@ class BpfSkeleton {
     if (const int error = Load(skeleton_.get())) throw_bpf_error("The kernel refuses the BPF programs", -error);
   }
 
-  // What `autoload` left out is not attached.
+  // Does nothing for a program with autoload off.
   void attach(const bpf_program* program) {
     bpf_link* const link = bpf_program__attach(program);
     if (!link) throw_bpf_error(std::string("Cannot attach the BPF program ") + bpf_program__name(program), errno);
     links_.emplace_back(link);
   }
 
-  // An event by its trace event, which calls the program with the kernel's own record.
+  // Attaches by trace event, which passes the kernel's own record to the program.
   void attach(const bpf_program* program, const std::string& system, const std::string& event, std::uint64_t cookie) {
     LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = cookie);
     bpf_link* const link = bpf_program__attach_tracepoint_opts(program, system.c_str(), event.c_str(), &options);
@@ -66,8 +66,8 @@ class BpfSkeleton {
     links_.emplace_back(link);
   }
 
-  // All of these functions, by their addresses, with a cookie each: when they are entered or, `at_return`, left. Throws
-  // Error. Returns the link's descriptor, which belongs to this.
+  // Attaches to all these function addresses, with a cookie each, at their entry or, with `at_return`, their exit.
+  // Returns the link's descriptor, which this object owns. Throws Error.
   int attach(const bpf_program* program, const std::vector<unsigned long>& functions, const std::vector<__u64>& cookies,
              bool at_return) {
     LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .addrs = functions.data(), .cookies = cookies.data(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What BPF programs cost, by the kernel's own clock of them. It reads the time twice a run, which takes about as long
-// as what it leaves out: the way into a program (docs/BENCHMARKS.md). So it is on for moments only.
+// Measures the cost of BPF programs with the kernel's own clock. It reads the time twice a run, which costs about as
+// much as the part that it leaves out, entering the program (docs/BENCHMARKS.md). So it is on only for moments.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ProgramRuns {
   }
 };
 
-// While it is there, the kernel counts the runs of all programs and takes their time.
+// During its life, the kernel counts and times all programs' runs.
 class ProgramClock {
  public:
   ProgramClock();
@@ -33,7 +33,7 @@ class ProgramClock {
   int descriptor_;
 };
 
-// Of a loaded program. Throws Error.
+// `program` must be loaded. Throws Error.
 ProgramRuns runs_of(const bpf_program* program);
 
 }  // namespace kmt

@@ -44,7 +44,7 @@ std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
   }};
 }
 
-// Tasks are moved to cgroups by others, and code of modules is everybody's.
+// Other tasks move tasks to cgroups, and modules concern all tasks.
 bool is_of_all(const EventName& event) { return event.system == "cgroup" || event.system == "module"; }
 
 KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& events) {
@@ -105,7 +105,7 @@ void RecordPrograms::State::take(std::size_t number, const EventLayout& layout, 
   layouts[number] = layout;
 }
 
-// Which program takes which event.
+// Chooses the program for each event.
 void RecordPrograms::State::lay_out(const std::string& tracefs) {
   const KernelTypes types;
   kernel = traits_of(types, request.events);
@@ -128,7 +128,7 @@ void RecordPrograms::State::lay_out(const std::string& tracefs) {
     layouts.push_back(std::move(layout));
     has_kernel_records = true;
   }
-  // Caches that are destroyed are seen by the free of what describes them.
+  // The free of its descriptor shows the end of a cache.
   if (tables_of_cpu > 0 && !taken[KMT_EVENT_kmem_cache_free].is_recorded)
     if (const EventLayout layout = layout_now(programs[KMT_EVENT_kmem_cache_free].event, true); layout.cache >= 0)
       take(KMT_EVENT_kmem_cache_free, layout, false);
@@ -139,7 +139,7 @@ void RecordPrograms::State::leave_out() {
     bpf_program__set_autoload(programs[event].program, taken[event].arguments > 0);
     bpf_program__set_autoload(programs[event].nested, takes_nested(event));
   }
-  // By it a program tells which event it was called for; kernels without it do not take maps of this size either.
+  // A program identifies its event by this; kernels without it do not accept maps of this size either.
   if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0)
     throw Error("Recording by BPF programs needs Linux 5.15 or later", ExitCode::unsupported)
         .hint("Leave out --backend bpf: ftrace records the same at a higher cost");
@@ -170,7 +170,7 @@ void RecordPrograms::State::fill_constants() {
   constants.wants_user_stacks = request.user_stacks;
 }
 
-// What a second program took is among what the kernel counts as missed by the first one.
+// The kernel's count of the first program's missed events includes those that the second one took.
 std::uint64_t RecordPrograms::State::missed() const {
   std::uint64_t seen = 0;
   for (unsigned number = 0; number < request.cpus * rings_of_cpu; ++number)
@@ -200,7 +200,7 @@ RecordPrograms::~RecordPrograms() = default;
 
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest) {
   RingSizes sizes;
-  // An entry and a loss in front of it.
+  // An entry and a preceding loss.
   const std::uint64_t behind = 2 * sizeof(kmt_entry) + sizeof(std::uint64_t) + largest;
   sizes.bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / rings),
                            std::max(kFewestRingBytes, std::bit_ceil(4 * largest)), kMostRingBytes);
@@ -208,8 +208,8 @@ RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64
   return sizes;
 }
 
-// What tells of tasks and their system calls before what these do: it would be nobody's. Of that frees first: an
-// allocation whose free is not seen would look live.
+// First the programs about tasks and system calls, whose events must precede the tasks' own. Then frees: an allocation
+// with a missed free would look live.
 void RecordPrograms::attach() {
   State& state = *state_;
   auto& programs = state.object->progs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The BPF programs that take events into rings, loaded for what a recording wants.
+// The BPF programs that write events into rings, loaded as a recording needs them.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ struct ProgramsRequest {
   BpfSelection selection;
   bool stacks = false;  // of the kernel
   bool user_stacks = false;
-  bool nested = false;                  // what interrupts its own program is taken by a second one
+  bool nested = false;                  // a second program takes events that interrupt their own program
   bool without_own_events = false;      // of this process
   unsigned cpus = 1;                    // numbered from 0 on
-  std::uint64_t ring_bytes_of_cpu = 0;  // about so much, of all rings of a CPU together
+  std::uint64_t ring_bytes_of_cpu = 0;  // approximate, of all rings of a CPU together
 };
 
-// Of the rings of all CPUs, which lie in one array.
+// Sizes of the rings of all CPUs, which are one array.
 struct RingSizes {
   std::uint64_t bytes = 0;   // of one, a power of two
-  std::uint64_t stride = 0;  // from one to the next: there is room for the largest entry behind the end
+  std::uint64_t stride = 0;  // from one to the next: the largest entry fits after the end
 };
 // `rings` of a CPU together. `largest`: bytes of an entry without its head.
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest);
 
-// The constants of rings.bpf.h and selection.bpf.h, in the part of a skeleton for them.
+// Sets the constants of rings.bpf.h and selection.bpf.h in a skeleton's part for them.
 template <typename Constants>
 void fill_ring_constants(Constants& constants, const ProgramsRequest& request, unsigned rings, const RingSizes& sizes) {
   constants.rings_of_cpu = rings;
@@ -46,8 +46,8 @@ void fill_ring_constants(Constants& constants, const ProgramsRequest& request, u
   constants.only_cgroup = !request.selection.cgroup.empty();
 }
 
-// What tells the same to all programs: which interrupts are at work, and, by descriptors of maps, what is selected. As
-// in context.bpf.h and selection.bpf.h.
+// State common to all programs: interrupt levels, and descriptors of the maps of the selection. As in context.bpf.h and
+// selection.bpf.h.
 struct SharedByPrograms {
   ContextConstants context;
   int processes;
@@ -56,22 +56,22 @@ struct SharedByPrograms {
 
 class RecordPrograms {
  public:
-  // Loads; nothing is recorded before attach(). Throws Error.
+  // Loads the programs; recording starts with attach(). Throws Error.
   RecordPrograms(const std::string& tracefs, const ProgramsRequest& request);
   ~RecordPrograms();
 
-  void attach();  // events of memory pass until begin()
+  void attach();  // memory events are ignored until begin()
   void begin();
   void end();
   void detach();  // returns when no program runs any more
 
   const EventLayout& layout_of(unsigned event) const;  // by kmt_entry.event
   const KernelTraits& kernel() const;
-  std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format, of a recorded one
-  CpuRings rings_of(unsigned cpu) const;                     // valid as long as this is
+  std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format of a recorded event
+  CpuRings rings_of(unsigned cpu) const;                     // valid as long as this object
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
   SharedByPrograms shared() const;  // likewise
-  std::uint64_t missed() const;     // since begin(): events that came while their own program was at work
+  std::uint64_t missed() const;     // since begin(): events that came while their own program ran
   std::uint64_t not_followed() const;
   std::uint64_t ring_bytes() const;  // of all rings
 

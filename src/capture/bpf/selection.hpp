@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose events BPF programs look at; decided in the kernel (selection.bpf.h).
+// Selects tasks for BPF programs, in the kernel (selection.bpf.h).
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ struct bpf_map;
 namespace kmt {
 
 struct BpfSelection {
-  std::vector<pid_t> processes;  // and what they fork from now on; none: any
-  std::string cgroup;            // the folder of a cgroup (version 2), with all below it; empty: any
+  std::vector<pid_t> processes;  // and their future children; empty: all
+  std::string cgroup;            // folder of a cgroup (version 2), with all below it; empty: all
 };
 
 // Fills the maps of selection.bpf.h. Throws Error.

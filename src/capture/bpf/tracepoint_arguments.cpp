@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// By the names that include/trace/events gives them; others are of no interest.
+// By their names in include/trace/events; others are not needed.
 signed char* place_of(kmt_arguments& places, std::string_view name) {
   if (name == "call_site") return &places.call_site;
   if (name == "ptr" || name == "page") return &places.pointer;
@@ -28,8 +28,8 @@ signed char* place_of(kmt_arguments& places, std::string_view name) {
 
 KernelTypes::KernelTypes() : held_(kernel_btf()), types_(held_.get()) {}
 
-// btf_trace_NAME is the type that BPF sees, but has no names of arguments; __traceiter_NAME, which calls what is
-// attached, has them.
+// BPF sees the type btf_trace_NAME, which lacks names of arguments; __traceiter_NAME, which calls the attached
+// functions, has them.
 std::optional<std::vector<std::string>> KernelTypes::argument_names(const std::string& tracepoint) const {
   if (btf__find_by_name_kind(types_, ("btf_trace_" + tracepoint).c_str(), BTF_KIND_TYPEDEF) < 0) return {};
   const int function = btf__find_by_name_kind(types_, ("__traceiter_" + tracepoint).c_str(), BTF_KIND_FUNC);

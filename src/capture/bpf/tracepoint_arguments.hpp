@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the running kernel gives to BPF programs, at its tracepoints and elsewhere, by the kernel's BTF.
+// The arguments of the running kernel's tracepoints, and other types, from the kernel's BTF.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ class KernelTypes {
   // Reads the kernel's BTF. Throws Error.
   KernelTypes();
 
-  // Nothing where the kernel has no such tracepoint.
+  // Empty if the kernel has no such tracepoint.
   std::optional<kmt_arguments> arguments_of(const std::string& tracepoint) const;
-  // The names of all its arguments.
+  // Returns the names of all its arguments.
   std::optional<std::vector<std::string>> argument_names(const std::string& tracepoint) const;
   std::optional<std::uint64_t> bytes_of_structure(const std::string& name) const;
   bool has_member(const std::string& structure, const std::string& member) const;
   bool has_function(const std::string& name) const;
-  // Where a per-CPU variable lies in the memory that each CPU has a copy of; nothing where the types lack it.
+  // Returns a per-CPU variable's offset in each CPU's copy; empty if the types lack it.
   std::optional<std::uint64_t> offset_of_cpu_variable(const std::string& name) const;
   // A constant of any enumeration.
   std::optional<std::uint64_t> enumerated(const std::string& name) const;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether BPF programs on tracepoints can count and sample here.
+// Checks whether BPF programs on tracepoints can count and sample here.
 #pragma once
 
 #include <string>
 
 namespace kmt {
 
-// What BPF on tracepoints lacks here.
+// Missing features for BPF on tracepoints.
 struct BpfSupport {
-  std::string missing;  // empty: nothing
+  std::string missing;  // may be empty
   std::string way_out;
-  std::string caveat;  // what is worse here, though it works; empty: nothing
+  std::string caveat;  // a restriction of working BPF; may be empty
 };
 BpfSupport bpf_support();
 

@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kPreferredBytesPerCpu = 32 * kMiB;
 constexpr std::uint64_t kFewestBytesPerCpu = kMiB / 4;
-constexpr unsigned kDefaultPartOfMemory = 16;  // all buffers together by default: at most this part of what is free
+constexpr unsigned kDefaultPartOfMemory = 16;  // all buffers together by default: at most this part of the free memory
 constexpr unsigned kMostPartOfMemory = 2;
 
 std::string reason_of(int error_number, const std::string& path) {
@@ -39,7 +39,7 @@ std::string reason_of(int error_number, const std::string& path) {
   return fmt::format("{}: {}", path, std::generic_category().message(error_number));
 }
 
-// A feature that a file stands for.
+// A feature that exists if a file does.
 Feature probe_file(std::string name, std::string purpose, const std::string& path, int mode, bool needed = false) {
   Feature feature{std::move(name), std::move(purpose), false, needed, {}};
   if (path.front() != '/')
@@ -136,14 +136,14 @@ Capabilities probe_capabilities(TracefsMount tracefs) {
       capabilities.events = available_events(root);
       capabilities.default_events = default_events(root, capabilities.events);
     } catch (const Error& error) {
-      // What cannot be seen is not known to be missing.
+      // Events that cannot be seen may exist.
       capabilities.default_events.missing.push_back(
           {"kmem:*", fmt::format("cannot be seen: {} ({})", error.what(), to_string(error.place()))});
     }
     try {
       capabilities.clocks = read_clocks(root);
     } catch (const Error&) {
-      // As above: what hides the clocks hides all of tracefs.
+      // As above: the clocks are hidden only together with all of tracefs.
     }
   }
   capabilities.features = probe_features(tracefs, capabilities.events);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What this kernel allows to be traced by this process, each missing thing with its reason. Everything is found by
-// looking (files, permissions), never guessed from a version.
+// Tracing features that this kernel and this process have, and the reason for each missing one. Found by probing
+// (files, permissions), never by the version.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace kmt {
 
 struct Feature {
   std::string name;     // "own buffers", "per-event filters", …
-  std::string purpose;  // what kmemtrace uses it for
+  std::string purpose;  // its use in kmemtrace
   bool available = false;
-  bool needed = false;  // without it nothing can be recorded
-  std::string reason;   // why it is not available
+  bool needed = false;  // nothing can be recorded without it
+  std::string reason;   // why it is unavailable
 };
 
 struct BufferLimits {
-  std::uint64_t default_bytes_per_cpu = 0;  // what `record` takes at least when nothing is asked for
-  std::uint64_t default_bytes = 0;          // what it takes at most then, all CPUs together
-  std::uint64_t most_bytes_per_cpu = 0;     // what the memory that is available now would allow
+  std::uint64_t default_bytes_per_cpu = 0;  // least size that `record` uses by default
+  std::uint64_t default_bytes = 0;          // most that it uses by default, all CPUs together
+  std::uint64_t most_bytes_per_cpu = 0;     // most that the available memory allows
   std::uint64_t memory_available = 0;       // bytes, MemAvailable of /proc/meminfo
   std::uint32_t page_size = 0;              // of a ring buffer's sub-buffers; 0: unknown
   unsigned cpus_online = 0;
@@ -43,16 +43,16 @@ struct Capabilities {
   bool symbols_readable = false;  // /proc/kallsyms shows addresses
   std::string symbols_reason;
 
-  // Whether `record` can work here.
+  // True if `record` can work here.
   bool can_record() const;
-  // The first reason why not, with what to do; empty when it can.
+  // Returns the first reason why not, with advice; empty if it can.
   std::string why_not() const;
 };
 
-// Probes with tracefs as given by find_tracefs() and the like. Never throws for what is missing.
+// Takes tracefs from find_tracefs() and the like. Never throws for missing features.
 Capabilities probe_capabilities(TracefsMount tracefs);
 
-// Buffer sizes by what memory there is; page_size only when tracefs can be read.
+// Chooses buffer sizes by available memory; page_size needs a readable tracefs.
 BufferLimits buffer_limits(const std::string& tracefs);
 
 }  // namespace kmt

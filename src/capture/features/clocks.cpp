@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-// Above this, reading the clock costs more than all the rest of recording an event.
+// Above this, reading the clock costs more than the rest of recording an event.
 constexpr unsigned kCheapNs = 400;
 
 std::uint64_t now_ns() {
@@ -26,7 +26,7 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// The best of some rounds, so that being interrupted does not count.
+// Takes the best of some rounds, to ignore interruptions.
 unsigned monotonic_read_ns() {
   constexpr unsigned kRounds = 8;
   constexpr unsigned kReads = 256;
@@ -43,9 +43,9 @@ bool offers(const TraceClocks& clocks, std::string_view name) {
   return std::find(clocks.offered.begin(), clocks.offered.end(), name) != clocks.offered.end();
 }
 
-// "mono" reads the clocksource that the kernel's own time comes from. The kernel takes a clocksource that is not the
-// same on all CPUs out of service, so it is ordered across CPUs; what remains to be asked is what reading it costs.
-// "global" is ordered whatever the clocksource, at the price of a lock that all CPUs share. "local" is a CPU's own.
+// "mono" reads the clocksource of the kernel's own time. The kernel disables a clocksource that differs between CPUs,
+// so "mono" is ordered across CPUs; only its cost is open. "global" is always ordered, at the price of a lock shared by
+// all CPUs. "local" is a CPU's own.
 void recommend(TraceClocks& clocks) {
   const std::string source =
       clocks.clocksource.empty() ? "an unknown clocksource" : "clocksource " + clocks.clocksource;

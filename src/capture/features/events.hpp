@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events that a kernel offers, and choosing among them.
+// Lists and selects the events of a kernel.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ struct EventName {
 
 std::string to_string(const EventName& event);  // "kmem:kmalloc"
 
-// What of an event shall be recorded: "bytes_req > 4096" (Documentation/trace/events.rst, "Event filtering").
+// A condition for recording an event: "bytes_req > 4096" (Documentation/trace/events.rst, "Event filtering").
 struct KernelFilter {
   EventName event;
   std::string expression;
 };
 
-// True if the event frees memory that others may have allocated. Such frees by the recorder itself are recorded.
+// True if the event frees memory that another task may have allocated. Such frees by the recorder itself are recorded.
 bool frees_memory(const EventName& event);
 
 struct MissingEvent {
@@ -37,15 +37,15 @@ struct DefaultEvents {
   std::vector<MissingEvent> missing;
 };
 
-// All events below TRACEFS/events that can be enabled, sorted; throws Error when the directory cannot be read.
+// Returns all events below TRACEFS/events that can be enabled, sorted; throws Error if the directory is unreadable.
 std::vector<EventName> available_events(const std::string& tracefs);
 
-// What is recorded when nothing is asked for: every allocation and free of kernel memory. What is missing is found
-// by looking at what this kernel has, never by its version.
+// Returns the events of a recording without selection: every allocation and free of kernel memory. Missing ones are
+// found in tracefs, never by the kernel's version.
 DefaultEvents default_events(const std::string& tracefs, const std::vector<EventName>& available);
 
-// The events that any of the patterns ("system:name", with the wildcards * ? […]; a bare "system" means all of it)
-// names. Throws Error with near names when a pattern names none.
+// Returns the events that match a pattern: "system:name" with the wildcards * ? […], or "system" for all of it. Throws
+// Error with similar names if a pattern matches none.
 std::vector<EventName> select_events(const std::vector<EventName>& available, const std::vector<std::string>& patterns);
 
 }  // namespace kmt

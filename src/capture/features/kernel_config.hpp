@@ -7,10 +7,10 @@
 
 namespace kmt {
 
-// What the running kernel was built with, as /proc/config.gz or /boot/config-RELEASE tells; empty: neither is there.
+// Returns the running kernel's configuration from /proc/config.gz or /boot/config-RELEASE; empty if neither exists.
 std::optional<std::string> kernel_configuration();
 
-// Whether a configuration has that option, built in or as a module: "KPROBE_EVENTS".
+// True if the configuration has an option, built in or as a module: "KPROBE_EVENTS".
 bool is_configured(std::string_view configuration, std::string_view option);
 
 }  // namespace kmt

@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-// kernel/sched/core.c and init/Makefile: what can be chosen at boot, and changed later, has "PREEMPT_DYNAMIC" in its
-// version; what it begins with was chosen when it was built.
+// kernel/sched/core.c and init/Makefile: a version with "PREEMPT_DYNAMIC" allows a choice at boot and later; the
+// initial model is built in.
 Preemption preemption_of(std::string_view model, std::string_view arguments, std::string_view version) {
   const auto known = [](bool full) { return full ? Preemption::full : Preemption::other; };
   if (!model.empty()) return known(model.find("(full)") != std::string_view::npos);

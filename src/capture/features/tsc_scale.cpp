@@ -37,7 +37,7 @@ std::optional<ClockScale> scale_of_kernel() {
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-// Kernels on a hypervisor's clock do not say it: count cycles for a while. Off by some millionths at the most.
+// Kernels on a hypervisor's clock do not state it: count cycles for a while. The error is at most some millionths.
 std::optional<ClockScale> measured_scale() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();

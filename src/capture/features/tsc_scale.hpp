@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How cycles of the time stamp counter turn into nanoseconds.
+// Converts cycles of the time stamp counter to nanoseconds.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace kmt {
 
-// From the first page of a perf event (struct perf_event_mmap_page, cap_user_time); empty where the kernel does not
-// say.
+// Reads the first page of a perf event (struct perf_event_mmap_page, cap_user_time); empty if the kernel does not state
+// it.
 std::optional<ClockScale> tsc_scale();
 
-// Of a trace clock: only x86-tsc needs one. Throws Error when it needs one that is not known.
+// Returns the scale of a trace clock: only x86-tsc needs one. Throws Error if it is needed and unknown.
 ClockScale scale_of_clock(const std::string& clock);
 
 }  // namespace kmt

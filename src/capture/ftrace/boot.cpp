@@ -25,11 +25,11 @@ namespace kmt {
 
 namespace {
 
-// What the kernel gives the top-level buffer on its first use (kernel/trace/trace.c, TRACE_BUF_SIZE_DEFAULT).
+// The kernel's size of the top-level buffer on first use (kernel/trace/trace.c, TRACE_BUF_SIZE_DEFAULT).
 constexpr const char* kDefaultKilobytes = "1408";
 
-// As the kernel splits its command line (lib/cmdline.c, next_arg): quotes hold blanks together and are dropped; what
-// follows "--" is for init.
+// Splits like the kernel (lib/cmdline.c, next_arg): quotes keep blanks and are dropped; parameters after "--" are for
+// init.
 std::vector<std::string> split_parameters(std::string_view cmdline) {
   std::vector<std::string> words;
   std::string word;
@@ -61,7 +61,7 @@ void add_list(std::vector<std::string>& list, std::string_view text) {
     if (!part.empty()) list.emplace_back(part);
 }
 
-// "64M" as the kernel reads it (lib/cmdline.c, memparse); 0 when it is no size.
+// Parses "64M" like the kernel (lib/cmdline.c, memparse); 0 if it is not a size.
 std::uint64_t parse_kernel_size(std::string_view text) {
   const std::uint64_t size = take_number<std::uint64_t>(text).value_or(0);
   if (size > (1ull << 32)) return 0;
@@ -115,7 +115,7 @@ bool is_empty(const std::string& buffer) {
   });
 }
 
-// The kernel gives what was asked for in whole pages, a little of each its own: not much more.
+// The kernel rounds the request up to whole pages, with some bytes of each for itself.
 bool has_size_of_boot(const std::string& tracefs, const BootParameters& parameters) {
   const std::uint64_t asked = parameters.buffer_bytes;
   const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);
@@ -124,7 +124,7 @@ bool has_size_of_boot(const std::string& tracefs, const BootParameters& paramete
   return asked > 0 && size >= asked && size <= asked + asked / 32 + 3 * page;
 }
 
-// The size tells a boot's buffer from one that was given back and is used by somebody else since.
+// The size distinguishes a boot's buffer from one that was released and has another user since.
 bool is_top_level_ours(const std::string& tracefs, const BootParameters& parameters,
                        const std::vector<EventName>& available) {
   const bool of_memory = std::any_of(available.begin(), available.end(), [&parameters](const EventName& event) {
@@ -148,7 +148,7 @@ void refuse_if_others_use(const std::string& tracefs, const BootParameters& para
       .at({tracefs, {}, {}});
 }
 
-// New instances begin with the top-level buffer's options, so these reach further than this boot's trace.
+// New instances inherit the top-level buffer's options, so these affect more than this boot's trace.
 std::vector<std::pair<std::string, std::string>> options_to_restore(const std::string& tracefs,
                                                                     const BootParameters& parameters) {
   std::vector<std::pair<std::string, std::string>> restore;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ring buffer of a boot that was traced by kernel parameters: recognising it, reading it, giving it back.
+// The ring buffer of a boot traced by kernel parameters: finds, reads and releases it.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +16,41 @@ namespace kmt {
 
 constexpr const char* kBootInstance = "kmemtrace_boot";
 
-// What this boot's parameters say of tracing (Documentation/admin-guide/kernel-parameters.txt, "trace_event=" and
-// those near it). Events are patterns as the parameters have them.
+// This boot's parameters for tracing (Documentation/admin-guide/kernel-parameters.txt, "trace_event=" and its
+// neighbours). Events are the parameters' patterns.
 struct BootParameters {
   std::vector<std::string> events;           // trace_event=: into the top-level buffer
   std::vector<std::string> instance_events;  // trace_instance=kmemtrace_boot,…
   std::vector<std::string> options;          // trace_options=
-  std::uint64_t buffer_bytes = 0;            // trace_buf_size=, a CPU; 0: not given
+  std::uint64_t buffer_bytes = 0;            // trace_buf_size=, per CPU; 0: not given
 };
 
-// The text of /proc/cmdline.
+// Parses /proc/cmdline.
 BootParameters parse_boot_parameters(std::string_view cmdline);
 
-// Whether one of the patterns means the event, as the kernel matches them at boot: "system:name" where * alone stands
-// for all, or the name of a system or of an event (kernel/trace/trace_events.c, Linux 6.12, ftrace_set_clr_event).
+// True if a pattern matches the event, by the kernel's rules at boot: "system:name", where * alone matches all, or the
+// name of a system or of an event (kernel/trace/trace_events.c, Linux 6.12, ftrace_set_clr_event).
 bool names_event(const std::vector<std::string>& patterns, const EventName& event);
 
 struct BootBuffer {
   std::string path;  // the instance kmemtrace_boot, or tracefs itself: the top-level buffer
   bool top_level = false;
   std::string clock;
-  std::vector<EventName> events;  // that can be in it
+  std::vector<EventName> events;  // possible contents
   // Options that the parameters changed for all tracing, and their values without that.
   std::vector<std::pair<std::string, std::string>> to_restore;
 };
 
-// None when this boot was not traced, or its buffer has been given back. Throws Error when somebody else uses the
-// top-level buffer.
+// Empty if this boot was not traced, or its buffer was released. Throws Error if another user has the top-level buffer.
 std::optional<BootBuffer> find_boot_buffer(const std::string& tracefs, const BootParameters& parameters);
 
-// Stops tracing in it and reads all of it. Of the hooks only `described` and `sampled` are called. The outcome's
-// seconds are those since boot.
+// Stops its tracing and reads all of it. Calls only the hooks `described` and `sampled`. The outcome's seconds count
+// from boot.
 RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& buffer,
                                   const std::string& scratch_directory, const RecordHooks& hooks);
 
-// Frees its memory: removes the instance, or leaves the top-level buffer as an untraced boot would have. False when
-// the instance is kept open by somebody.
+// Frees its memory: removes the instance, or leaves the top-level buffer as after an untraced boot. False if another
+// process keeps the instance open.
 bool release_boot_buffer(const std::string& tracefs, const BootBuffer& buffer);
 
 }  // namespace kmt

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMeasuringBytes = 1 << 20;
 constexpr std::chrono::milliseconds kMeasuring{100};
 constexpr std::uint64_t kFewestBytes = 256 << 10;
-constexpr const char* kWakePercent = "10";  // seldom enough to cost nothing, early enough for a reader that comes late
+constexpr const char* kWakePercent = "10";  // rare enough to be cheap, early enough for a slow reader
 
 void set_size(const TracefsInstance& instance, std::uint64_t bytes) {
   instance.set("buffer_size_kb", fmt::format("{}", (bytes + 1023) / 1024));

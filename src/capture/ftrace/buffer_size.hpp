@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How large ring buffers have to be.
+// Chooses the size of ring buffers.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,16 @@
 
 namespace kmt {
 
-// What the busiest CPU writes with these events, in bytes a second, measured for a tenth of a second; the events are
-// enabled then, and tracing is off. Throws Error.
+// Returns the bytes per second that the busiest CPU writes with these events, measured for a tenth of a second with
+// tracing off. Throws Error.
 std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<EventName>& events);
 
-// Bytes a CPU: enough for a second of what was measured and not less than `preferred`, since a load may begin at any
-// time, but all CPUs together at most `most_bytes`, or 256 KiB a
-// CPU where that is more.
+// Returns bytes per CPU: a second at the measured rate, and at least `preferred`, because load may start at any time.
+// The limit for all CPUs together is `most_bytes`, or 256 KiB per CPU if that is more.
 std::uint64_t choose_buffer_size(std::uint64_t bytes_a_second, std::uint64_t preferred, std::uint64_t most_bytes,
                                  unsigned cpus);
 
-// Sets the size, and how full a buffer is when its reader is woken. Throws Error.
+// Sets the size, and the fill level that wakes a buffer's reader. Throws Error.
 void size_buffers(const TracefsInstance& instance, std::uint64_t bytes_per_cpu);
 
 }  // namespace kmt

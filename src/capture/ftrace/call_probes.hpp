@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls recorded by kprobe events with fetch arguments, which are enabled in an instance of our own only.
+// Records calls by kprobe events with fetch arguments, which are enabled only in an instance of our own.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace kmt {
 
 class CallProbes {
  public:
-  // Makes the probes, which are gone when the instance is. Puts the calls' types and the events' formats into the
-  // description. Throws Error.
+  // Creates the probes, which go with the instance. Puts the calls' types and the events' formats into the description.
+  // Throws Error.
   CallProbes(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
              KernelDescription& kernel);
 
-  // From now on calls are recorded, but for those of these threads. Throws Error.
+  // Starts recording calls, except those of these threads. Throws Error.
   void enable(const std::vector<pid_t>& left_out) const;
   std::string name() const;  // "kprobe events, but not of …, where the kernel allows none"
-  // Entries and exits that probes have missed since they were made, in all tasks, recorded or not: the kernel says no
-  // more, and Linux 5.10 less (call_probes.cpp). Empty: its texts do not tell.
+  // Returns the entries and exits missed since the probes' creation, in all tasks, recorded or not: the kernel has no
+  // better number, and Linux 5.10 a worse one (call_probes.cpp). Empty if the kernel's files disagree.
   std::optional<MissedCounts> missed() const;
 
  private:
@@ -39,7 +39,7 @@ class CallProbes {
     std::size_t probes = 0;
   };
   std::vector<Probed> functions_;      // in the order of their probes
-  std::vector<std::string> left_out_;  // that the kernel has refused them
+  std::vector<std::string> left_out_;  // functions that the kernel has refused
 };
 
 }  // namespace kmt

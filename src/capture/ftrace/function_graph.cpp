@@ -25,8 +25,8 @@ std::string line_of(const TracedFunction& function) {
   return function.module.empty() ? function.name : fmt::format("{} [{}]", function.name, function.module);
 }
 
-// By their places in the kernel's list: each name would be compared with those of all functions, which takes the kernel
-// seconds for a hundred of them. Functions of one name are all traced.
+// Uses positions in the kernel's list: a name is compared with those of all functions, which takes the kernel seconds
+// for a hundred names. All functions of one name are traced.
 void set_functions(const std::string& tracefs, const TracefsInstance& instance,
                    const std::vector<TracedFunction>& functions) {
   std::set<std::string> wanted;

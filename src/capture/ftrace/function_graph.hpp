@@ -15,13 +15,12 @@ namespace kmt {
 
 class FunctionGraph {
  public:
-  // Sets up the instance, whose `tracing_on` is off, and which must outlive this: what is changed beside it is undone
-  // when it is removed. Puts the calls' types into the description, which has the formats of the tracer's events.
-  // Throws Error.
+  // Sets up the instance, whose `tracing_on` is 0 and which must outlive this: its removal undoes changes outside it.
+  // Puts the calls' types into the description, which has the formats of the tracer's events. Throws Error.
   FunctionGraph(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
                 KernelDescription& kernel);
 
-  // Calls of these threads are not recorded. Throws Error.
+  // Excludes calls of these threads. Throws Error.
   void leave_out(const std::vector<pid_t>& threads) const;
   const std::string& name() const { return name_; }  // "ftrace's function_graph, which records no arguments here"
 

@@ -30,7 +30,7 @@ std::set<pid_t> threads_of(const std::vector<pid_t>& processes) {
   return threads;
 }
 
-// Of the cgroup and all below it.
+// Adds processes of the cgroup and of all below it.
 void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) {
   const std::string text = try_read_file(cgroup + "/cgroup.procs").value_or("");
   for (const std::string_view line : split(text, '\n'))
@@ -42,7 +42,7 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
   }
 }
 
-// One file system may be mounted at several places: the same folder counts once.
+// A file system may have several mount points: one folder counts once.
 void add_folder(const fs::path& place, std::map<std::pair<dev_t, ino_t>, std::string>& found) {
   struct stat status {};
   std::error_code code;
@@ -83,8 +83,8 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
     paths_.push_back(instance.file("set_ftrace_pid"));
     instance.set("options/function-fork", "1");
   }
-  // The kernel follows tasks: all threads of a process now, and those to come by event-fork. One that is started while
-  // we look is found by looking again.
+  // The kernel follows tasks: all present threads of a process, and future ones by event-fork. A second look finds
+  // threads that started during the first.
   std::set<pid_t> followed;
   for (std::set<pid_t> now = threads_of(pids); now != followed; now = threads_of(pids)) {
     follow(now, followed);
@@ -96,7 +96,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
   update();
 }
 
-// Against the last look, not all before: a thread id may come again.
+// Compares with the last look only: thread IDs are reused.
 void ProcessFilter::update() {
   if (cgroup_.empty()) return;
   std::vector<pid_t> processes;
@@ -106,7 +106,7 @@ void ProcessFilter::update() {
   in_cgroup_ = std::move(now);
 }
 
-// Those that are not known yet.
+// Adds the threads that are not known yet.
 void ProcessFilter::follow(const std::set<pid_t>& threads, const std::set<pid_t>& known) const {
   std::string fresh;
   for (const pid_t thread : threads)

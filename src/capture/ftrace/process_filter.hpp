@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Restricts an instance to some tasks and what they fork, in the kernel (set_event_pid, event-fork; for calls of
-// functions set_ftrace_pid, function-fork).
+// Restricts an instance to some tasks and their children, in the kernel (set_event_pid, event-fork; for function calls
+// set_ftrace_pid, function-fork).
 #pragma once
 
 #include <set>
@@ -15,12 +15,12 @@ namespace kmt {
 
 class ProcessFilter {
  public:
-  // Of these processes, and of a cgroup with all cgroups below it: a folder of cgroupfs, or empty. `nobody` is a task
-  // that does nothing: it stands for a cgroup that has no task yet. `calls`: of calls of functions too. Throws Error.
+  // Selects these processes, and a cgroup with all cgroups below it: a folder of cgroupfs, or empty. `nobody` is an
+  // idle task that stands for a cgroup without tasks. `calls`: select function calls too. Throws Error.
   ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup, pid_t nobody,
                 bool calls);
 
-  // Looks for tasks that have entered the cgroup since: the kernel knows only those that are forked in it.
+  // Looks for tasks that have entered the cgroup since: the kernel knows only those forked in it.
   void update();
 
  private:
@@ -28,12 +28,11 @@ class ProcessFilter {
 
   std::vector<std::string> paths_;  // set_event_pid, set_ftrace_pid
   std::string cgroup_;
-  std::set<pid_t> in_cgroup_;  // when update() looked last
+  std::set<pid_t> in_cgroup_;  // at the last update()
 };
 
 enum class CgroupVersions { all, second };
-// The folder of a cgroup: an absolute path, or one below the place where the cgroup file system is mounted. Throws
-// Error.
+// Returns a cgroup's folder: an absolute path, or one below the mount point of the cgroup file system. Throws Error.
 std::string find_cgroup(const std::string& name, CgroupVersions versions = CgroupVersions::all);
 
 }  // namespace kmt

@@ -47,14 +47,14 @@ void choose_clock(const TracefsInstance& instance, const std::string& clock) {
   }
 }
 
-// The sum over the CPUs, and how full the fullest buffer is.
+// Returns the sum over the CPUs, and the level of the fullest buffer.
 BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<unsigned>& cpus, std::uint64_t size,
                             double& fullest) {
   BufferCounters sum;
   for (const unsigned cpu : cpus) {
     const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));
     sum += counters;
-    // The page that is being read counts too, and is beside the buffer.
+    // The page being read counts too, but is outside the buffer.
     fullest = std::clamp(static_cast<double>(counters.unread_bytes) / static_cast<double>(size), fullest, 1.0);
   }
   return sum;
@@ -76,8 +76,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
                 ExitCode::unsupported)
         .hint("Record the whole machine (without -p, -F and --cgroup), or record on the host of this container");
 
-  // It forks, so it comes before any thread. What is declared later ends earlier: the watcher last, and it comes
-  // before the instance, so that there is no moment at which a kill would leave the instance behind.
+  // It forks, so it comes before any thread. It also comes before the instance, so it is destroyed after it: a kill at
+  // any moment leaves a watcher for the instance.
   const Watcher watcher(own_instance_path(tracefs));
   std::optional<HeldCommand> command;
   if (!request.command.empty()) command.emplace(request.command);
@@ -86,7 +86,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
 
   instance.set("tracing_on", "0");
   choose_clock(instance, request.clock);
-  // A new instance has the options of the top-level buffer, which somebody may have changed.
+  // A new instance inherits the top-level buffer's options, which another user may have changed.
   if (instance.has("options/overwrite")) instance.set("options/overwrite", "1");
   instance.set("options/stacktrace", request.stacks ? "1" : "0");
   if (request.user_stacks && !instance.has("options/userstacktrace"))
@@ -200,7 +200,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   instance.set("tracing_on", "1");
   note_more_processes(kernel.notes, begun_meanwhile);
   if (hooks.started) hooks.started();
-  if (probes) note_missed();  // what was missed until now is no matter of the command's
+  if (probes) note_missed();  // earlier misses do not concern the command
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
@@ -229,7 +229,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   outcome.recording.cpus = readers.finish(outcome.write_error);
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = read_buffer_statistics(instance.path(), cpu.cpu);
-    // No line of the kernel's: a reader cannot know that these events will never come.
+    // A line of kmemtrace's own: a reader cannot know that these events will never come.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }
@@ -237,7 +237,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     command->terminate();
     outcome.command_status = command->poll();
   }
-  tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
+  tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: /proc is newer
   tasks.scan_proc();
   tasks.describe(kernel);
   describe_later(kernel.late_notes);

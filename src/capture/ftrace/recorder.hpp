@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Records until the command ends, the time is over, or interrupted() says so. The instance is gone when it returns or
-// throws. A command that cannot be executed throws Error.
+// Records until the command ends, the time is over, or interrupted() is true. Removes the instance before it returns or
+// throws. Throws Error for a command that cannot be executed.
 RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks);
 
 }  // namespace kmt

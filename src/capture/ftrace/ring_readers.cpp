@@ -25,9 +25,9 @@ constexpr std::size_t kMostThreads = 64;
 constexpr int kPipeBytes = 1 << 20;
 constexpr std::size_t kSinkPages = 64;  // as many at a time as stay in a CPU's own cache
 constexpr std::size_t kRoundsOfACpu = 64;
-constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that often
-// A pause after each round where the kernel wakes readers for every single page (before buffer_percent counted for
-// poll(2), Linux 6.1).
+constexpr int kPollMilliseconds = 100;  // interval of fetching a quiet CPU's pages
+// Pause after each round if the kernel wakes readers for every page (before buffer_percent counted for poll(2), Linux
+// 6.1).
 constexpr std::chrono::milliseconds kPause{2};
 
 }  // namespace
@@ -35,7 +35,7 @@ constexpr std::chrono::milliseconds kPause{2};
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
                          PageSink* sink)
     : page_bytes_(page_bytes), sink_(sink) {
-  raise_descriptor_limit();  // large machines need more than are usual
+  raise_descriptor_limit();  // large machines need more than the usual limit
   for (const unsigned cpu : ring_buffer_cpus(instance)) {
     Cpu& opened = cpus_.emplace_back();
     opened.raw.cpu = cpu;
@@ -105,7 +105,7 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
     if (reader->error.empty()) continue;
     error = reader->error;
     if (sink_ != nullptr) continue;
-    try {  // those pages have left the ring buffer: they must not be lost without being counted
+    try {  // these pages have left the ring buffer: if lost, they must be counted
       empty_pipe(*reader);
       for (const std::size_t cpu : reader->cpus) write_partial_page(cpus_[cpu]);
     } catch (const Error& again) {
@@ -152,14 +152,13 @@ void RingReaders::wait_for_pages(const Reader& reader) const {
   const int ready = ::poll(polled.data(), polled.size(), kPollMilliseconds);
   const bool any =
       std::any_of(polled.begin(), polled.end(), [](const pollfd& one) { return (one.revents & POLLIN) != 0; });
-  // The buffer of a CPU that went off line only reports errors: that must not become a busy loop.
+  // The buffer of an offline CPU only reports errors: this must not become a busy loop.
   if (ready > 0 && !any) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
 }
 
-// Ring → sink. A page that is mostly empty is the one being written: those behind it can wait, unless all shall be
-// read.
+// Ring → sink. A page that is mostly empty is still being written: the rest can wait, unless `all` is set.
 void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
-  // Where a thread has several CPUs, none keeps it from the others.
+  // With several CPUs in a thread, none may starve the others.
   const std::size_t most_rounds = reader.cpus.size() > 1 && !all ? kRoundsOfACpu : ~std::size_t{0};
   bool more = true;
   std::exception_ptr failure;
@@ -170,12 +169,12 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
       try {
         more = read_page(cpu, page);
       } catch (const Error&) {
-        failure = std::current_exception();  // those that have been read must reach the sink
+        failure = std::current_exception();  // the pages already read must reach the sink
         more = false;
       }
       if (!more) break;
       filled += page_bytes_;
-      unsigned long commit = 0;  // behind the time of 8 bytes, see formats/ftrace/page.hpp
+      unsigned long commit = 0;  // follows the time of 8 bytes, see formats/ftrace/page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);
       constexpr unsigned long kCommitMask = (1ul << 27) - 1;
       more = all || (commit & kCommitMask) >= page_bytes_ / 2;
@@ -187,12 +186,12 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// False when there is none.
+// False if there is none.
 bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
   for (;;) {
     const ssize_t got = ::read(cpu.ring.get(), page, page_bytes_);
     if (got < 0 && errno == EINTR) continue;
-    // ENODEV: the CPU has not been on line since the buffer was made.
+    // ENODEV: the CPU has not been online since the buffer was made.
     if (got < 0 && errno != EAGAIN && errno != ENODEV) throw system_error("Cannot read the ring buffer", "");
     if (got <= 0) return false;
     std::fill(page + got, page + page_bytes_, std::uint8_t{0});
@@ -200,7 +199,7 @@ bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
   }
 }
 
-// Ring → pipe → file. splice(2) gives only pages that are full. False when there are none.
+// Ring → pipe → file. splice(2) gives full pages only. False if there are none.
 bool RingReaders::move_full_pages(Reader& reader, Cpu& cpu) {
   const ssize_t got =
       ::splice(cpu.ring.get(), nullptr, reader.pipe_in.get(), nullptr, kPipeBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
@@ -224,7 +223,7 @@ void RingReaders::empty_pipe(Reader& reader) {
   }
 }
 
-// What is left when tracing has stopped: the page that is not full.
+// Reads the partly filled page after tracing has stopped.
 void RingReaders::read_partial_pages(Cpu& cpu) {
   for (;;) {
     cpu.partial.resize(page_bytes_);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that take ring-buffer pages from trace_pipe_raw, a thread a CPU; on large machines several CPUs a thread. The
-// pages go into files with splice(2), from the kernel to the page cache without passing through user space, or to a
-// PageSink. The threads run before others (nice -20): they work only where there are events, and what they come too
-// late for is lost.
+// Threads that read ring-buffer pages from trace_pipe_raw, one per CPU; on large machines one for several CPUs. Pages
+// go into files with splice(2), from the kernel to the page cache without a copy in user space, or to a PageSink. The
+// threads have a high priority (nice -20): they only work if there are events, and late reads lose events.
 #pragma once
 
 #include <atomic>
@@ -22,8 +21,8 @@ namespace kmt {
 
 class RingReaders {
  public:
-  // Opens every CPU's buffer of the instance and starts the threads; they wait for start(). Without a sink each CPU has
-  // an unnamed file in `scratch_directory`. Throws Error.
+  // Opens every CPU's buffer of the instance and starts the threads, which wait for start(). Without a sink each CPU
+  // has an unnamed file in `scratch_directory`. Throws Error.
   RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
               PageSink* sink);
   RingReaders(const RingReaders&) = delete;
@@ -33,10 +32,10 @@ class RingReaders {
   std::vector<pid_t> threads() const;
   void start();
   std::uint64_t bytes() const { return bytes_; }
-  bool failed() const { return failed_; }  // nothing more can be written; the readers have stopped
+  bool failed() const { return failed_; }  // writing has failed and the readers have stopped
 
-  // Call when tracing is off: reads what is left, ends the threads, closes the buffers. The pages are in the result,
-  // unless a sink took them; why writing failed is in `error`, if it did.
+  // Call it when tracing is off: reads the rest, ends the threads, closes the buffers. Returns the pages, unless a sink
+  // took them. A write failure goes into `error`.
   std::vector<RawCpu> finish(std::string& error);
 
  private:
@@ -47,7 +46,7 @@ class RingReaders {
   };
   struct Reader {
     std::vector<std::size_t> cpus;  // indexes into cpus_
-    Cpu* in_pipe = nullptr;         // whose pages the pipe holds
+    Cpu* in_pipe = nullptr;         // the CPU whose pages are in the pipe
     std::size_t pipe_bytes = 0;
     FileDescriptor pipe_in;
     FileDescriptor pipe_out;
@@ -72,7 +71,7 @@ class RingReaders {
 
   std::uint32_t page_bytes_;
   PageSink* sink_;
-  FileDescriptor reserve_;  // disk space for what the pipes hold when the disk becomes full
+  FileDescriptor reserve_;  // disk space for the pipes' contents when the disk becomes full
   std::vector<Cpu> cpus_;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::atomic<Phase> phase_ = Phase::waiting;

@@ -18,8 +18,8 @@ namespace kmt {
 
 namespace {
 
-// Leaves the terminal's session and holds nothing of the recorder's open: whoever waits for the end of its output must
-// not wait for the watcher.
+// Leaves the terminal's session and closes the recorder's descriptors: a process that waits for the end of the
+// recorder's output must not wait for the watcher.
 [[noreturn]] void watch(int alive, const std::string& instance) {
   ::setsid();
   ::prctl(PR_SET_NAME, "kmemtrace-watch");
@@ -33,7 +33,7 @@ namespace {
   char byte = 0;
   while (::read(0, &byte, 1) < 0 && errno == EINTR) {
   }
-  constexpr unsigned kPatienceSeconds = 60;  // somebody may be looking at it
+  constexpr unsigned kPatienceSeconds = 60;  // another process may have it open
   ::_exit(remove_own_instance(instance, kPatienceSeconds) ? 0 : 1);
 }
 

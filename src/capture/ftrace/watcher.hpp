@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A small process that outlives the recorder's sudden death (SIGKILL, out of memory) just long enough to remove its
-// tracing instance: enabled events cost the traced machine time, and ring buffers memory, until someone removes them.
+// A small process that removes the recorder's tracing instance if the recorder dies suddenly (SIGKILL, out of memory).
+// Otherwise enabled events would cost the traced machine time, and ring buffers memory.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ namespace kmt {
 
 class Watcher {
  public:
-  // Forks: call before any thread is started. Throws Error.
+  // Forks: call it before any thread starts. Throws Error.
   explicit Watcher(const std::string& instance);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
-  // Ends the watcher; it removes the instance if that is still there.
+  // Ends the watcher, which removes the instance if it still exists.
   ~Watcher();
 
   pid_t pid() const { return pid_; }
 
  private:
-  FileDescriptor alive_;  // its closing, by us or by our death, wakes the watcher
+  FileDescriptor alive_;  // closed by this process or its death, which wakes the watcher
   pid_t pid_ = -1;
 };
 

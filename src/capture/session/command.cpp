@@ -27,7 +27,7 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
-// Sockets, so that writing to a command that is gone is an error and no signal.
+// Sockets, because writing to a pipe of a dead command raises a signal.
 Pipe make_sockets() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -41,7 +41,7 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// What is told of a process that was started.
+// Facts about the started process.
 struct Held {
   pid_t pid = -1;
   int error = 0;
@@ -51,38 +51,37 @@ Error cannot_execute(const std::string& name, int number) {
   return Error(fmt::format("Cannot execute the command: {}", std::strerror(number))).at({name, {}, {}});
 }
 
-// What exec would not find either is said before anything is recorded, and an older trace replaced. Throws Error.
+// Fails for missing programs before recording starts and replaces an older trace. Throws Error.
 void find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (::access(name.c_str(), X_OK) != 0) throw cannot_execute(name, errno);
     return;
   }
   const char* const path = std::getenv("PATH");
-  const std::string folders = path != nullptr ? path : "/bin:/usr/bin";  // as execvp(3) has it
+  const std::string folders = path != nullptr ? path : "/bin:/usr/bin";  // like execvp(3)
   for (const std::string_view folder : split(folders, ':'))
     if (::access(fmt::format("{}/{}", folder.empty() ? "." : folder, name).c_str(), X_OK) == 0) return;
   throw cannot_execute(name, ENOENT);
 }
 
-// What the child uses of the recorder's.
+// The child's descriptors, shared with the recorder.
 struct Ends {
   int go = -1;
   int recorder = -1;  // the other end of that
   int failed = -1;
 };
 
-// Of both sides, before it executes.
+// Signal state of both processes, before the exec.
 struct Signals {
   sigset_t mask;
-  struct sigaction stop;  // what SIGTSTP does
+  struct sigaction stop;  // SIGTSTP's action
 };
 
-// Runs in the recorder's memory, of which it must change nothing: the descriptors are its own. No signal
-// comes before it executes: the recorder's handlers are not for it, and were it stopped, so would be the thread that
-// waits.
+// Runs in the recorder's memory, which it must not change; only the descriptors are its own. Signals are blocked until
+// the exec: the recorder's handlers are not for the child, and stopping the child would stop the waiting thread.
 [[noreturn]] void hold_and_execute(const Ends& ends, char* const* argv, const Signals& signals) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // cleared by nothing but an exec of a set-user-id program
-  // The recorder's handlers are not for the command; what was ignored stays ignored.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // cleared only by an exec of a set-user-id program
+  // The recorder's handlers are not for the command; ignored signals stay ignored.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) {
     struct sigaction action {};
     ::sigaction(number, nullptr, &action);
@@ -91,13 +90,13 @@ struct Signals {
     action.sa_handler = SIG_DFL;
     ::sigaction(number, &action, nullptr);
   }
-  // Until the exec it is the command, too: what it calls then is to be counted as the command's.
+  // Until the exec it already has the command's name: its calls count as the command's.
   const char* const slash = std::strrchr(argv[0], '/');
   ::prctl(PR_SET_NAME, slash != nullptr ? slash + 1 : argv[0]);
   ::close(ends.recorder);
   const Held held{::getpid(), 0};
   if (::write(ends.go, &held, sizeof held) != sizeof held) ::_exit(127);
-  // One byte lets it go; the end of the stream means that the recorder gave up.
+  // One byte releases it; the end of the stream means that the recorder gave up.
   char byte = 0;
   if (::read(ends.go, &byte, 1) != 1) ::_exit(127);
   ::prctl(PR_SET_PDEATHSIG, 0);
@@ -109,8 +108,8 @@ struct Signals {
   ::_exit(127);
 }
 
-// Waits until the command is executed, or did not come to that. Where vfork is fork (ThreadSanitizer has it so), it
-// does not wait: nothing may be told here of a process that has begun but by closing the end that it has, too.
+// Waits until the command is executed, or failed. If vfork is fork (in ThreadSanitizer), it does not wait: then only
+// the closing of the other end may signal the process.
 void start_in_own_memory(const Ends& ends, char* const* argv, const Signals& signals) {
   const pid_t pid = ::vfork();
   if (pid == 0) hold_and_execute(ends, argv, signals);
@@ -128,7 +127,7 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   argv.push_back(nullptr);
   Pipe go = make_sockets();
   Pipe failed = make_pipe();
-  // A recorder whose thread waits for its child cannot be stopped as a whole: the shell would not know of it.
+  // A recorder whose thread waits for its child cannot be stopped as a whole, and the shell would not notice.
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
   ::sigaction(SIGTSTP, &ignored, &stop_);
@@ -142,10 +141,10 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
     thread_ = ::gettid();
     start_in_own_memory(ends, argv.data(), before);
     held_end.reset();
-    ended_.wait();  // no other task shall have the id of one that is left out
+    ended_.wait();  // no other task may get the ID of an excluded one
   });
   ::pthread_sigmask(SIG_SETMASK, &before.mask, nullptr);
-  // From here on it has its name, whoever looks. A stream that ends tells that it was killed at once.
+  // From here on it has the command's name. The end of the stream shows at once that it was killed.
   Held held{-1, ESRCH};
   ssize_t got = 0;
   do {
@@ -176,11 +175,13 @@ void HeldCommand::end_starter() {
 void HeldCommand::let_stop() const {
   struct sigaction now {};
   ::sigaction(SIGTSTP, nullptr, &now);
-  if (now.sa_handler == SIG_IGN) ::sigaction(SIGTSTP, &stop_, nullptr);  // else the terminal's user has its own
+  if (now.sa_handler == SIG_IGN)
+    ::sigaction(SIGTSTP, &stop_, nullptr);  // else the terminal's user has set another
+                                            // action
 }
 
 void HeldCommand::release() {
-  // A command that a signal has ended before it began is found by poll().
+  // poll() finds a command that a signal ended before it began.
   if (::send(go_.get(), "g", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET)
     throw system_error("Cannot start the command", arguments_.front());
   go_.reset();

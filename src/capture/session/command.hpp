@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command to trace: started at once, executed when tracing is on. Until then it has the recorder's own memory, not
-// a copy (vfork, in a thread that waits meanwhile): a copy would be given back by the command, and traced as what it
-// does.
+// The command to trace: its process starts at once, and executes the command when tracing is on. Until then it shares
+// the recorder's memory (vfork, in a thread that waits meanwhile): freeing a copy would be traced as the command's
+// work.
 #pragma once
 
 #include <atomic>
@@ -24,16 +24,16 @@ class HeldCommand {
   explicit HeldCommand(const std::vector<std::string>& arguments);
   HeldCommand(const HeldCommand&) = delete;
   HeldCommand& operator=(const HeldCommand&) = delete;
-  ~HeldCommand();  // a command that still runs is asked to end (SIGTERM)
+  ~HeldCommand();  // asks a running command to end (SIGTERM)
 
   pid_t pid() const { return pid_; }
-  // The thread that waits for it to execute, and is there as long as this.
+  // The thread that waits for the exec, and lives as long as this object.
   pid_t thread() const { return thread_; }
-  // Lets it execute. Throws Error when it cannot be executed.
+  // Executes the command. Throws Error if that fails.
   void release();
-  // Its wait status, once it has ended.
+  // Returns its wait status after its end.
   std::optional<int> poll();
-  // Asks it to end and waits a second for it.
+  // Asks it to end and waits for a second.
   void terminate();
 
  private:
@@ -42,11 +42,11 @@ class HeldCommand {
 
   std::vector<std::string> arguments_;
   std::latch ended_{1};
-  struct sigaction stop_ {};  // what SIGTSTP does, which is ignored while the command is held
+  struct sigaction stop_ {};  // action of SIGTSTP, which is ignored while the command is held
   std::thread starter_;
   std::atomic<pid_t> thread_{-1};
-  FileDescriptor go_;      // closing it lets the child go on
-  FileDescriptor failed_;  // the errno of a failed exec; closed by a successful one
+  FileDescriptor go_;      // closing it releases the child
+  FileDescriptor failed_;  // errno of a failed exec; closed by a successful one
   pid_t pid_ = -1;
   std::optional<int> status_;
   bool asked_to_end_ = false;

@@ -14,7 +14,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
-constexpr int kMostOfTime = 100;  // looks take at most one part of so many
+constexpr int kMostOfTime = 100;  // looks take at most one part in this many
 
 }  // namespace
 
@@ -51,7 +51,7 @@ RecordEnd record_until_end(const RecordRequest& request, const std::function<boo
     hooks.wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       hooks.sample();
-      // What has been missed is not made up for: reading the state takes locks of the machine.
+      // Does not catch up on missed samples: reading the state takes locks of the machine.
       *next_sample = std::max(*next_sample + std::chrono::nanoseconds(*request.sample_interval_ns), SteadyClock::now());
     }
     if (const SteadyClock::time_point begin = SteadyClock::now(); hooks.look && begin >= next_look) {

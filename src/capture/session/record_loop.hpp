@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What all recorders do beside recording: wait for the end, sample, show progress, tell what programs had mapped.
+// The common loop of all recorders: waits for the end, takes samples, shows progress, and gives out mappings of
+// programs.
 #pragma once
 
 #include <chrono>
@@ -12,18 +13,18 @@
 namespace kmt {
 
 struct LoopHooks {
-  std::function<bool()> failed;    // nothing more can be written
-  std::function<void()> sample;    // as often as was asked for; may be empty
-  std::function<void()> look;      // a hundred times a second, a hundredth of the time at most; may be empty
-  std::function<void()> progress;  // four times a second
-  std::function<void(std::chrono::nanoseconds)> wait;  // that long
+  std::function<bool()> failed;    // writing has failed
+  std::function<void()> sample;    // at the requested interval; may be empty
+  std::function<void()> look;      // a hundred times per second, a hundredth of the time at most; may be empty
+  std::function<void()> progress;  // four times per second
+  std::function<void(std::chrono::nanoseconds)> wait;  // for this time
 };
 
-// From now on until the command ends, the time is over, or interrupted() says so.
+// Runs until the command ends, the time is over, or interrupted() is true.
 RecordEnd record_until_end(const RecordRequest& request, const std::function<bool()>& interrupted, HeldCommand* command,
                            const LoopHooks& hooks);
 
-// What the watch has not given yet, and what it does not know.
+// Gives out the watch's remaining mappings, and reports what it missed.
 void tell_user_memory(UserMemoryWatch& watch, KernelDescription& kernel, RecordOutcome& outcome);
 
 }  // namespace kmt

@@ -13,7 +13,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostDeadDevices = 8;  // each has a thread that waits
+constexpr std::size_t kMostDeadDevices = 8;  // each has a waiting thread
 
 }  // namespace
 
@@ -25,7 +25,7 @@ struct BuildIdReader::Worker {
   bool stop = false;
   pid_t thread = 0;
 
-  // Whoever asks may be gone before a file answers: the thread has a share in this.
+  // The thread shares ownership: the caller may be gone before a file answers.
   static std::shared_ptr<Worker> begin(const ReadFile& read_file) {
     auto worker = std::make_shared<Worker>();
     std::thread([worker, read_file] { worker->work(read_file); }).detach();
@@ -35,7 +35,7 @@ struct BuildIdReader::Worker {
   }
 
   void work(const ReadFile& read_file) {
-    sigset_t all;  // signals are for the thread that records
+    sigset_t all;  // signals are for the recording thread
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
     std::unique_lock lock(mutex);

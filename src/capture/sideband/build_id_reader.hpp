@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Build-ids of files, read by a thread of its own: whoever opens a file of a network that does not answer may wait for
-// ever.
+// Reads build IDs of files in a thread of its own, because opening a file on a dead network may block without end.
 #pragma once
 
 #include <chrono>
@@ -20,17 +19,17 @@ class BuildIdReader {
  public:
   using ReadFile = std::function<std::string(const std::string& path)>;
 
-  // read_file() gives the build-id in hex, or nothing.
+  // read_file() returns the build ID in hex, or nothing.
   explicit BuildIdReader(ReadFile read_file, std::chrono::milliseconds patience = std::chrono::seconds(5));
-  // Leaves a thread that still waits behind: it ends with the program.
+  // Abandons a blocked thread, which ends with the program.
   ~BuildIdReader();
   BuildIdReader(const BuildIdReader&) = delete;
   BuildIdReader& operator=(const BuildIdReader&) = delete;
 
-  // Of the first path that has one; empty: none has. Nothing: there was no answer in time, and no more files of such a
-  // device are asked for.
+  // Returns the build ID of the first path that has one; an empty text if none has. Returns nothing after a timeout,
+  // and then skips all files of that device.
   std::optional<std::string> read(std::uint64_t device, const std::vector<std::string>& paths);
-  pid_t thread() const;  // that reads now
+  pid_t thread() const;  // the current reader
 
  private:
   struct Worker;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kRingBytes = 64 << 10;
 constexpr std::size_t kMostBytes = 8 << 20;  // of the note
 
-// The number behind these words of a format: " pid;\toffset:24;". Nothing where they are not there.
+// Returns the number after these words of a format: " pid;\toffset:24;". Empty if they are missing.
 std::optional<std::size_t> number_behind(std::string_view format, std::string_view words) {
   const std::size_t at = format.find(words);
   return at == std::string_view::npos ? std::nullopt : parse_leading<std::size_t>(format.substr(at + words.size()));
@@ -66,7 +66,7 @@ std::string CgroupMoves::lost_text() const {
   return fmt::format("{}", fmt::join(lost, "; "));
 }
 
-// The time, the size of the record, and the record.
+// The time, the record's size, and the record.
 void CgroupMoves::take(Bytes sample) {
   ByteReader in(sample, kHostOrder);
   const std::uint64_t time_ns = in.u64();
@@ -86,7 +86,7 @@ void CgroupMoves::take(Bytes sample) {
     text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
 }
 
-// That of cycles by what has passed since: the distance of its nanoseconds to the kernel's changes.
+// For a clock of cycles the distance to nanoseconds changes, so the time passed since is converted.
 std::uint64_t CgroupMoves::ticks_at(std::uint64_t perf_ns) const {
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {

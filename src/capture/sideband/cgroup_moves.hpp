@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which task came into which cgroup, whoever moved it, where ftrace records only what some tasks do: whom another one
-// moves. From the tracepoint cgroup:cgroup_attach_task, by perf.
+// Records which task moved to which cgroup. A recording of some tasks by ftrace misses moves by other tasks. Uses perf
+// and the tracepoint cgroup:cgroup_attach_task.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace kmt {
 
 class CgroupMoves {
  public:
-  // Of moves from now on, where the kernel tells them; the times are those of this trace clock.
+  // Records moves from now on, if the kernel has the event; times are those of this trace clock.
   CgroupMoves(const std::string& tracefs, const std::vector<unsigned>& cpus, std::string clock,
               const ClockScale& scale);
 
   void cpus_changed(const std::vector<CpuChange>& changes);
   std::uint64_t ring_bytes() const { return rings_ ? rings_->bytes() : 0; }
 
-  void poll();                                       // several times a second: buffers are small
+  void poll();                                       // several times per second: buffers are small
   const std::string& text() const { return text_; }  // the note `cgroup_moves` of docs/formats/kmt.md
-  std::string lost_text() const;                     // the note `lost_cgroup_moves`; empty: none is known to be
+  std::string lost_text() const;                     // the note `lost_cgroup_moves`; empty: no known loss
 
  private:
-  // Where the record of the event has what it tells.
+  // Offsets of the event's fields in its record.
   struct Places {
     std::size_t hierarchy = 0;
     std::size_t task = 0;
@@ -42,8 +42,8 @@ class CgroupMoves {
   ClockScale scale_;
   Places places_;
   std::optional<PerfRings> rings_;  // empty: the kernel does not have the event
-  std::uint64_t left_out_ = 0;      // moves that were told of
-  std::set<unsigned> late_;         // CPUs that came on line before they were watched
+  std::uint64_t left_out_ = 0;      // moves that did not fit into the note
+  std::set<unsigned> late_;         // CPUs that came online before they were watched
   std::string text_;
 };
 

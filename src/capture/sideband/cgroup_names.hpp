@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of cgroups (version 2) by the ids that the kernel gives to BPF programs, which are the inodes of their folders.
+// Paths of cgroups (version 2) by the IDs in BPF programs, which are the inodes of their folders.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ class CgroupNames {
  public:
   CgroupNames();
 
-  // "/system.slice/db.service", "/" for the root. A cgroup that is gone and was never looked for, or that has no place
-  // in the mounted tree, is "cgroup 1234".
+  // "/system.slice/db.service", "/" for the root. "cgroup 1234" if it was gone before the first search, or is outside
+  // the mounted tree.
   std::string name(std::uint64_t id);
 
  private:
   void look(const std::string& folder, const std::string& name, unsigned depth);
 
-  std::string root_;  // where cgroup2 is mounted; empty: nowhere
+  std::string root_;  // mount point of cgroup2; empty: none
   std::unordered_map<std::uint64_t, std::string> names_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a recording that never ends keeps of processes that have.
+// Limits what an endless recording keeps about ended processes.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace kmt {
 
-// Where there are more than `most` changes, those of processes that ended go, the oldest end first, until half as many
-// are left. What was forked from one and still runs its program needs them: they stay. `ended` are the times on the
-// trace's clock when their first threads ended; those that are forgotten go there too. Others of their threads may run
-// on, one of them may have executed a program, and who has an id next may have been told of before the end of who had
-// it: is_there() says whose id is in use.
+// If there are more than `most` changes, drops those of ended processes, the oldest end first, until half as many are
+// left. A process keeps its changes while a forked one still runs its program. `ended` has the trace clock's times at
+// which first threads ended; dropped processes are removed there too. Other threads may still run, one of them may have
+// executed a program, and a process with a reused ID may have been reported before the end of the earlier one:
+// is_there() shows whether an ID is in use.
 void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int32_t, std::uint64_t>& ended,
                   std::size_t most, const std::function<bool(std::int32_t process)>& is_there);
 
-// Whether a process has the id, be it that only threads other than its first one run.
+// True if a process has the ID, even if its first thread has ended.
 bool is_process(std::int32_t id);
 
 }  // namespace kmt

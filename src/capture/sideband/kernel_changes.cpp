@@ -27,12 +27,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 250ms;
-constexpr auto kQuiet = 1s;  // before symbols are read that nobody needs yet
+constexpr auto kQuiet = 1s;  // before symbols are read that are not needed yet
 constexpr int kReceiveBytes = 4 << 20;
-// A trace must not grow for ever where modules come and go.
+// A trace must not grow without limit while modules come and go.
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::size_t kMostChanges = 4096;
-constexpr std::int64_t kMostSlewNs = 1'000'000'000;  // by which a clock is put right without being set
+constexpr std::int64_t kMostSlewNs = 1'000'000'000;  // adjustments of the clock below this are not "set"
 constexpr unsigned kPieces = 4;                      // of symbols, some pages of lines, at a time
 
 FileDescriptor open_uevents() {
@@ -52,10 +52,10 @@ std::int64_t nanoseconds_of(clockid_t clock) {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// Boot time goes on while the machine is suspended, monotonic time does not.
+// Boot time continues while the machine is suspended, monotonic time does not.
 std::int64_t suspended_ns() { return nanoseconds_of(CLOCK_BOOTTIME) - nanoseconds_of(CLOCK_MONOTONIC); }
 
-// What the wall clock shows more than boot time: while it is not set, that hardly changes.
+// The wall clock's distance to boot time: it hardly changes unless the clock is set.
 std::int64_t wall_offset_ns() { return nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_BOOTTIME); }
 
 std::set<unsigned> cpus_in(std::string_view list) {
@@ -83,7 +83,7 @@ std::string build_id_of(const std::string& module) {
   return id.empty() ? "-" : id;
 }
 
-// The lines of a module's code: "ffffffffc0481000 t brd_init	[brd]".
+// Lines of a module's code: "ffffffffc0481000 t brd_init  [brd]".
 std::string code_lines(std::string_view kallsyms, const std::string& module) {
   const std::string in_brackets = fmt::format("\t[{}]", module);
   std::string lines;
@@ -106,8 +106,8 @@ std::string moved(std::string_view lines, std::uint64_t by) {
   return out;
 }
 
-// Where the line begins that is in front of the first module's. Who has read up to there has not asked for modules:
-// the kernel would remember that there was none.
+// Returns the start of the line before the first module's. Reading up to there does not ask for modules; otherwise the
+// kernel would remember that there were none.
 std::uint64_t in_front_of_modules(std::string_view kallsyms) {
   const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
   std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // npos + 1 is 0
@@ -147,14 +147,14 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
     const timespec timeout{reads ? 0 : seconds.count(), reads ? 0 : std::chrono::nanoseconds(left - seconds).count()};
     pollfd polled{uevents_.get(), POLLIN, 0};
     ::ppoll(&polled, uevents_ ? 1 : 0, &timeout, nullptr);
-    // Where nothing tells, looking takes its time.
+    // Without uevents, looking takes time.
     const bool told = uevents_ && (polled.revents & POLLIN) != 0 && read_uevents();
     if (told || std::chrono::steady_clock::now() >= next_look_) look();
     if (has_to_read()) read_symbols();
   } while (std::chrono::steady_clock::now() < end);
 }
 
-// "add@/module/brd", "offline@/devices/system/cpu/cpu1", then "KEY=VALUE". Whether modules have changed.
+// "add@/module/brd", "offline@/devices/system/cpu/cpu1", then "KEY=VALUE". True if modules have changed.
 bool KernelChanges::read_uevents() {
   bool modules = false;
   const std::uint64_t looking = now_();
@@ -162,7 +162,7 @@ bool KernelChanges::read_uevents() {
   std::array<char, 8192> message;
   for (;;) {
     const ssize_t size = ::recv(uevents_.get(), message.data(), message.size(), MSG_DONTWAIT);
-    if (size < 0 && errno == ENOBUFS) {  // some were lost: whatever they were
+    if (size < 0 && errno == ENOBUFS) {  // some were lost: assume any change
       compare_cpus(cpus);
       modules = true;
       break;
@@ -213,7 +213,7 @@ void KernelChanges::compare_cpus(std::vector<CpuChange>& changes) {
     if (!before.contains(cpu)) add_cpu(cpu, true, changes);
 }
 
-// What is noticed now came after the look before this one, which began at `looked_at`.
+// These changes came after the previous look, which began at `looked_at`.
 void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at) {
   const std::uint64_t since = std::exchange(cpus_looked_at_, looked_at);
   if (changes.empty()) return;
@@ -230,7 +230,7 @@ void KernelChanges::compare_modules() {
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
-        // Its symbols, if they were read just now, may be those of another one.
+        // Symbols read just now may be those of another module.
         std::erase_if(wanted_, [&gone = name, this](std::size_t change) { return changes_[change].name == gone; });
         changes_.push_back({false, now_(), modules_looked_at_, name});
       }
@@ -279,7 +279,7 @@ void KernelChanges::read_symbols() {
 
 void KernelChanges::keep_symbols(std::string_view kallsyms) {
   const std::size_t before = changes_.size();
-  compare_modules();  // what was removed meanwhile is not wanted any more
+  compare_modules();  // modules removed meanwhile are no longer wanted
   const auto was_read = [before](std::size_t change) { return change < before; };
   for (const std::size_t number : wanted_) {
     const ModuleChange& change = changes_[number];
@@ -296,10 +296,10 @@ std::map<std::string, std::string> KernelChanges::notes() const {
     text += fmt::format("{} {} {} {}", change.loaded ? '+' : '-', change.noticed, change.before, change.name);
     if (change.loaded) text += fmt::format(" {:x} {} {}", change.module.begin, change.module.bytes, change.build_id);
     text += '\n';
-    // One that was too short there for its symbols may have come again.
+    // A module that went before its symbols were read may have come again.
     if (const auto build = builds_.find(change.build); change.loaded && build != builds_.end())
       text += moved(build->second.lines, change.text - build->second.text);
-    // What a module does once, when it is loaded, lies elsewhere, and has no symbols any more.
+    // A module's init code lies elsewhere, and its symbols are gone.
     if (change.init != 0) text += fmt::format("{:016x} i .init.text\t[{}]\n", change.init, change.name);
   }
   if (!text.empty()) notes["module_changes"] = std::move(text);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What changes under a recording: modules that are loaded and removed, CPUs that go on and off line, time in which the
-// machine was suspended, the wall clock when it is set. As notes of a trace: docs/formats/kmt.md, "Notes".
+// Records changes of the system: modules that are loaded and removed, CPUs that go online and offline, time of
+// suspension, and settings of the wall clock. As notes of a trace: docs/formats/kmt.md, "Notes".
 //
-// The kernel tells of changes by its uevents (netlink), at once; where they cannot be had, what is there is compared
-// four times a second. /proc/kallsyms takes long to read, most of it for symbols that do not change: it is read up to
-// those of modules after a quiet second, and the rest when a module was loaded, which may be gone soon.
+// The kernel reports changes at once by uevents (netlink); if they are unavailable, the state is compared four times
+// per second. /proc/kallsyms is slow to read, mostly for symbols that do not change: it is read up to the modules'
+// symbols after a quiet second, and the rest after a module was loaded, because it may soon be gone.
 #pragma once
 
 #include <chrono>
@@ -30,20 +30,19 @@ struct CpuChange {
 
 class KernelChanges {
  public:
-  // In their order. `since_ticks`: when none of it was so yet.
+  // Changes in order. `since_ticks`: the time before the first of them.
   using CpusChanged = std::function<void(const std::vector<CpuChange>& changes, std::uint64_t since_ticks)>;
 
   // `now` reads the trace's clock, in ticks; `kallsyms` is /proc/kallsyms as it is now.
   KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms);
 
-  // Who is told of CPUs, when it is noticed, from now on.
+  // Sets the callback for changes of CPUs.
   void tell_of_cpus(CpusChanged changed) { cpus_changed_ = std::move(changed); }
 
-  // Sleeps that long, but looks at what changes meanwhile.
+  // Sleeps for this time, but looks for changes meanwhile.
   void wait(std::chrono::nanoseconds time);
-  // Looks once more.
   void look();
-  // "module_changes", "cpu_changes", "suspended_ns" and "wall_clock_set_ns", where there are any.
+  // "module_changes", "cpu_changes", "suspended_ns" and "wall_clock_set_ns", if there are any.
   std::map<std::string, std::string> notes() const;
 
  private:
@@ -53,21 +52,21 @@ class KernelChanges {
     std::uint64_t noticed = 0;  // ticks
     std::uint64_t before = 0;
     std::string name;
-    std::string build = {};  // its name, build-id and size
+    std::string build = {};  // its name, build ID and size
     std::string build_id = {};
     LoadedModule module = {};
-    std::uint64_t text = 0;  // where its code begins
-    std::uint64_t init = 0;  // where that lay which ran once
+    std::uint64_t text = 0;  // start of its code
+    std::uint64_t init = 0;  // former start of its init code
   };
-  // The symbols of code of one build of a module, where it lay when they were read.
+  // The code symbols of one build of a module, with addresses at the time of reading.
   struct Build {
     std::uint64_t text = 0;
     std::string lines;  // as in /proc/kallsyms
   };
-  // Piece by piece, so that no change waits for it.
+  // A stepwise reading, so that no change waits for it.
   struct Reading {
     FileDescriptor file;
-    std::uint64_t at = 0;  // bytes that were read
+    std::uint64_t at = 0;  // bytes read
   };
 
   static Modules initialised_modules();
@@ -86,14 +85,14 @@ class KernelChanges {
   FileDescriptor uevents_;
   std::chrono::steady_clock::time_point next_look_;
   std::chrono::steady_clock::time_point may_read_ahead_;
-  std::uint64_t cpus_looked_at_ = 0;     // ticks, before the last look
+  std::uint64_t cpus_looked_at_ = 0;     // ticks before the last look
   std::uint64_t modules_looked_at_ = 0;  // likewise
   Modules modules_;
   std::map<std::string, Build> builds_;  // by ModuleChange::build
   std::vector<ModuleChange> changes_;
-  std::vector<std::size_t> wanted_;  // of changes_: whose builds have no symbols yet
+  std::vector<std::size_t> wanted_;  // indices in changes_ of builds without symbols yet
   std::optional<Reading> reading_;
-  std::uint64_t modules_at_ = 0;  // a line of /proc/kallsyms at or in front of the first module's; 0: not known
+  std::uint64_t modules_at_ = 0;  // offset in /proc/kallsyms of a line at or before the first module's; 0: unknown
   std::set<unsigned> online_;
   std::string cpu_changes_;
   std::int64_t suspended_at_begin_ns_ = 0;

@@ -26,12 +26,12 @@ namespace kmt {
 
 namespace {
 
-// The number behind a prefix; empty when the name is another.
+// Returns the number after a prefix; empty for another name.
 std::optional<unsigned> numbered(const std::string& name, std::string_view prefix) {
   return name.starts_with(prefix) ? parse_number<unsigned>(name.substr(prefix.size())) : std::nullopt;
 }
 
-// /sys/devices/system/node/nodeN/cpuM; empty where the kernel has no NUMA.
+// /sys/devices/system/node/nodeN/cpuM; empty if the kernel has no NUMA.
 std::vector<int> nodes_of_cpus() {
   const std::string root = "/sys/devices/system/node";
   std::vector<int> nodes;
@@ -56,7 +56,7 @@ std::vector<FormatText> ftrace_formats(const std::string& tracefs) {
   return formats;
 }
 
-// What of the kernel's configuration decides how its allocators work and what tracing of them shows.
+// Returns the kernel options that affect allocators and their tracing.
 std::string configuration_that_matters() {
   constexpr std::array kPrefixes = {"SLAB",
                                     "SLUB",
@@ -92,7 +92,7 @@ std::string configuration_that_matters() {
   return lines;
 }
 
-// Those that are known: docs/formats/kmt.md, "Notes".
+// The known ones: docs/formats/kmt.md, "Notes".
 std::map<std::string, std::string> notes_of_machine(const KernelDescription& kernel) {
   std::map<std::string, std::string> notes;
   const auto note = [&notes](const char* name, std::string text) {
@@ -129,7 +129,7 @@ KernelDescription describe_running_kernel() {
   return kernel;
 }
 
-// It tells of no allocation, so nothing seems to be recorded that is not; since Linux 2.6.38.
+// This event is not an allocation, so the recording does not seem to have it; since Linux 2.6.38.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
   auto text = try_read_file(tracefs + "/events/vmscan/mm_vmscan_direct_reclaim_begin/format");
   return text ? std::optional(FormatText{"vmscan", std::move(*text)}) : std::nullopt;
@@ -138,7 +138,7 @@ std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock) {
   KernelDescription kernel = describe_running_kernel();
-  // Since Linux 6.8 the size of the sub-buffers is the instance's own.
+  // Since Linux 6.8 each instance has its own sub-buffer size.
   const auto own_header_page = try_read_file(instance + "/events/header_page");
   kernel.header_page = own_header_page ? *own_header_page : read_file(tracefs + "/events/header_page");
   kernel.header_event = read_file(tracefs + "/events/header_event");

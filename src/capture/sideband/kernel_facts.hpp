@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the running kernel says about itself, for a trace that is to be read elsewhere.
+// Describes the running kernel, for a trace that is read elsewhere.
 #pragma once
 
 #include <map>
@@ -13,23 +13,23 @@
 
 namespace kmt {
 
-// What is true of the machine whether or not it is traced: names, page size, CPUs, notes.
+// Returns facts that do not depend on tracing: names, page size, CPUs, notes.
 KernelDescription describe_running_kernel();
 
-// All of the description but the saved command lines and the clock's scale, for a recording with this instance and
-// clock. Throws Error.
+// Returns the whole description except saved command lines and the clock's scale, for a recording with this instance
+// and clock. Throws Error.
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock);
 
-// Of an event that is not recorded, but whose description names the flags of allocations, which calls may be given.
-// Empty: there is none.
+// Returns the description of an unrecorded event that names the flags of allocations, which calls may have as
+// arguments. May be empty.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs);
 
-// Names and thread groups of tasks by thread id, gathered over time: what was seen once is kept, the latest wins.
+// Names and thread groups of tasks by thread ID, gathered over time: tasks stay, the latest name counts.
 class Tasks {
  public:
-  void scan_proc();                                     // /proc/PID/task/TID of all that live now
-  void add_saved_cmdlines(const std::string& tracefs);  // names the tracer noted, dead tasks' included
+  void scan_proc();                                     // /proc/PID/task/TID of all live tasks
+  void add_saved_cmdlines(const std::string& tracefs);  // names that the tracer noted, also of dead tasks
   void describe(KernelDescription& kernel) const;       // saved_cmdlines and thread_groups
 
  private:

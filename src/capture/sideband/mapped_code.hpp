@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What code lies in the memory of each process now, as far as it was told: who reads /proc again finds by it what was
-// not.
+// The reported code in the memory of each process, so that a scan of /proc finds unreported code.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +21,11 @@ class MappedCode {
   void add(const SpaceChange& change, std::string_view path);
   void ended(std::int32_t process, std::uint64_t time_ns);
 
-  // Whether the mapping was told of, whenever.
+  // True if the mapping was reported at any time.
   bool has(const SpaceChange& mapping, std::string_view path) const;
-  std::uint64_t changed_ns(std::int32_t process) const;  // when something was told of it last; 0: never
+  std::uint64_t changed_ns(std::int32_t process) const;  // time of the last report about it; 0: never
   std::uint64_t began_ns(std::int32_t process) const;    // likewise, of its fork or exec
-  // Processes that have any, and when something was told of each last.
+  // Returns processes with mappings, and the time of each one's last report.
   std::vector<std::pair<std::int32_t, std::uint64_t>> processes() const;
 
  private:
@@ -40,7 +39,7 @@ class MappedCode {
   struct Space {
     std::uint64_t changed_ns = 0;
     std::uint64_t began_ns = 0;
-    std::shared_ptr<Mappings> mappings;  // of several processes until one of them changes; null: none
+    std::shared_ptr<Mappings> mappings;  // shared by several processes until one of them changes; may be null
 
     Mappings& own();
   };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel tells perf of each mapping, fork and exec on a CPU: PERF_RECORD_MMAP2, FORK and COMM of an event that
-// counts nothing.
+// Each mapping, fork and exec on a CPU from perf: PERF_RECORD_MMAP2, FORK and COMM of an event that counts nothing.
 #pragma once
 
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How the kernel's memory stands now.
+// The present state of the kernel's memory.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace kmt {
 
-// Of /proc.
+// Files of /proc.
 inline constexpr std::array kMemoryStateFiles = {"meminfo", "vmstat", "slabinfo", "buddyinfo"};
 
-// What cannot be read is left out. The wall clock is set, the ticks are the caller's.
+// Skips unreadable files. Sets the wall clock; the caller sets the ticks.
 StateSample sample_memory_state();
 
-// Says what of it is the recorder's own, in bytes: ring buffers of tracefs and perf, maps of BPF programs.
+// Bytes of the recorder's own kernel memory: ring buffers of tracefs and perf, maps of BPF programs.
 struct RecorderMemory {
   std::uint64_t ring_buffers = 0;
   std::uint64_t bpf_maps = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel tells perf of a CPU, in a buffer that is mapped (include/uapi/linux/perf_event.h, Linux 6.18).
+// perf's records of a CPU in a mapped buffer (include/uapi/linux/perf_event.h, Linux 6.18).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace kmt {
 
 class PerfEvents {
  public:
-  // Null where there are none: `why_not` says it, nothing where the CPU is off line. Times are those of this trace
+  // Returns null on failure, with the reason in `why_not`, or none if the CPU is offline. Times are those of this trace
   // clock. `ring_bytes`: a power of two.
   static std::unique_ptr<PerfEvents> open(perf_event_attr attributes, unsigned cpu, const std::string& clock,
                                           std::size_t ring_bytes, std::string& why_not);
@@ -28,7 +28,7 @@ class PerfEvents {
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
 
-  // give(record, type, misc), in the order in which they were written, but those that tell of losses.
+  // Calls give(record, type, misc) in the order of writing, except for records of losses.
   template <typename Give>
   void read(Give&& give) {
     auto* const control = static_cast<perf_event_mmap_page*>(mapped_);
@@ -61,8 +61,8 @@ class PerfEvents {
     std::atomic_ref(control->data_tail).store(tail, std::memory_order_release);
   }
 
-  // Records that found no room. Before Linux 6.0 the last of them are not known: the kernel tells of losses with the
-  // next record that finds some.
+  // Records that found the buffer full. Before Linux 6.0 this lacks the last ones: the kernel reports losses with the
+  // next record that fits.
   std::uint64_t lost() const;
   std::uint64_t bytes() const { return page_bytes_ + ring_bytes_; }  // of kernel memory
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One event of perf on several CPUs, which may come and go.
+// A perf event on several CPUs, which may come and go.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace kmt {
 
 class PerfRings {
  public:
-  // As PerfEvents::open() has them.
+  // Parameters as in PerfEvents::open().
   PerfRings(const perf_event_attr& attributes, const std::vector<unsigned>& cpus, std::string clock,
             std::size_t ring_bytes);
 
-  // What was not read of one that has gone is lost. Which of them came on line, and are still there.
+  // Opens and closes rings; unread records of an offline CPU are lost. Returns the CPUs that came online and still are.
   std::vector<unsigned> cpus_changed(const std::vector<CpuChange>& changes);
   bool empty() const { return rings_.empty(); }
-  bool lacks_some() const { return !failed_.empty(); }  // of CPUs that are on line
+  bool lacks_some() const { return !failed_.empty(); }  // among online CPUs
   std::string why_none() const { return empty() && lacks_some() ? failed_.begin()->second : std::string(); }
 
-  // give(record, type, misc), of each CPU in the order in which they were written. A record that it throws Error for is
-  // shorter than it should be: it is counted as lost.
+  // Calls give(record, type, misc), for each CPU in the order of writing. A record for which it throws Error is too
+  // short and counts as lost.
   template <typename Give>
   void read(Give&& give) {
     for (const auto& [cpu, ring] : rings_)
@@ -41,8 +41,8 @@ class PerfRings {
       });
   }
 
-  // "7 records", with those that the caller left out, and which CPUs told nothing for a while: "all of CPU 3:
-  // Operation not permitted". Where there are no rings at all, why_none() says it.
+  // Returns texts such as "7 records", including those that the caller dropped, and "all of CPU 3: Operation not
+  // permitted" for CPUs without a ring for some time. If there are no rings at all, why_none() has the reason.
   std::vector<std::string> losses(std::string_view records, std::uint64_t left_out = 0) const;
   std::uint64_t bytes() const;  // of kernel memory
 
@@ -54,9 +54,9 @@ class PerfRings {
   std::string clock_;
   std::size_t ring_bytes_;
   std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
-  std::map<unsigned, std::string> failed_;                 // why there is none of a CPU now
-  std::map<unsigned, std::string> gaps_;                   // or was none
-  std::uint64_t lost_ = 0;                                 // of rings that are closed, and too short ones
+  std::map<unsigned, std::string> failed_;                 // reasons of CPUs without a ring
+  std::map<unsigned, std::string> gaps_;                   // reasons of CPUs that were without one
+  std::uint64_t lost_ = 0;                                 // of closed rings, and records that were too short
 };
 
 }  // namespace kmt

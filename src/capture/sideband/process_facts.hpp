@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What /proc says of the processes that live now: the notes "tasks", "tasks_32_bit" and
-// "recorder_tasks" of docs/formats/kmt.md, and "tasks_meanwhile".
+// Facts about live processes from /proc: the notes "tasks", "tasks_32_bit" and "recorder_tasks" of docs/formats/kmt.md,
+// and "tasks_meanwhile".
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,20 @@ namespace kmt {
 // Lines "PID PARENT PID-SPACE CGROUP" of processes and "TID PID" of their other threads.
 std::string describe_processes(const std::string& proc = "/proc");
 
-// Processes of 32-bit programs, with blanks between them.
+// Processes of 32-bit programs, separated by blanks.
 std::string list_32_bit_processes(const std::string& proc = "/proc");
 
-// Both, as it is when a recording begins.
+// Adds both notes, at the start of a recording.
 void note_processes(std::map<std::string, std::string>& notes);
-// When events tell of births: those that are not in the notes and may have been born before. Of 32-bit programs, all.
+// Call it once birth events are recorded: adds processes that the notes lack, born before that. Lists all 32-bit
+// programs.
 void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more);
 
-// All threads that this process has now, likewise.
+// All threads of this process, separated by blanks.
 std::string list_own_tasks();
 
-// The cgroup of version 1 that a process' memory counts for: "/db". Empty: version 1 has no such controller here, or
-// the process is gone.
+// Returns the cgroup of version 1 that a process' memory counts for: "/db". Empty if version 1 has no such controller
+// here, or the process is gone.
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc = "/proc");
 
 }  // namespace kmt

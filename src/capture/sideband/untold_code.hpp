@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What /proc shows of the code in processes' memory, beside what was told of it.
+// Finds code in processes' memory that /proc shows and no event reported.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,35 @@ namespace kmt {
 
 struct ProcessCode {
   std::int32_t process = 0;
-  std::int32_t task = 0;  // one of it that lives
+  std::int32_t task = 0;  // a live one of its tasks
   std::vector<MapsLine> lines;
 };
 
 struct LookAtProcesses {
   std::vector<ProcessCode> code;
-  std::vector<std::int32_t> gone;  // processes that ended, and nobody told it
+  std::vector<std::int32_t> gone;  // processes that ended without a report
 };
 
-// Where to look, and what takes the news into what was told.
+// The places to look, and the function that takes pending reports.
 struct WhereToLook {
   std::function<std::vector<std::int32_t>()> processes;
   std::function<ProcessMaps(std::int32_t process)> maps;
   std::function<void()> take_news;
 };
 
-// Of processes of which nothing was told while they were looked at: what is read of one that execs may be of before or
-// of after. One that never rests is left out.
+// Looks at processes without a report during the look: maps read during an exec may be old or new. Skips a process that
+// never rests.
 LookAtProcesses look_at_processes(const MappedCode& told, const WhereToLook& where);
 
-// A mapping as it is told and asked for, but for its object. Made code and the vDSO lie in no file.
+// Returns a mapping as in reports and queries, without its object. Generated code and the vDSO have no file.
 SpaceChange place_of(std::int32_t process, std::uint64_t time_ns, const MapsLine& line);
-// What MappedCode has as the path of a mapping: that of made code names the process that made it, but the children of
-// that have it too.
+// Returns MappedCode's path of a mapping: for generated code the path names the process that made it, but its children
+// have that code too.
 std::string_view told_path(std::string_view path);
 
 struct UntoldCode {
   std::vector<MapsLine> lines;
-  bool is_another = false;  // none of the process' files was told: it runs another program
+  bool is_another = false;  // none of the process' files was reported: it runs another program
 };
 
 UntoldCode untold_code(const MappedCode& told, const ProcessCode& code);

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kRingBytes = 512 << 10;  // of a CPU
 
-// Whatever a program may have put there: no waiting for a pipe.
+// A program may have put anything there: a pipe must not block.
 FileDescriptor open_regular(const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
@@ -74,7 +74,7 @@ void UserMemoryWatch::cpus_changed(const std::vector<CpuChange>& changes, std::u
 }
 
 void UserMemoryWatch::poll() {
-  // The cycles' clock is scaled by a factor that is a little wrong, so its distance to the kernel's changes.
+  // The cycles' scale is slightly wrong, so its distance to nanoseconds changes.
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {
     timespec now{};
@@ -88,7 +88,7 @@ void UserMemoryWatch::poll() {
   learn(known);
 }
 
-// What was added to the changes, of all CPUs. Who ended is known to have ended when all is known that came before.
+// Takes the changes added since, of all CPUs. A process counts as ended once all earlier changes are known.
 void UserMemoryWatch::learn(std::size_t from) {
   const auto begin = memory_.changes.begin() + static_cast<std::ptrdiff_t>(from);
   std::ranges::stable_sort(begin, memory_.changes.end(), {}, &SpaceChange::time_ns);
@@ -98,7 +98,7 @@ void UserMemoryWatch::learn(std::size_t from) {
     note_user(*change);
   }
   for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
-    // The kernel tells of an end, too, where a program is executed that gives other credentials: begin_new_exec().
+    // The kernel also reports an end if an exec changes credentials: begin_new_exec().
     if (mapped_.changed_ns(process) <= time_ns) users_.erase(process);
     mapped_.ended(process, time_ns);
   }
@@ -111,7 +111,7 @@ std::optional<uid_t> UserMemoryWatch::user_of(std::int32_t process) {
   return known == users_.end() ? std::nullopt : std::optional(known->second);
 }
 
-// Who has ended was its parent's, as far as is known.
+// An ended task counts as its parent's user, as far as known.
 void UserMemoryWatch::note_user(const SpaceChange& change) {
   if (change.kind == SpaceChange::Kind::forked) {
     if (user_of(change.process)) return;
@@ -125,7 +125,7 @@ void UserMemoryWatch::note_user(const SpaceChange& change) {
   }
 }
 
-// The time stands at the end of each, as asked for.
+// The time is at the end of each, as requested.
 void UserMemoryWatch::take_record(Bytes record, std::uint32_t type, std::uint16_t misc) {
   ByteReader in(record, kHostOrder);
   switch (type) {
@@ -207,7 +207,7 @@ SpaceChange UserMemoryWatch::mapping(std::int32_t process, std::uint64_t time_ns
   return change;
 }
 
-// A file is read as the task that mapped it sees it, while that lives.
+// Opens the file in the root of the task that mapped it, while the task lives.
 std::string UserMemoryWatch::known_build_id(std::int32_t task, const MapsLine& line) {
   if (line.path == kVdso) return vdsos_.at(task, line.start, line.end).build_id;
   if (!line.path.starts_with('/') || is_made(line.path)) return {};
@@ -231,7 +231,7 @@ void UserMemoryWatch::scan_proc() {
   learn(known);
 }
 
-// What nobody told of, as of then. Nothing: it is not known since when.
+// Adds unreported mappings, as of then. Empty: the time is unknown.
 void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const LookAtProcesses look = look_at_processes(mapped_, {processes_now, maps_of, [this] { poll(); }});
   const std::size_t known = memory_.changes.size();
@@ -239,7 +239,7 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const auto forget = [&](std::int32_t process) {
     memory_.changes.push_back({.time_ns = when(process), .process = process, .kind = SpaceChange::Kind::executed});
   };
-  // Whatever they ran since then: better no name than that of another program.
+  // Their programs since then are unknown: no name is better than a wrong one.
   if (since_ns) std::ranges::for_each(look.gone, forget);
   for (const ProcessCode& code : look.code) {
     const UntoldCode untold = untold_code(mapped_, code);
@@ -270,7 +270,7 @@ std::string UserMemoryWatch::unanswered_text() const {
 UserMemory UserMemoryWatch::news() {
   poll();
   UserMemory news;
-  std::map<std::uint32_t, std::uint32_t> places;  // of the objects that are named
+  std::map<std::uint32_t, std::uint32_t> places;  // numbers of named objects
   for (SpaceChange& change : memory_.changes) {
     if (change.kind != SpaceChange::Kind::mapped) continue;
     const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(news.objects.size()));
@@ -295,12 +295,12 @@ void UserMemoryWatch::give_news(const std::function<void(UserMemory)>& taker) {
   forget_ended();
 }
 
-// And what no process maps any more.
+// Forgets objects that no process maps, too.
 void UserMemoryWatch::forget_ended() {
   constexpr std::size_t kMostChanges = 1 << 19;
   if (memory_.changes.size() <= std::max(kMostChanges, 2 * living_changes_)) return;
   kmt::forget_ended(memory_.changes, ended_, kMostChanges, is_process);
-  living_changes_ = memory_.changes.size();  // as good as: what is left anyway is not looked through each time
+  living_changes_ = memory_.changes.size();  // nearly: remaining ones are not searched each time
   const std::vector<CodeObject> objects = std::exchange(memory_.objects, {});
   objects_.clear();
   build_ids_.clear();
@@ -321,9 +321,9 @@ UserMemory UserMemoryWatch::memory() {
     scan_proc();
   else if (rings_.lacks_some())
     scan_proc_again({});
-  // Who asks may read any file: only what the user of the program wrote is taken.
+  // We may read any file, so only files of the program's user count.
   for (CodeObject& object : memory_.objects) {
-    // That of a program which had gone when it was looked for, unlike another one's.
+    // For a program that was gone before the search.
     if (object.path == kVdso && object.build_id.empty()) object.symbols = vdsos_.narrow().symbols;
     const auto maker = makers_.find(object.path);
     if (maker == makers_.end()) continue;

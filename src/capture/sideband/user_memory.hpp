@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which code lies where in the memory of the running processes: from /proc/PID/maps when a recording begins, then from
-// what the kernel tells (mapping_events.hpp).
+// Code in the memory of the running processes: from /proc/PID/maps at the start of a recording, then from perf events
+// (mapping_events.hpp).
 #pragma once
 
 #include <cstdint>
@@ -27,39 +27,39 @@
 
 namespace kmt {
 
-// The build-id of an ELF file, in hex; empty where it has none or is no such file.
+// Returns the build ID of an ELF file in hex; empty if it has none or is another file.
 std::string build_id_of_file(const std::string& path);
 
 class UserMemoryWatch {
  public:
-  // What happens from now on is noted, and what is there already. Times are those of this trace clock. Where the kernel
-  // gives no such events, reason() says why, and the memory is that of the beginning and the end.
+  // Records present and future mappings. Times are those of this trace clock. If the kernel has no such events,
+  // reason() says why, and only the start and the end are known.
   UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale);
   ~UserMemoryWatch();
   UserMemoryWatch(const UserMemoryWatch&) = delete;
   UserMemoryWatch& operator=(const UserMemoryWatch&) = delete;
 
-  // Takes what the kernel has told; several times a second, since its buffers are small.
+  // Takes the kernel's records; call it several times per second because buffers are small.
   void poll();
-  // To be called at once: the kernel ends the events of a CPU that goes off line. Of one that has come on line, after
-  // `since_ticks` of the trace's clock, there are none before this; what began there meanwhile and still runs is read
-  // from /proc, and what ran there and has ended has no code that is known from then on.
+  // Call it at once: the kernel ends the events of a CPU that goes offline. A CPU that came online after `since_ticks`
+  // of the trace's clock had no events until now. Processes that started there and still run are read from /proc; those
+  // that ran there and ended have no known code from then on.
   void cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks);
-  // What it has not given yet: who asks keeps the changes. Programs, processes and build-ids stay known here.
+  // Returns changes since the last call, which the caller keeps. Programs, processes and build IDs stay known here.
   UserMemory news();
-  // The same to who takes it; where nobody does, the news are kept, but for those of half a million that are of
-  // processes which ended longest ago.
+  // Gives them to `taker`. Without one, it keeps them, and beyond half a million drops those of the processes that
+  // ended longest ago.
   void give_news(const std::function<void(UserMemory)>& taker);
-  // All that news() has not given; with it the symbols of made code that /tmp/perf-PID.map tells now.
+  // Returns all changes that news() has not returned, and the present symbols of generated code from /tmp/perf-PID.map.
   UserMemory memory();
 
   std::uint64_t ring_bytes() const;  // kernel memory of its buffers
   std::string reason() const;
   std::string lost_text() const;                              // the note `lost_mappings`; empty: nothing is missing
-  std::string late_text() const;                              // the note `late_mappings`; empty: all were told at once
+  std::string late_text() const;                              // the note `late_mappings`; empty: all came at once
   std::string unanswered_text() const;                        // the note `unanswered_build_ids`; empty: all answered
-  std::uint64_t unanswered() const { return unanswered_; }    // mappings whose file did not answer with its build-id
-  pid_t thread() const { return build_id_reader_.thread(); }  // that reads files
+  std::uint64_t unanswered() const { return unanswered_; }    // mappings whose file did not answer with its build ID
+  pid_t thread() const { return build_id_reader_.thread(); }  // the reader of files
 
  private:
   void scan_proc();
@@ -78,20 +78,20 @@ class UserMemoryWatch {
   ClockScale scale_;
   std::uint64_t offset_ns_ = 0;  // from the events' clock to the trace's; wraps around
   PerfRings rings_;
-  std::uint64_t gaps_ = 0;  // times in which a CPU was on line and told nothing
+  std::uint64_t gaps_ = 0;  // periods in which an online CPU had no events
   std::uint64_t unanswered_ = 0;
-  UserMemory memory_;                                              // the changes those that were not given away
-  std::size_t living_changes_ = 0;                                 // that were left when ended processes were forgotten
-  std::unordered_map<std::int32_t, std::uint64_t> ended_;          // processes, since when
-  std::vector<std::pair<std::int32_t, std::uint64_t>> ended_now_;  // likewise, since mapped_ was told
+  UserMemory memory_;                                              // its changes are those not given away
+  std::size_t living_changes_ = 0;                                 // number left by the last forget_ended()
+  std::unordered_map<std::int32_t, std::uint64_t> ended_;          // processes, and when
+  std::vector<std::pair<std::int32_t, std::uint64_t>> ended_now_;  // likewise, since the last change of mapped_
   MappedCode mapped_;
   std::set<std::int32_t> scanned_;
   BuildIdReader build_id_reader_;
   Vdsos vdsos_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // by path and build-id
+  std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // by path and build ID
   std::unordered_map<std::int32_t, uid_t> users_;                         // of processes
-  std::map<std::string, uid_t> makers_;                                   // of made code, by its path: users
-  // By device, inode and path; nothing: there was no answer.
+  std::map<std::string, uid_t> makers_;                                   // of generated code, by its path: users
+  // By device, inode and path; empty optional: there was no answer.
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::optional<std::string>> build_ids_;
 };
 

@@ -55,7 +55,7 @@ std::vector<std::uint8_t> memory_of(const std::string& process, std::uint64_t st
   return memory;
 }
 
-// As it is in this program, whose maps have the line "START-END r-xp … [vdso]".
+// This program's own image, from the line "START-END r-xp … [vdso]" of its maps.
 std::vector<std::uint8_t> own_image() {
   const std::string maps = try_read_file("/proc/self/maps").value_or("");
   for (const MapsLine& line : code_in_maps(maps))

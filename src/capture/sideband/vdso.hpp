@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The code that the kernel itself maps into programs, `[vdso]`, which no file holds: one for each word size.
+// The vDSO, code that the kernel maps into programs without a file: one for each word size.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct Vdso {
   std::string symbols;   // CodeObject::symbols
 };
 
-// Of its memory, which is its file. Empty texts where that is no such image.
+// Parses the image in memory, which is a whole ELF file. Texts are empty if it is not.
 Vdso vdso_of(Bytes image);
 
 class Vdsos {
  public:
-  // What is mapped there in the task's memory. Of a program of another word size than this one's it is read from there,
-  // if the task lives, and known for all from then on.
+  // Returns the vDSO at this place of the task's memory. For a program of another word size it is read there, if the
+  // task lives, and kept for all.
   const Vdso& at(std::int32_t task, std::uint64_t start, std::uint64_t end);
-  // That of 32-bit programs on a 64-bit kernel, as far as it is known.
+  // That of 32-bit programs on a 64-bit kernel, if known.
   const Vdso& narrow() const { return narrow_; }
-  // Of one of them, by its build-id.
+  // Finds the symbols of one of them by its build ID.
   const std::string& symbols_of(const std::string& build_id) const {
     return (build_id == own_.build_id ? own_ : build_id == narrow_.build_id ? narrow_ : none_).symbols;
   }

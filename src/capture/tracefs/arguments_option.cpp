@@ -13,7 +13,7 @@ namespace kmt {
 namespace {
 
 constexpr const char* kOption = "/options/funcgraph-args";
-// Decides what is done with what is written to the instance's trace_marker, which nobody does: a place for a note.
+// This option only affects writes to the instance's trace_marker, which stays unused: it can carry a note.
 constexpr const char* kNote = "/options/markers";
 
 bool reads(const std::string& path, std::string_view value) { return trim(try_read_file(path).value_or("")) == value; }
@@ -26,7 +26,9 @@ void set_arguments_option(const std::string& tracefs, const std::string& instanc
   write_file(instance + kNote, was_set ? "1" : "0");
   if (was_set) return;
   write_file(instance + kOption, "1");
-  if (!was_unset_for_all || !reads(tracefs + kOption, "1")) write_file(instance + kNote, "1");  // it is its own
+  if (!was_unset_for_all || !reads(tracefs + kOption, "1"))
+    write_file(instance + kNote, "1");  // it is the instance's
+                                        // own
 }
 
 bool has_set_arguments_option(const std::string& instance) {

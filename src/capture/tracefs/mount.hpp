@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where tracefs is, and mounting it where it is not.
+// Finds tracefs, and mounts it.
 #pragma once
 
 #include <string>
@@ -7,22 +7,22 @@
 namespace kmt {
 
 struct TracefsMount {
-  std::string path;    // "/sys/kernel/tracing"; empty when it is not mounted
-  std::string reason;  // when it is not mounted: why, or why it could not be
+  std::string path;    // "/sys/kernel/tracing"; empty if it is not mounted
+  std::string reason;  // why it is not mounted, or cannot be
   bool mountable = false;
-  bool is_refused = false;  // it is there and could be mounted, but not by this process
+  bool is_refused = false;  // it exists and could be mounted, but not by this process
 };
 
-// Looks only; changes nothing but a debugfs automount, which the kernel does on being looked at.
+// Only looks, but this may trigger the kernel's automount in debugfs.
 TracefsMount find_tracefs();
 
-// Mounts tracefs at /sys/kernel/tracing; throws Error (not permitted, not in this kernel).
+// Mounts tracefs at /sys/kernel/tracing; throws Error (no permission, not in this kernel).
 TracefsMount mount_tracefs();
 
-// The same, visible to this process only, so that looking leaves the machine as it was. The reason says why not.
+// The same, visible to this process only, so that the machine does not change. The reason is set on failure.
 TracefsMount mount_tracefs_privately();
 
-// "confidentiality", "integrity", or empty when the kernel is not locked down.
+// Returns "confidentiality", "integrity", or empty if the kernel is not locked down.
 std::string kernel_lockdown();
 
 }  // namespace kmt

@@ -19,7 +19,7 @@ Error cannot_record(const TracedFunction& function, const ValuePath& path, const
       .hint("--backend bpf reads what is farther away, where this kernel has it");
 }
 
-// Where a value lies, without its type: "+24(+8(%di))", "%si", "+8($stack)".
+// Returns the place of a value without its type: "+24(+8(%di))", "%si", "+8($stack)".
 std::string place_of(const ValuePath& path, const ProbeMachine& machine) {
   std::string place = path.argument == kStackPointer ? "$stack" : fmt::format("%{}", machine.arguments[path.argument]);
   for (const std::uint32_t offset : path.offsets) place = fmt::format("+{}({})", offset, place);
@@ -32,8 +32,8 @@ struct Fetched {
   std::string type;
 };
 
-// The kernel leaves what was in the buffer before where a number cannot be read, and no word of that: a string from the
-// same address tells, which has no bytes then.
+// If a number is unreadable, the kernel silently leaves stale bytes of the buffer. A string from the same address
+// reveals this: it has no bytes then.
 void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& machine, std::vector<Fetched>& fetched) {
   const std::string place = place_of(path, machine);
   const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;  // to the argument itself
@@ -61,7 +61,7 @@ std::string line_of(char kind, const std::string& event, std::uint64_t address, 
 
 std::optional<ProbeMachine> probe_machine(std::string_view machine) {
   if (machine == "x86_64") return ProbeMachine{{"di", "si", "dx", "cx", "r8", "r9"}, "ax"};
-  // -mregparm=3; what is on the stack is not recorded.
+  // -mregparm=3; arguments on the stack are not recorded.
   if (machine.size() == 4 && machine.starts_with('i') && machine.ends_with("86"))
     return ProbeMachine{{"ax", "dx", "cx"}, "ax", 32};
   if (machine == "aarch64") return ProbeMachine{{"x0", "x1", "x2", "x3", "x4", "x5"}, "x0"};
@@ -76,9 +76,9 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
                                            const ProbeMachine& machine, unsigned open_calls) {
   const std::string word = fmt::format("x{}", machine.word_bits);
   std::vector<ProbeDefinition> definitions;
-  std::map<std::string, std::size_t> events;  // of values, by their names and types: all that share one have it
+  std::map<std::string, std::size_t> events;  // of values, by name and type: probes with the same ones share it
   for (const TracedFunction& function : functions) {
-    // The same place as another one's, as old kernels see those without a name, is told from it by this.
+    // Old kernels take anonymous places for duplicates; this value makes each one unique.
     const std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word},
                                           {"sp", "$stack", word}};
     std::vector<Fetched> at_exit = fetched;

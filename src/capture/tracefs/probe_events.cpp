@@ -85,10 +85,10 @@ bool remove_probe_events(const std::string& tracefs, const std::string& group) {
   bool all = true;
   for (const std::string& name : names) {
     try {
-      // Not truncated, which would remove everybody's.
+      // Appends: truncation would remove all users' probes.
       write_all(open_file(path, O_WRONLY | O_APPEND).get(), fmt::format("-:{}/{}\n", group, name), path);
     } catch (const Error&) {
-      all = false;  // somebody has enabled it
+      all = false;  // another user has enabled it
     }
   }
   return all;

@@ -25,10 +25,10 @@ namespace kmt {
 
 namespace {
 
-// Field 22 of /proc/PID/stat: with the pid it names a process for good.
+// Field 22 of /proc/PID/stat: it identifies a process, together with the PID.
 std::string start_time(long pid) {
   const std::string stat = try_read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
-  const std::size_t comm_end = stat.rfind(')');  // the name may hold anything
+  const std::size_t comm_end = stat.rfind(')');  // the name may have any characters
   if (comm_end == std::string::npos) return {};
   const std::vector<std::string_view> words = split(std::string_view(stat).substr(comm_end + 1), ' ');
   return words.size() > 20 ? std::string(words[20]) : std::string();
@@ -45,7 +45,7 @@ bool remove_folder_when_free(const std::string& path, unsigned patience_seconds)
   }
 }
 
-// With what it has changed beside itself, which stays for as long as somebody uses it.
+// Also undoes its changes outside the instance, which stay while another process uses it.
 bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   const bool has_set_option = has_set_arguments_option(path);
   if (!remove_folder_when_free(path, patience_seconds)) return false;
@@ -55,7 +55,7 @@ bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   return true;
 }
 
-// From the name of an instance, or of its group of probes: the process that made it is gone.
+// The name of an instance, or of its group of probes, shows that its process is gone.
 bool is_stale(std::string_view name, char separator) {
   if (name.size() <= kInstancePrefix.size()) return false;
   const std::vector<std::string_view> parts = split(name.substr(kInstancePrefix.size()), separator);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tracing instances of our own.
+// kmemtrace's own tracing instances.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace kmt {
 
-constexpr std::string_view kInstancePrefix = "kmemtrace-";  // of the names of our own
+constexpr std::string_view kInstancePrefix = "kmemtrace-";  // prefix of their names
 
 enum class TracefsUse : std::uint8_t {
   recording,   // in an instance of our own
-  describing,  // what events are like, for those who record by other means
+  describing,  // the formats of events, for recorders without ftrace
 };
-// Where tracefs is, mounted if need be. Throws Error (unsupported) that says why it cannot be used and what to do.
+// Returns tracefs' path, after mounting it if necessary. Throws Error (unsupported) with the reason and advice.
 std::string usable_tracefs(TracefsUse use = TracefsUse::recording);
 
-// Where this process' instance is, once there is one.
+// The path of this process' instance, which may not exist yet.
 std::string own_instance_path(const std::string& tracefs);
 
-// An instance: ring buffers and events apart from everybody else's. Named after the process that made it, so that a
-// later run can tell one that was left behind. Removed, with all its events, when the object goes.
+// An instance: ring buffers and events separate from all other users. It has the name of its process, so that a later
+// run can recognise a leftover one. The destructor removes it with all its events.
 class TracefsInstance {
  public:
   explicit TracefsInstance(const std::string& tracefs);
@@ -34,24 +34,24 @@ class TracefsInstance {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   void set(const std::string& name, const std::string& value) const;  // throws Error
   bool has(const std::string& name) const;
-  // Before its time. False when somebody keeps it open; the destructor tries again.
+  // Removes it early. False if another process keeps it open; the destructor tries again.
   bool remove() const;
 
  private:
   std::string path_;
 };
 
-// Removes an instance, waiting for its last user to close it. False when it is still there after two seconds. Changes
-// nothing in one that is in use: it may be a recording's that looks dead from this PID namespace.
+// Removes an instance after its last user has closed it. False if it still exists after two seconds. An instance in use
+// stays unchanged: it may belong to a recorder that is invisible in this PID namespace.
 bool remove_instance(const std::string& path);
 
-// The same for an instance of our own: switches it off first, so that it costs nothing however long it stays.
+// The same for an instance of our own: switches it off first, so that a leftover one costs nothing.
 bool remove_own_instance(const std::string& path, unsigned patience_seconds);
 
-// Instances of kmemtrace processes that are gone.
+// Returns instances whose kmemtrace process is gone.
 std::vector<std::string> stale_instances(const std::string& tracefs);
 
-// The probes of such processes, with their instances: but for those that are in use, as above.
+// Removes the probes of such processes and their instances, except those in use, as above.
 void remove_stale_probes(const std::string& tracefs);
 
 }  // namespace kmt

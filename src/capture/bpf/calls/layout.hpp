@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How what BPF programs take of calls (calls.h) becomes records of the events call_entry and call_exit
+// Turns the entries of BPF programs about calls (calls.h) into records of call_entry and call_exit
 // (docs/formats/kmt.md, "Types of calls").
 #pragma once
 
@@ -15,13 +15,13 @@ namespace kmt {
 
 class CallLayout {
  public:
-  // `others`: all other events of the trace, whose numbers those of calls must not have. Throws Error.
+  // `others`: all other events of the trace, so that event numbers differ. Throws Error.
   CallLayout(const std::vector<TracedFunction>& functions, const std::vector<FormatText>& others);
 
   std::vector<FormatText> formats() const;
 
-  // Of an entry KMT_ENTRY_CALL or KMT_ENTRY_RETURN: the bytes that were written to `to`, which has room for
-  // kMostRecordBytes. Throws Error for what no program writes.
+  // Writes the record of an entry KMT_ENTRY_CALL or KMT_ENTRY_RETURN to `to`, which has room for kMostRecordBytes, and
+  // returns its size. Throws Error for an entry that no program writes.
   std::size_t build_record(const kmt_entry& entry, const std::uint64_t* words, std::uint8_t* to) const;
 
  private:
@@ -30,7 +30,7 @@ class CallLayout {
   std::uint16_t exit_id_;
 };
 
-// How the programs read a value. Throws Error where it is too far away.
+// Returns the programs' instructions for reading a value. Throws Error if its offset is too large.
 kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path);
 
 }  // namespace kmt

@@ -30,9 +30,9 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostTrampolines = 64;        // each takes its time to be attached
-constexpr unsigned kFewerTasks = 8192;              // KMT_MOST_TASKS where there has to be memory for all of them
-constexpr std::size_t kMostTrampolinesAtAll = 256;  // where there is nothing else
+constexpr std::size_t kMostTrampolines = 64;        // attaching each takes time
+constexpr unsigned kFewerTasks = 8192;              // KMT_MOST_TASKS if memory for all must be allocated in advance
+constexpr std::size_t kMostTrampolinesAtAll = 256;  // if probes are unavailable
 constexpr std::uint64_t kLargestEntry = KMT_CALL_WORDS * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
 
 using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;
@@ -43,7 +43,7 @@ constexpr const char* name_of(Way way) {
   return way == Way::probes ? "BPF probes (kprobe.multi, kretprobe.multi)" : "BPF trampolines (fentry, fexit)";
 }
 
-// Why trampolines would be worse than probes; empty: nothing is against them.
+// Returns why probes are better than trampolines; empty if they are not.
 std::string what_is_against_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
   if (calls.functions.size() > kMostTrampolines)
     return fmt::format("there are more than {} functions", kMostTrampolines);
@@ -68,7 +68,7 @@ std::uint64_t cookie_of(const TracedFunction& function, std::size_t number) {
   return KMT_CALL_COOKIE(number, counts ? KMT_LEVEL_HARDIRQ : 0);
 }
 
-// By why: functions.
+// Functions by the reason for their exclusion.
 using LeftOut = std::map<std::string, std::vector<std::string>>;
 
 std::string in_words(const LeftOut& left_out) {
@@ -84,8 +84,8 @@ struct Trampoline {
   FileDescriptor link;
 };
 
-// What the kernel counts since Linux 6.7 of functions that a link should have been called for: struct bpf_link_info, of
-// which older headers have the begin only.
+// The kernel's count of missed runs of a link's functions, since Linux 6.7: struct bpf_link_info, which older headers
+// have only in part.
 std::uint64_t missed_by_link(int link) {
   struct {
     std::uint32_t type, id, program, unused;
@@ -98,12 +98,12 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
-// A program of its own with the same instructions, which libbpf has made fit this kernel; that one itself where it was
-// loaded for this target: the verifier takes its time for each.
+// Clones a program after libbpf's relocation for this kernel; a program loaded for this target is used itself, because
+// verification takes time.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
-  std::string said(1 << 16, '\0');  // by the kernel, where it refuses
+  std::string said(1 << 16, '\0');  // from the kernel, on refusal
   LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = target.id,
               .attach_btf_obj_fd = static_cast<__u32>(target.types), .log_size = static_cast<__u32>(said.size()),
               .log_buf = said.data());
@@ -125,7 +125,7 @@ Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& ta
 
 }  // namespace
 
-// One way, tried; whatever is attached is detached with it.
+// One attempted way; its programs are detached with it.
 struct CallPrograms::State {
   Way way = Way::trampolines;
   std::string backend;
@@ -134,16 +134,16 @@ struct CallPrograms::State {
   RingSizes sizes;
   Object object;
   MappedArray rings;
-  std::size_t loaded_for = 0;  // of trampolines: the function that the object's own programs are of
+  std::size_t loaded_for = 0;  // for trampolines: index of the function of the object's own programs
   LeftOut left_out;
-  std::vector<RefusedFunction> refused;  // the same, one by one
+  std::vector<RefusedFunction> refused;  // the same as a list
   std::vector<Trampoline> trampolines;
-  bpf_program* enter = nullptr;  // of functions of which no values are read
+  bpf_program* enter = nullptr;  // for functions without values
   bpf_program* enter_with_values = nullptr;
   bpf_program* leave = nullptr;
   std::vector<int> probe_links;
 
-  // `targets`: of as many functions as can have trampolines.
+  // `targets` has as many functions as can have trampolines.
   State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets, const ProgramsRequest& request,
         const SharedByPrograms& shared, const std::function<bool()>& interrupted);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
@@ -190,7 +190,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
       throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
-    // Verified for one that no kernel refuses.
+    // Verified for a function that no kernel refuses.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
       throw Error("there is none whose arguments are all in registers, and whose type and name tell it from others");
@@ -237,12 +237,12 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
   }
 }
 
-// The exit first: of a call whose entry was seen the exit is, too. What the kernel refuses is left out where there is
-// nothing else, but not all.
+// The exit comes first, so that a recorded entry always has its exit. If there is no other way, functions that the
+// kernel refuses are excluded, but not all of them.
 void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets,
                                              const std::function<bool()>& interrupted) {
   constexpr const char* kRefused = "the kernel refuses its trampoline";
-  raise_descriptor_limit();  // four for a function
+  raise_descriptor_limit();  // four per function
   for (std::size_t number = 0; number < calls.functions.size(); ++number) {
     const TracedFunction& function = calls.functions[number];
     const TrampolineTarget& target = targets.of[number];
@@ -296,7 +296,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   TrampolineTargets targets;
   if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions, kallsyms);
   const std::string against = what_is_against_trampolines(calls, targets);
-  // Trampolines again, without what the kernel refuses, where there is nothing else.
+  // If probes fail too: trampolines again, without the functions that the kernel refuses.
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;

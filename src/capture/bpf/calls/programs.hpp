@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The BPF programs that take calls of kernel functions into rings, attached in whichever way the kernel allows.
+// The BPF programs that write calls of kernel functions into rings, attached in the best way that the kernel allows.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,21 @@ namespace kmt {
 
 class CallPrograms {
  public:
-  // Loads and attaches to all functions, of which there is one at least; nothing is recorded before begin(). Of
-  // `request` neither events nor stacks count; `shared` are those of the programs that take the events; `kallsyms` is
-  // the text of /proc/kallsyms, which takes the kernel long to write. Where interrupted() says so, functions that are
-  // not attached yet are left out. Throws Error, which says what the kernel refuses.
+  // Loads and attaches to all functions, at least one; recording starts with begin(). Ignores events and stacks of
+  // `request`; `shared` belongs to the programs for events; `kallsyms` is /proc/kallsyms, which is slow to read. If
+  // interrupted() is true, the remaining functions are not attached. Throws Error with the kernel's refusal.
   CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedByPrograms& shared,
                std::string_view kallsyms, const std::function<bool()>& interrupted);
   CallPrograms(CallPrograms&&) noexcept;
   ~CallPrograms();
 
   void begin();
-  void end();  // programs that run already go on: wait_for_running_programs()
+  void end();  // running programs continue: wait_for_running_programs()
 
   const std::string& backend() const;                   // in words: "BPF trampolines (fentry, fexit)"
-  const std::string& reason() const;                    // why this one
-  void add_rings(unsigned cpu, CpuRings& to) const;     // valid as long as this is
-  MissedCounts missed() const;                          // entries and exits that no ring tells of, of any task
+  const std::string& reason() const;                    // reason for this choice
+  void add_rings(unsigned cpu, CpuRings& to) const;     // valid as long as this object
+  MissedCounts missed() const;                          // entries and exits missing in the rings, of any task
   const std::vector<RefusedFunction>& refused() const;  // functions whose calls are not recorded
   std::uint64_t ring_bytes() const;                     // of all rings
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which frames of a stack that a BPF program took are those of tracing itself: the innermost ones, between the program
-// and the function that has the tracepoint.
+// Finds the frames of tracing itself in a BPF program's stack: the innermost ones, between the program and the function
+// with the tracepoint.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class TracingFrames {
  public:
   explicit TracingFrames(std::string_view kallsyms);  // the text of /proc/kallsyms
 
-  // How many of the innermost frames.
+  // Returns the number of such innermost frames.
   std::size_t leading(std::span<const std::uint64_t> frames) const;
 
  private:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which argument of a tracepoint is what, for BPF programs and who loads them: kernels differ. */
+/* The indices of tracepoints' arguments, which differ between kernels, for BPF programs and their loaders. */
 #pragma once
 
 #define KMT_NO_ARGUMENT (-1)
@@ -12,6 +12,6 @@ struct kmt_arguments {
   signed char requested;
   signed char allocated;
   signed char order;
-  signed char failed; /* what is not 0 says that it failed */
+  signed char failed; /* not 0: the allocation failed */
   signed char migratetype;
 };

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes calls of kernel functions into rings: arguments and what they lead to with the entry, the result with the exit.
-// The same programs are attached to all functions, whose cookies are KMT_CALL_COOKIE.
+// Writes calls of kernel functions into rings: arguments and memory reached from them at the entry, the result at the
+// exit. The same programs are attached to all functions, with KMT_CALL_COOKIE as cookies.
 #include "capture/bpf/programs/calls.h"
 
 #include "capture/bpf/programs/rings.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-__u32 recording = 0;  // until then calls pass: all functions begin and end at the same time
+__u32 recording = 0;  // until then calls are ignored: recording starts and ends for all functions at the same time
 
-// Calls that no ring tells of, since all of them were being written to.
+// Calls missing in the rings because all rings were being written.
 __u64 calls_without_ring = 0;
 
-// Of probes: exits whose stack pointer belongs to an open call, or to none though their function has one open. And
-// those that are left out for that.
+// For probes: exits whose stack pointer belongs to an open call, or to none although the function has one open, and the
+// exits dropped because of that.
 #define KMT_ENOUGH_EXITS 64
 __u32 exits_that_fit = 0;
 __u32 exits_that_do_not = 0;
@@ -34,28 +34,28 @@ struct {
 } values SEC(".maps");
 
 #define KMT_MOST_OVERHEAD_NS 5000
-#define KMT_MOST_OVER 8  // calls whose end was missed, that the next one drops
+#define KMT_MOST_OVER 8  // calls whose exit was missed, dropped by the next one
 
 struct open_call {
   u64 began_ns;
-  u32 frame;  // where its stack begins: of calls that are open at the same time no two are equal but by tail calls
+  u32 frame;  // start of its stack; among open calls it is unique, except for tail calls
   u32 function;
   u32 level;
   u32 late;  // 1 + the number, among its function's values, of the first string that could not be read; 0: none
   u32 late_room;
-  u32 given;  // of a trampoline, which knows the arguments at both ends: told from those of another call
+  u32 given;  // hash of a trampoline's arguments, which are available at both ends and identify the call
   u64 late_at;
 };
 
-// The recorded calls of a task that are open, those of interrupts on top of it among them. An interrupt may come at any
-// point; what it pushes it pops, but for what is missed.
+// The open recorded calls of a task, including those of interrupts on top of it. An interrupt may come at any point; it
+// pops what it pushes, except for missed exits.
 struct task_calls {
   u32 depth;
   u32 unused;
   struct open_call calls[KMT_MOST_OPEN];
 };
 
-// By the address of the task_struct, which also tells the idle tasks of CPUs apart.
+// By the address of the task_struct, which also distinguishes the idle tasks of CPUs.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, KMT_MOST_TASKS);
@@ -88,11 +88,11 @@ static __always_inline struct task_calls* calls_of(u64 task) {
   return bpf_map_lookup_elem(&tasks, &task);
 }
 
-// Of interrupts: those in lower ones have ended. Without a branch, which would be two ways for the verifier.
+// For interrupts: calls at lower levels have ended. Written without branches, which would double the verifier's paths.
 static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
 
-// Functions that count a hardirq begin before it counts, or end when it counts no more: the level that they are at, and
-// that of what is around them.
+// Functions that count a hardirq start before the count, or end after it: they have their own level, and that of their
+// surroundings.
 static __always_inline u32 level_at(u64 cookie, u8 flags) { return level_of(flags) | (u32)(cookie >> 32); }
 static __always_inline u32 level_around(u64 cookie, u8 flags) { return level_of(flags) & ~(u32)(cookie >> 32); }
 
@@ -104,10 +104,10 @@ static __always_inline u32 sum_of(const u64* arguments) {
   return (u32)(sum >> 32) | 1;
 }
 
-// 16 KiB, as stacks of tasks and interrupts are at least on 64-bit machines, and aligned to that.
+// 16 KiB: the least size and alignment of stacks of tasks and interrupts on 64-bit machines.
 static __always_inline bool on_one_stack(u32 a, u32 b) { return (a ^ b) >> 14 == 0; }
 
-// Whether a call has ended before another one begins: its exit was missed.
+// True if a call ended before another one began: its exit was missed.
 static __always_inline bool is_over(const struct open_call* call, u32 function, u32 frame, u32 level) {
   if (level != call->level) return level < call->level;
   if (!on_one_stack(frame, call->frame)) return false;
@@ -118,9 +118,9 @@ static __always_inline struct open_call* call_at(struct task_calls* of, u32 dept
   return &of->calls[depth & (KMT_MOST_OPEN - 1)];
 }
 
-// Its depth; negative: there is no room. Its place is taken before it is written to, an interrupt takes the next one.
-// The level comes first: by that of an earlier call the interrupt would take it for over. (By one of between, which
-// pop() has cleared, it does not.)
+// Returns the call's depth; negative if there is no room. Takes the slot before writing to it, so that an interrupt
+// takes the next one. Writes the level first: by an earlier call's level, the interrupt would take it for ended. (The
+// levels between were cleared by pop().)
 static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, u32 level, u32 given) {
   u32 depth = of->depth;
   for (u32 i = 0; i < KMT_MOST_OVER && depth > 0; ++i) {
@@ -139,7 +139,7 @@ static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, 
   return (s32)depth;
 }
 
-// The call at this depth, and what is on top of it.
+// Removes the call at this depth, and those on top of it.
 static __always_inline void pop(struct task_calls* of, u32 depth) {
   KMT_ONCE(call_at(of, depth)->level) = 0;
   KMT_ONCE(of->depth) = depth;
@@ -147,9 +147,9 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
 
 #define KMT_LEVELS 3ull
 
-// A ring of this CPU that nobody writes to. What this program itself calls, which may be traced too, gets none and
-// counts as nothing: it is at no higher level, on the same stack. An interrupt that the kernel does not count is told
-// from that by its stack; one that has none of its own, as on top of another interrupt, is not.
+// Finds a free ring of this CPU. Traced functions that this program itself calls get none and are not counted: they
+// have no higher level, and the same stack. An uncounted interrupt differs by its stack, unless it has none of its own
+// because it interrupted another interrupt.
 static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
   const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
@@ -166,7 +166,7 @@ static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level,
 
 static __always_inline void release_ring(struct kmt_ring* ring) { KMT_ONCE(ring->claim) = 0; }
 
-// Kernel addresses are negative on all machines that have one space of addresses.
+// Kernel addresses are negative on all machines with a single address space.
 static __always_inline long read_memory(void* to, u32 bytes, u64 from) {
   if ((s64)from < 0) return bpf_probe_read_kernel(to, bytes, (const void*)from);
   return bpf_probe_read_user(to, bytes, (const void*)from);
@@ -177,10 +177,10 @@ static __always_inline long read_string(void* to, u32 bytes, u64 from, bool is_u
   return bpf_probe_read_user_str(to, bytes, (const void*)from);
 }
 
-// Read each time: what the verifier knows of it from one place would make more ways of another.
+// Reads anew each time: known values would give the verifier more paths.
 #define KMT_AGAIN(what) (*(const volatile __typeof__(what)*)&(what))
 
-// The bytes of a string, or KMT_NOT_READ; `room`: for it and its NUL.
+// Returns the bytes of a string, or KMT_NOT_READ; `room` includes the NUL.
 static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) {
   asm volatile("" : "+r"(room));  // so that the verifier sees the bound
   if (room > KMT_STRING_BYTES + 1) room = KMT_STRING_BYTES + 1;
@@ -191,7 +191,7 @@ static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) 
 
 static __always_inline u32 room_of(const struct kmt_value* value, const u64* words) {
   u32 counter = KMT_AGAIN(value->counted_by) - 1;
-  asm volatile("" : "+r"(counter));  // what is compared is what is used, or Linux 6.1 does not see the bound
+  asm volatile("" : "+r"(counter));  // compare and use the same register, or Linux 6.1's verifier misses the bound
   if (counter < KMT_CALL_ARGUMENTS) {
     const u32 unused = KMT_AGAIN(value->counter_unused_bits) & 63;
     const u64 count = KMT_ONCE(words[1 + counter]) << unused >> unused;
@@ -200,8 +200,8 @@ static __always_inline u32 room_of(const struct kmt_value* value, const u64* wor
   return value->bytes != 0 ? value->bytes + 1 : KMT_STRING_BYTES + 1;
 }
 
-// How many bytes it has, at most KMT_STRING_BYTES, or KMT_NOT_READ. There is room for one more, the NUL. A string of a
-// program may be on a page that is not there yet: the call keeps where the first one is.
+// Returns the value's bytes, at most KMT_STRING_BYTES, or KMT_NOT_READ. There is room for the NUL. A program's string
+// may be on a page that is not present yet: the call keeps the first one's address.
 static __always_inline u32 read_value(const struct kmt_value* value, u32 number, const u64* words, u64 at, u8* to,
                                       struct open_call* call) {
   u32 bytes = value->bytes;
@@ -212,8 +212,8 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
     __builtin_memcpy(to, &at, sizeof at);
     return bytes & 15;
   }
-  // The verifier of Linux 6.1 refuses what clang makes of it as a loop. What cannot be read leads to NULL, from where
-  // on nothing can: fewer ways for the verifier to follow.
+  // Linux 6.1's verifier refuses clang's loop. An unreadable pointer becomes NULL, after which all reads fail: fewer
+  // paths for the verifier.
 #pragma unroll
   for (u32 i = 0; i + 1 < KMT_MOST_STEPS; ++i)
     if (i + 1 < KMT_AGAIN(value->steps) && read_memory(&at, sizeof at, at + value->offsets[i]) != 0) at = 0;
@@ -234,11 +234,11 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
   return bytes;
 }
 
-// The bytes of all values of a function, which are written behind the arguments. `stack_pointer` 0: it is not known.
+// Returns the bytes of all values of a function, which follow the arguments. `stack_pointer` 0: unknown.
 static __always_inline u32 read_values(const struct kmt_function* function, u64* words, struct open_call* call,
                                        u64 stack_pointer) {
   u8* to = (u8*)(words + KMT_CALL_WORDS);
-  KMT_ONCE(words[0]) = 0;  // how many there are so far: there the verifier does not follow it
+  KMT_ONCE(words[0]) = 0;  // bytes so far, in memory that the verifier does not track
   for (u32 i = 0; i < KMT_MOST_VALUES && i < function->values; ++i) {
     const u32 key = function->first_value + i;
     const struct kmt_value* value = bpf_map_lookup_elem(&values, &key);
@@ -255,8 +255,8 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
   return (u32)KMT_ONCE(words[0]);
 }
 
-// Of calls of a task the order of depths is that of times, whatever interrupts this: the call is open before the time
-// is read, and until its end is recorded.
+// A task's calls have depths in the order of times, whatever interrupts this: the call is open before the time is read,
+// and until its end is recorded.
 static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 frame, const u64* arguments,
                                         u64 stack_pointer, bool with_values, u64 task, u8 flags) {
   const u32 number = (u32)cookie;
@@ -282,13 +282,13 @@ static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 f
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
-  // Without what recording the entry took, but for what interrupted it: readers take a begin much later than the entry
-  // for that of another call.
+  // Excludes the time of recording the entry, but includes interruptions: readers take a start much later than the
+  // entry for another call's.
   const u64 now = bpf_ktime_get_ns();
   KMT_ONCE(call_at(calls, (u32)depth)->began_ns) = now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }
 
-// `stack`: any address of the stack that this runs on.
+// `stack`: any address of the current stack.
 static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u64* arguments, u64 stack_pointer,
                                        bool with_values) {
   if (!KMT_ONCE(recording)) return 0;
@@ -303,8 +303,8 @@ static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u
   return 0;
 }
 
-// Whether this kernel's probes give exits no stack pointer, or another one: those that are built on the function graph
-// tracer (x86 from Linux 6.14 on, arm64). The first exits decide it for good.
+// True if this kernel's probes give exits no stack pointer, or a wrong one: those based on the function graph tracer
+// (x86 from Linux 6.14 on, arm64). The first exits decide.
 static __always_inline bool frames_are_wrong(bool fits) {
   const u32 right = KMT_ONCE(exits_that_fit);
   const u32 wrong = KMT_ONCE(exits_that_do_not);
@@ -324,8 +324,8 @@ static __always_inline s32 depth_of_innermost(struct task_calls* calls, u32 numb
   return -1;
 }
 
-// What could not be read when the call began: the number of the value, its size, a u16 each, and its bytes. How many
-// bytes that is; 0: it cannot be read now either.
+// Reads values that failed at the entry: the value's number and size, a u16 each, and its bytes. Returns the total
+// size; 0 if it still fails.
 static __always_inline u32 read_late(const struct open_call* call, u8* to) {
   const u32 late = KMT_ONCE(call->late);
   if (late == 0) return 0;
@@ -337,11 +337,11 @@ static __always_inline u32 read_late(const struct open_call* call, u8* to) {
   return 4 + bytes;
 }
 
-// An exit is that of a call that was recorded, or of none. Calls inside of it that are open still have ended unseen.
-// `slack`: how far its frame may be above that of its entry; 0: of a trampoline, which has them all right, and knows
-// what the call was `given`: the end of one that began unseen has the frame of one whose end was missed. Where frames
-// are wrong the function alone tells the call: if it calls itself and the inner entry was missed, the inner exit is
-// taken for the outer's, never for that of another function.
+// Matches an exit to a recorded call, or to none. Calls inside it that are still open had missed exits. `slack`: how
+// far its frame may be above its entry's. 0 means a trampoline, whose frames are exact and which knows the call's
+// arguments in `given`: without them, the exit of a call with a missed entry might match a call with a missed exit. If
+// frames are wrong, only the function identifies the call: in recursion with a missed inner entry, the inner exit
+// counts as the outer's, but never as another function's.
 static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack, u32 given, u64 result) {
   const u32 number = (u32)cookie;
   if (!KMT_ONCE(recording)) return 0;
@@ -388,7 +388,7 @@ static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack
   return 0;
 }
 
-// The lower half of an address of the stack, which is a number to the verifier only where it is moved as such.
+// The lower half of a stack address; this move makes it a number for the verifier.
 static __always_inline u32 frame_of(const void* context) {
   u64 low;
   asm volatile("r0 = %1; w0 = w0; %0 = r0" : "=r"(low) : "r"(context) : "r0");
@@ -408,7 +408,7 @@ static __always_inline int trampoline_entered(u64* context, bool with_values) {
   return call_begins(bpf_get_attach_cookie(context), frame, frame, arguments, 0, with_values);
 }
 
-// Functions without values have a program of their own, which the verifier is done with ten times as fast.
+// Functions without values have a program of their own, which the verifier checks ten times faster.
 SEC("fentry")
 int enter_by_trampoline(u64* context) { return trampoline_entered(context, false); }
 
@@ -425,7 +425,7 @@ int leave_by_trampoline(u64* context) {
   return call_ends(bpf_get_attach_cookie(context), frame, frame, 0, sum_of(arguments), result);
 }
 
-// Places of registers in struct pt_regs, in words.
+// Indices of registers in struct pt_regs, in words.
 #if defined(__TARGET_ARCH_x86)
 #define KMT_REGISTERS \
   { 14, 13, 12, 11, 9, 8 }
@@ -439,7 +439,7 @@ int leave_by_trampoline(u64* context) {
 #endif
 
 #ifdef KMT_REGISTERS
-// When it returns the stack may lack the return address (x86).
+// At the exit the stack may lack the return address (x86).
 #define KMT_SLACK 16
 
 static __always_inline int probe_entered(u64* registers, bool with_values) {

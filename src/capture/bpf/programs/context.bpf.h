@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether an interrupt is at work on this CPU: what it allocates does not belong to the task that it interrupted. By
-// the kernel's own count of nested contexts, so that no beginning or end can be missed: it lies in the task, but on x86
-// in the memory of each CPU, whose run queue a task leads to, and on s390 in the CPU's lowcore, at address 0.
+// Finds the interrupt level of this CPU: an interrupt's allocations do not belong to the task below it. Uses the
+// kernel's own count of nested contexts, so no start or end can be missed. The count is in the task; on x86 in each
+// CPU's memory, reached from a task's run queue; and on s390 in the CPU's lowcore, at address 0.
 #pragma once
 
 #include "capture/bpf/programs/current_task.bpf.h"
@@ -13,10 +13,10 @@
 #include <bpf/bpf_helpers.h>
 
 // context_constants.hpp
-const volatile __s64 from_run_queue = 0;  // to the count; of x86
+const volatile __s64 from_run_queue = 0;  // to the count; on x86
 const volatile __u32 hardirq_mask = 0xf0000;
 
-#define SERVING_SOFTIRQ (1 << 8)  // SOFTIRQ_OFFSET of include/linux/preempt.h; twice that: they are not allowed
+#define SERVING_SOFTIRQ (1 << 8)  // SOFTIRQ_OFFSET of include/linux/preempt.h; twice that means that they are disabled
 
 static __always_inline u32 count_at(const void* at) {
   if (can_cast) {
@@ -34,7 +34,7 @@ static __always_inline u32 preempt_count(const struct task_struct* task) {
     return has_typed_task() ? of_arm64->thread_info.preempt.count : BPF_CORE_READ(of_arm64, thread_info.preempt.count);
   if (bpf_core_field_exists(task->thread_info.preempt_count))
     return (u32)(has_typed_task() ? task->thread_info.preempt_count : BPF_CORE_READ(task, thread_info.preempt_count));
-    // Types that this kernel lacks are not asked for: libbpf looks for them in all modules, which takes CAP_SYS_ADMIN.
+    // Only types that this kernel has: libbpf searches all modules for others, which takes CAP_SYS_ADMIN.
 #if defined(__TARGET_ARCH_s390)
   const struct lowcore* lowcore = 0;
   return BPF_CORE_READ(lowcore, preempt_count);
@@ -45,7 +45,7 @@ static __always_inline u32 preempt_count(const struct task_struct* task) {
 }
 
 // As in common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of include/linux/trace_events.h. Without branches the
-// verifier has fewer ways to follow.
+// verifier has fewer paths.
 static __always_inline u8 flags_of(const struct task_struct* task) {
   const u32 count = preempt_count(task);
   u32 softirq = count;

@@ -9,7 +9,7 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile struct kmt_arguments arguments[KMT_EVENT_COUNT] = {};
 const volatile __u64 page_size = 4096;
 
-// As many entries as there are CPUs; mapped by who reads it, which then costs no system call.
+// As many entries as there are CPUs; the reader maps it, which saves system calls.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);

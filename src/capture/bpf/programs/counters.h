@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What counters.bpf.c counts, shared with who reads it. */
+/* The counters of counters.bpf.c, shared with their reader. */
 #pragma once
 
 #include "capture/bpf/programs/events.h"
@@ -11,7 +11,7 @@ struct kmt_counter {
   unsigned long long allocated;
 };
 
-/* One a CPU, written only there: programs do not nest in themselves. */
+/* One per CPU, written only there: programs do not interrupt themselves. */
 struct kmt_cpu_counters {
   struct kmt_counter of[KMT_EVENT_COUNT];
 };

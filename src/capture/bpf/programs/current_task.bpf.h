@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose task is at work. A helper that is called costs more than what it does, for the speculation that its return has
-// to hinder: one call for all that is asked of the task.
+// The current task's IDs, all in one helper call: calling a helper costs more than its work, because of mitigations at
+// its return.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"
@@ -14,7 +14,7 @@ struct task_ids {
   u64 cgroup;  // in the unified hierarchy
 };
 
-// Whether the kernel lets what lies in the task be read at once.
+// True if the kernel allows direct reads from the task.
 static __always_inline bool has_typed_task(void) {
   return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
 }
@@ -24,7 +24,7 @@ static __always_inline const struct task_struct* current_task(void) {
                           : (const struct task_struct*)bpf_get_current_task();
 }
 
-// Of the current task.
+// IDs of the current task.
 static __always_inline struct task_ids ids_of(const struct task_struct* task) {
   struct task_ids ids = {};
   if (has_typed_task()) {

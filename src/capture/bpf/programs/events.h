@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers of the events of event_names.def, for BPF programs and who loads them. */
+/* Numbers of the events of event_names.def, for BPF programs and their loaders. */
 #pragma once
 
 enum kmt_outcome { KMT_NEVER_FAILS, KMT_MAY_FAIL, KMT_IS_FAILURE };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who allocates, in two ways that can be had together: exact sums by site, kept inside the kernel; and samples, with
-// stacks, that are followed until they are freed.
+// Finds who allocates in two combinable ways: exact sums by call site inside the kernel; and samples with stacks,
+// followed until they are freed.
 #include "capture/bpf/programs/heap.h"
 
 #include "capture/bpf/programs/context.bpf.h"
@@ -24,10 +24,10 @@ const volatile __u64 mean_bytes = 0;       // between samples; 0: none
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
 const volatile __u64 hash_seed = 1;  // odd
 
-// The half of `sites` that is written to; who reads the other one has waited until nobody writes to it any more.
+// The half of `sites` being written; the reader of the other half has waited until its last writer ended.
 __u32 generation = 0;
 
-// Of each program, one a CPU. Written at every event: CPUs share no cache line, wherever the map begins.
+// State of each program on each CPU, written at every event: CPUs share no cache line, wherever the map begins.
 struct samplers_of_cpu {
   struct kmt_sampler of[KMT_HEAP_ALLOCATIONS];
 } __attribute__((aligned(KMT_APART)));
@@ -50,7 +50,7 @@ struct {
 
 // The last large kmalloc of each CPU: written by one program only.
 #define KMT_NO_SITE (~0u)
-#define KMT_AT_ONCE_NS 100000  // of a machine that is emulated
+#define KMT_AT_ONCE_NS 100000  // enough for an emulated machine
 #define KMT_TELLING_FRAMES 16
 
 struct telling {
@@ -59,8 +59,8 @@ struct telling {
   u64 requested;
   u64 allocated;
   u64 call_site;
-  u32 site;      // its place in `sites`, or KMT_NO_SITE
-  u32 followed;  // it was sampled, and is
+  u32 site;      // its index in `sites`, or KMT_NO_SITE
+  u32 followed;  // it was sampled, and is followed
   u64 frames;
   u64 stack[KMT_TELLING_FRAMES];
 };
@@ -72,7 +72,7 @@ struct {
   __type(value, struct telling);
 } tellings SEC(".maps");
 
-// Where each program on each CPU puts a sample together.
+// Scratch memory for a sample, for each program on each CPU.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1);
@@ -80,7 +80,7 @@ struct {
   __type(value, struct kmt_sample);
 } scratch SEC(".maps");
 
-// The sampled objects that live, by address: enum kmt_followed of each.
+// The live sampled objects, by address: enum kmt_followed of each.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1);
@@ -93,7 +93,7 @@ struct {
   __uint(max_entries, 4096);
 } ring SEC(".maps");
 
-// A byte for each hash: how many objects of `followed` have it. Most frees see a 0 and are done.
+// A byte per hash: the number of objects of `followed` with it. Most frees read 0 and are done.
 __u64 filter[KMT_FILTER_SLOTS / 8] = {};
 
 struct kmt_heap_losses losses = {};
@@ -115,8 +115,8 @@ static __always_inline bool emit_end(u64 pointer, enum kmt_end why) {
   return false;
 }
 
-// What the map cannot delete now, since its bucket is busy, is marked as ended: that end counts as lost, and who reads
-// the samples deletes it (HeapWatcher::is_followed).
+// If the map cannot delete it now because its bucket is busy, it is marked as ended. That end counts as lost, and the
+// reader of the samples deletes it (HeapWatcher::is_followed).
 static __always_inline void stop_following(u64 pointer, enum kmt_end why) {
   const u32 hash = hash_of(pointer);
   if (!followed_with(hash)) return;
@@ -154,15 +154,15 @@ struct allocation {
   bool failed;
 };
 
-// Where what was told last is kept, of an allocation that may be told twice: Linux 6.18 tells of a large kmalloc behind
-// kvmalloc at once as of kvmalloc itself and of who called that (mm/slub.c), which counts.
+// Returns the record of an allocation that may be followed by a duplicate event: Linux 6.18 reports a large kmalloc
+// inside kvmalloc first, and then kvmalloc with its caller (mm/slub.c), which counts.
 static __always_inline struct telling* telling_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
   if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
   return bpf_map_lookup_elem(&tellings, &cpu);
 }
 
-// What was told first came from a function that `call_site` called. Addresses and sizes do not tell that: what is freed
-// and allocated again in a loop has them all, and one telling that was missed would pair all that follow wrongly.
+// True if the first event came from a function that `call_site` called. Address and size are not enough: a loop that
+// frees and allocates repeats them, and one missed event would pair all later ones wrongly.
 static __always_inline bool calls_the_first(u64 call_site, const struct telling* first) {
   bool above = false;
   for (u32 i = 0; i < KMT_TELLING_FRAMES && i < first->frames; ++i) {
@@ -178,7 +178,7 @@ static __always_inline bool is_duplicate(const struct telling* last, const struc
          calls_the_first(of->call_site, last);
 }
 
-// A second telling is no first one.
+// A duplicate event is not remembered as a first one.
 static __always_inline void remember(void* context, struct telling* last, const struct allocation* of, u64 now,
                                      bool again) {
   last->pointer = again ? 0 : of->pointer;
@@ -197,8 +197,7 @@ static __always_inline void read_name(char* to, const struct kmem_cache* cache) 
   bpf_probe_read_kernel_str(to, KMT_CACHE_NAME_BYTES, name);
 }
 
-// Takes back what was counted of an allocation's first telling. False where its table is not written to any more: then
-// that one counts.
+// Takes back the counts of the first event. False if its table is no longer written: then the first one counts.
 static __always_inline bool uncount_site(const struct telling* last) {
   if (last->site / (cpus * KMT_HEAP_ALLOCATIONS * sites_per_table) != generation) return false;
   struct kmt_site* site = bpf_map_lookup_elem(&sites, &last->site);
@@ -209,7 +208,7 @@ static __always_inline bool uncount_site(const struct telling* last) {
   return true;
 }
 
-// Its place in `sites`, or KMT_NO_SITE.
+// Returns its index in `sites`, or KMT_NO_SITE.
 static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   const struct task_ids nobody = {};
   const struct task_ids ids = of->context == KMT_IN_TASK ? of->ids : nobody;
@@ -253,7 +252,7 @@ static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   return place;
 }
 
-// Whether the object is followed from now on; `is_followed`: it was already.
+// True if the object is followed from now on; `is_followed`: it was already.
 static __always_inline bool emit_sample(void* context, const struct allocation* of, enum kmt_heap_event event,
                                         u32 table, bool is_followed) {
   struct kmt_sample* sample = bpf_map_lookup_elem(&scratch, &table);
@@ -304,7 +303,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   const u32 table = cpu * KMT_HEAP_ALLOCATIONS + event;
   struct samplers_of_cpu* sampler = bpf_map_lookup_elem(&samplers, &cpu);
   if (!sampler) return 0;
-  // Once drawn or not, that holds for the second telling too.
+  // The random choice of the first event holds for its duplicate, too.
   const bool sampled =
       again ? last->followed && emit_end(of.pointer, KMT_TOLD_AGAIN)
             : mean_bytes && !of.failed &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What heap.bpf.c and who reads it share. */
+/* Definitions shared by heap.bpf.c and its reader. */
 #pragma once
 
-/* Events of allocations come first: each has a table and a sampler of its own on each CPU, since only the same program
-   never interrupts itself. */
+/* Events of allocations come first: each has its own table and sampler on each CPU, because a program never
+   interrupts itself. */
 enum kmt_heap_event {
   KMT_HEAP_kmalloc,
   KMT_HEAP_kmalloc_node,
@@ -25,29 +25,29 @@ enum {
   KMT_STACK_FRAMES = 127,
   KMT_APART = 128,              /* bytes that CPUs keep from each other's cache lines */
   KMT_PROBES = 8,               /* slots of a table that are looked at for a site */
-  KMT_FILTER_SLOTS = 1 << 16,   /* a byte each: how many followed objects have that hash */
+  KMT_FILTER_SLOTS = 1 << 16,   /* a byte each: number of followed objects with that hash */
   KMT_MOST_IN_FILTER_SLOT = 250 /* more are not followed, so that no byte overflows */
 };
 
 /* State of a followed object. */
 enum kmt_followed { KMT_ENDED, KMT_LIVES };
 
-/* Who allocated what, exactly; an unused slot has no events. */
+/* The exact sums of a call site; an unused slot has no events. */
 struct kmt_site {
-  unsigned long long call_site; /* 0 where the event does not tell */
-  unsigned long long what;      /* address of the struct kmem_cache; else bytes given, or 1 + order of pages */
+  unsigned long long call_site; /* 0: not in the event */
+  unsigned long long what;      /* address of the struct kmem_cache; else bytes allocated, or 1 + order of pages */
   unsigned int process;         /* 0 in interrupts */
   unsigned int context;
   unsigned long long cgroup;        /* 0 in interrupts */
   char comm[KMT_COMM_BYTES];        /* of the first event's task */
-  char cache[KMT_CACHE_NAME_BYTES]; /* empty where the event does not tell */
-  unsigned long long events;        /* of which some failed */
+  char cache[KMT_CACHE_NAME_BYTES]; /* empty: not in the event */
+  unsigned long long events;        /* including failed ones */
   unsigned long long failed;
   unsigned long long requested; /* bytes */
   unsigned long long allocated;
 };
 
-/* A sampled allocation, in the ring buffer. Only the frames that are there are. */
+/* A sampled allocation, in the ring buffer, cut after its last frame. */
 struct kmt_sample {
   unsigned long long pointer; /* of the object or struct page */
   unsigned long long time_ns; /* CLOCK_MONOTONIC */
@@ -62,29 +62,29 @@ struct kmt_sample {
   unsigned char followed; /* whether its free will be seen */
   unsigned int frames;
   char comm[KMT_COMM_BYTES];
-  char cache[KMT_CACHE_NAME_BYTES]; /* empty where the event does not tell */
+  char cache[KMT_CACHE_NAME_BYTES]; /* empty: not in the event */
   unsigned long long stack[KMT_STACK_FRAMES];
 };
 
 enum kmt_end {
   KMT_FREED,
-  KMT_REPLACED,  /* its free was not seen: another object has its address */
-  KMT_TOLD_AGAIN /* it is told once more, which counts instead */
+  KMT_REPLACED,  /* its free was missed: another object has its address */
+  KMT_TOLD_AGAIN /* a duplicate event follows and counts instead */
 };
 
-/* The end of one, there too; told apart by its size. */
+/* The end of a sampled object, in the same buffer; its size distinguishes it. */
 struct kmt_sample_end {
   unsigned long long pointer;
   unsigned long long time_ns;
   unsigned long long end; /* enum kmt_end */
 };
 
-/* What did not fit, since the beginning; all programs and CPUs together. */
+/* Losses since the start, of all programs and CPUs together. */
 struct kmt_heap_losses {
   unsigned long long samples;    /* the ring buffer was full */
   unsigned long long ends;       /* the same, for ends; or the table of followed objects was busy */
-  unsigned long long unfollowed; /* too many are followed, or that table was busy */
-  unsigned long long sites;      /* events of which only the sums are known, since a table was full */
+  unsigned long long unfollowed; /* too many objects, or that table was busy */
+  unsigned long long sites;      /* events in the sums only, because a table was full */
   unsigned long long site_bytes; /* their bytes */
   unsigned long long no_stack;   /* samples without one */
 };

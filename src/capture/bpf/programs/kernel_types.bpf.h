@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The few types of the kernel that the BPF programs look into, cut to what they use: where a field lies in the running
-// kernel is looked up in its BTF when a program is loaded (CO-RE), so building needs no kernel.
+// The kernel types that the BPF programs use, cut to the fields in use. Offsets are looked up in the running kernel's
+// BTF when a program is loaded (CO-RE), so building needs no kernel.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ typedef unsigned int u32;
 typedef long long s64;
 typedef unsigned long long u64;
 
-// What <bpf/bpf_helper_defs.h> expects of vmlinux.h.
+// Required by <bpf/bpf_helper_defs.h>, usually from vmlinux.h.
 typedef u8 __u8;
 typedef u16 __u16;
 typedef s32 __s32;
@@ -66,7 +66,7 @@ struct css_set {  // the same
 
 struct rq;  // kernel/sched/sched.h
 
-struct cfs_rq {  // the same; of kernels with CONFIG_FAIR_GROUP_SCHED
+struct cfs_rq {  // the same; in kernels with CONFIG_FAIR_GROUP_SCHED
   struct rq* rq;
 };
 
@@ -90,7 +90,7 @@ struct task_struct {  // include/linux/sched.h
   int pid;
   int tgid;
   u64 start_time;
-  int softirq_disable_cnt;  // of kernels with CONFIG_PREEMPT_RT
+  int softirq_disable_cnt;  // in kernels with CONFIG_PREEMPT_RT
   struct css_set* cgroups;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Learns where the kernel keeps its descriptions of pages (struct page): the same frees of pages are told by address at
-// the raw tracepoint, and by number in the record that the kernel makes.
+// Learns where the kernel keeps its page descriptors (struct page): the raw tracepoint has a freed page's descriptor
+// address, and the kernel's record its number.
 #include "capture/bpf/programs/pages.h"
 #include "capture/bpf/programs/kernel_types.bpf.h"
 
@@ -8,7 +8,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-const volatile __u32 own_task = 0;  // only its frees are looked at
+const volatile __u32 own_task = 0;  // only its frees count
 
 __u64 addresses[KMT_PAGE_PAIRS] = {};
 __u64 numbers[KMT_PAGE_PAIRS] = {};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sampling by bytes: a Poisson process along the bytes that are allocated, one point each `mean` bytes on average. An
-   allocation of s bytes is sampled with the probability 1 - exp(-s / mean), whatever came before it. In integers, for
-   the kernel; the same code is tested outside of it. */
+/* Sampling by bytes: a Poisson process along the allocated bytes, with one point per `mean` bytes on average. An
+   allocation of s bytes is sampled with the probability 1 - exp(-s / mean), independent of earlier ones. In integers,
+   for the kernel; unit tests run the same code. */
 #pragma once
 
 enum {
@@ -36,7 +36,7 @@ struct kmt_sampler {
   long long bytes_left; /* to the next sample; 0: not drawn yet */
 };
 
-/* Whether an allocation of so many bytes is drawn. `random` gives 32 bits of `state` each time. */
+/* True if an allocation of this many bytes is sampled. `random` returns 32 bits from `state`. */
 static inline __attribute__((always_inline)) int kmt_is_sampled(struct kmt_sampler* sampler, unsigned long long bytes,
                                                                 unsigned long long mean,
                                                                 const volatile unsigned int* log2,
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) int kmt_is_sampled(struct kmt_sampl
     sampler->bytes_left = 1 + (long long)kmt_bytes_to_next_sample(random(state), mean, log2);
   sampler->bytes_left -= (long long)bytes;
   if (sampler->bytes_left > 0) return 0;
-  /* The process has no memory: it begins anew behind this allocation. */
+  /* The process has no memory: it starts anew after this allocation. */
   sampler->bytes_left = 1 + (long long)kmt_bytes_to_next_sample(random(state), mean, log2);
   return 1;
 }

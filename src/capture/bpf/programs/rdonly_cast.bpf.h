@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Taking an address for one of a type, so that what lies there is read without a helper.
+// Casts an address to a typed pointer, whose target can be read without a helper.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"

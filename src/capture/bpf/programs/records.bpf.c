@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes every event of kernel memory, whole, into rings that are mapped by who reads them.
+// Writes every kernel memory event, complete, into rings that the reader maps.
 #include "capture/bpf/programs/records.h"
 
 #include "capture/bpf/programs/current_task.bpf.h"
@@ -22,12 +22,12 @@ struct {
   __type(value, struct kmt_cache);
 } caches SEC(".maps");
 
-// Counts the caches that were destroyed: another one may be at the address of a known one.
+// Counts destroyed caches: a new one may have a known one's address.
 __u32 cache_generation = 0;
 
-// enum kmt_recording. Programs are attached and detached one after the other, and all events begin and end at the same
-// time; but what tells of tasks and system calls begins when it is attached, before what these do. Next to the count
-// above, which most events look at anyway.
+// enum kmt_recording. Programs are attached and detached one by one, but all events start and end at the same time.
+// Events about tasks and system calls start when attached, before those of memory. Next to the count above, which most
+// events read anyway.
 __u32 recording = KMT_RECORDING_BEGINS;
 
 static __always_inline u32 take_stack(void* context, u64* to) {
@@ -37,14 +37,14 @@ static __always_inline u32 take_stack(void* context, u64* to) {
 
 #define USER_STACK (1ull << 8)  // BPF_F_USER_STACK of include/uapi/linux/bpf.h
 
-// What an interrupt does is not done for the program below it.
+// An interrupt does not act for the program that it interrupts.
 static __always_inline u32 take_user_stack(void* context, u64* to, u8 flags) {
   if (flags != 0) return 0;
   const long bytes = bpf_get_stack(context, to, KMT_USER_FRAMES * sizeof(u64), USER_STACK);
   return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
 }
 
-// The words that it took, at most KMT_STACK_WORDS.
+// Returns the number of words, at most KMT_STACK_WORDS.
 static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 flags) {
   if (!wants_user_stacks) return wants_stacks ? take_stack(context, to) : 0;
   u32 kernel = wants_stacks ? take_stack(context, to + 1) : 0;
@@ -53,7 +53,7 @@ static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 f
   return 1 + kernel + take_user_stack(context, to + 1 + kernel, flags);
 }
 
-// "kmem_cac" and "he": the one whose objects are caches.
+// "kmem_cac" and "he": the cache whose objects are caches.
 #define CACHES_NAME_BEGIN 0x6361635f6d656d6bull
 #define CACHES_NAME_END 0x6568
 
@@ -62,8 +62,7 @@ static __always_inline bool is_of_caches(const struct kmt_cache* cache) {
          cache->name[10] == 0;
 }
 
-// The slot of a cache that is not where it is looked for first, or may have become another one since. Negative: the
-// table is full.
+// Finds the slot of a cache that is not in its first place, or may have been replaced. Negative: the table is full.
 static __noinline s32 find_cache(const struct kmem_cache* cache, u32 first, u32 hash, u32 generation) {
   struct kmt_cache fresh = {};
   const struct cache_sizes sizes = sizes_of(cache);
@@ -112,8 +111,7 @@ static __always_inline s32 number_of_cache(const struct kmem_cache* cache, u32 c
   return slot;
 }
 
-// Whether this event came while the program that should take it is at work on this CPU, so that the kernel did not run
-// it.
+// True if this event came while its program ran on this CPU, so that the kernel did not run it.
 static __always_inline bool is_missed(u32 cpu, const volatile struct kmt_taken* what) {
   u32 key = cpu * rings_of_cpu + what->ring;
   struct kmt_ring* ring = bpf_map_lookup_elem(&rings, &key);
@@ -131,7 +129,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   if (is_nested && !is_missed(cpu, what)) return 0;
   const u32 ring = is_nested ? what->nested_ring : what->ring;
   const u32 table = is_nested ? what->nested_table : what->table;
-  // A cache that goes is noticed whoever frees it, and whether or not that is wanted.
+  // Records the end of a cache for every task, selected or not.
   s32 cache = 0;
   if (what->cache >= 0)
     cache = number_of_cache((const struct kmem_cache*)argument(context, what->cache), cpu, table, what->is_free);
@@ -164,15 +162,15 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
 #include "capture/bpf/programs/event_names.def"
 #undef KMT_EVENT
 
-// Taking a stack is long enough that interrupts often come meanwhile, and many events with each: soft interrupts free
-// what waited for RCU. A second program takes those of the first one's kind.
+// Taking a stack is slow enough for interrupts to come, with many events each: soft interrupts free objects that waited
+// for RCU. A second program takes the events that interrupt the first one.
 #define KMT_EVENT(system, name, outcome) \
   SEC("raw_tp/" #name)                   \
   int nested_##name(u64* context) { return take(context, KMT_EVENT_##name, true); }
 #include "capture/bpf/programs/event_names.def"
 #undef KMT_EVENT
 
-// Any event, as the kernel itself would record it, which takes longer: what has fields that are no arguments.
+// Takes any event in the form of the kernel's record, which is slower: for fields that are not arguments.
 SEC("tp")
 int take_kernel_record(void* context) {
   if (KMT_ONCE(recording) == KMT_RECORDING_IS_OVER) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writing entries into rings (records.h), and what all entries have: whose they are, and in which context they came.
+// Writes entries into rings (records.h), and the parts common to all entries: task and context.
 #pragma once
 
 #include "capture/bpf/programs/records.h"
@@ -10,9 +10,9 @@
 const volatile __u32 rings_of_cpu = 1;
 const volatile __u64 ring_bytes = 8;
 const volatile __u64 ring_mask = 0;    // ring_bytes - 8
-const volatile __u32 own_process = 0;  // the recorder; 0: not known
+const volatile __u32 own_process = 0;  // the recorder; 0: unknown
 
-// As many as there are CPUs, times rings_of_cpu. How large one is is set when the programs are loaded.
+// As many as there are CPUs, times rings_of_cpu. The size of one is set at load time.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -26,7 +26,7 @@ static __always_inline bool is_wanted(u32 process, u8 flags, bool is_free) {
   return is_free || !own_process || process != own_process || flags;
 }
 
-// An entry that is being written. Its ring is begun until it is ended or lost.
+// An unfinished entry. Its ring is marked as begun until the entry ends or is lost.
 struct place {
   struct kmt_ring* ring;
   u64 head;
@@ -47,13 +47,13 @@ static __always_inline void lose(const struct place* place) {
   KMT_ONCE(ring->begun) = KMT_ONCE(ring->head);
 }
 
-// The time is read when everybody can see that an entry has begun: what others have seen until then is older.
+// The time is read after other CPUs can see the start of the entry: entries that they saw before are older.
 static __always_inline bool begin_in(struct place* place, struct kmt_ring* ring, u32 most_bytes) {
   place->ring = ring;
   place->head = KMT_ONCE(ring->head);
   KMT_ONCE(ring->begun) = place->head + 1;
   place->time_ns = bpf_ktime_get_ns();
-  most_bytes += 2 * sizeof(struct kmt_entry) + sizeof(u64);  // of a loss, in front
+  most_bytes += 2 * sizeof(struct kmt_entry) + sizeof(u64);  // of a loss that comes first
   if (place->head + most_bytes - KMT_ONCE(ring->tail) > ring_bytes) {
     lose(place);
     return false;
@@ -83,7 +83,7 @@ static __always_inline void end(const struct place* place, struct kmt_entry* ent
   entry->words = words;
   entry->flags = flags;
   entry->is_nested = is_nested;
-  place->ring->lost = 0;  // an entry in front of this one says it
+  place->ring->lost = 0;  // a previous entry reports it
   const u64 head = place->head + sizeof *entry + words * sizeof(u64);
   KMT_ONCE(place->ring->head) = head;
   KMT_ONCE(place->ring->begun) = head;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events of some processes only, with what they fork, or of a cgroup.
+// Selects events of some processes and their children, or of a cgroup.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"
 
 #include <bpf/bpf_helpers.h>
 
-// As bytes: skeletons name the type of a bool `_Bool`, which is none in C++.
+// Bytes, because skeletons declare a bool as `_Bool`, which is invalid in C++.
 const volatile __u8 only_processes = 0;
 const volatile __u8 only_cgroup = 0;
 
@@ -15,7 +15,7 @@ struct {
   __uint(max_entries, 65536);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, u32);    // of the thread group
-  __type(value, u64);  // since when it runs, task_struct.start_time; 0 of those that ran before
+  __type(value, u64);  // its start time, task_struct.start_time; 0 if it ran before
 } processes SEC(".maps");
 
 struct {
@@ -47,8 +47,8 @@ int follow_fork(u64* context) {
   return 0;
 }
 
-// The task allocates and frees nothing after that. Its id was free a moment before already (release_task), and may be
-// another process's since. Who is given it between the two looks is forgotten: nanoseconds.
+// The task allocates and frees nothing after that. Its ID was free a moment earlier (release_task), and another process
+// may have it. A process that gets it between the two checks, within nanoseconds, is not followed.
 SEC("tp_btf/sched_process_free")
 int forget_process(u64* context) {
   const struct task_struct* task = (const struct task_struct*)context[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel keeps of a slab cache. Reading it by a helper takes as long as half of what the kernel needs to run
-// an empty program, so it is read at once wherever the kernel lets a pointer be taken for one of a type.
+// Reads the kernel's description of a slab cache. A helper would take half as long as running an empty program, so it
+// is read directly if the kernel allows the cast of a pointer.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"

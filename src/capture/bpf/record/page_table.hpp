@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the running kernel keeps its descriptions of pages: tracepoints tell pages by the addresses of these.
+// Finds the running kernel's page descriptors, whose addresses are in tracepoints.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// Watches this thread's own frees of pages for a moment. Nothing where the descriptions do not lie one behind the other
-// (SPARSEMEM without VMEMMAP), or nothing could be learnt. Throws Error.
+// Watches this thread's own frees of pages for a moment. Empty if the descriptors are not contiguous (SPARSEMEM without
+// VMEMMAP), or could not be found. Throws Error.
 std::optional<PageTable> find_page_table(const KernelTypes& types);
 
 }  // namespace kmt

@@ -79,7 +79,7 @@ void RecordReaders::run(Reader& reader) {
         take(*cpu, false);
         filled = std::max(filled, cpu->rings.filled());
       }
-      // What this look has seen can be given after the next one.
+      // Entries seen now can be given after the next look.
       if (!last_round) std::this_thread::sleep_for(kNap);
       for (Cpu* const cpu : reader.cpus) take(*cpu, last_round);
       if (filled > fullest_) fullest_ = filled;
@@ -138,7 +138,7 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
 void RecordReaders::flush(Cpu& cpu) {
   cpu.given += static_cast<std::uint64_t>(
       std::count_if(cpu.records.begin(), cpu.records.end(), [](const LiveRecord& record) { return record.lost == 0; }));
-  // The sink keeps what it is given, even when it fails.
+  // The sink keeps its input, even if it fails.
   const std::vector<LiveRecord> records = std::exchange(cpu.records, {});
   cpu.used = 0;
   sink_.records(cpu.number, records);

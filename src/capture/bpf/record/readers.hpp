@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that take what BPF programs put into rings, make records of it and give them to a sink; a thread a CPU, on
-// large machines several CPUs a thread. Programs wake nobody: the threads look every few milliseconds, and before
-// others (nice -20), since what they come too late for is lost.
+// Threads that read BPF programs' rings, make records and give them to a sink; one per CPU, on large machines one for
+// several CPUs. Programs wake no reader: the threads look every few milliseconds, with a high priority (nice -20),
+// because late reads lose events.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 namespace kmt {
 
 struct StackRecords {
-  std::optional<StackLayout> kernel;  // empty: none of the kind are recorded
+  std::optional<StackLayout> kernel;  // empty: this kind is not recorded
   std::optional<StackLayout> user;
   TracingFrames tracing;
 };
@@ -34,14 +34,14 @@ struct CallRecorder {
 
 class RecordReaders {
  public:
-  // Starts the threads. Everything must outlive this. `calls`: nullptr where none are recorded.
+  // Starts the threads. All arguments must outlive this. `calls`: nullptr if none are recorded.
   RecordReaders(const RecordPrograms& programs, const CallRecorder* calls, const std::vector<unsigned>& cpus,
                 std::optional<StackRecords> stacks, RecordingSink& sink);
   RecordReaders(const RecordReaders&) = delete;
   RecordReaders& operator=(const RecordReaders&) = delete;
   ~RecordReaders();
 
-  bool failed() const { return failed_; }  // nothing more can be written; the readers have stopped
+  bool failed() const { return failed_; }  // writing has failed and the readers have stopped
 
   struct Counts {
     std::uint64_t records = 0;
@@ -52,14 +52,14 @@ class RecordReaders {
   std::uint64_t not_taken(std::size_t index) const { return cpus_[index]->rings.not_taken(); }  // after finish()
   double fullest() const { return fullest_; }
 
-  // Call when the programs are detached: takes what is left and ends the threads. Why writing failed is in `error`.
+  // Call it after the programs are detached: takes the rest and ends the threads. A write failure goes into `error`.
   void finish(std::string& error);
 
  private:
   struct Cpu {
     unsigned number;
     CpuRings rings;
-    std::vector<std::uint8_t> bytes;  // of the records, in one piece
+    std::vector<std::uint8_t> bytes;  // of the records, contiguous
     std::size_t used = 0;
     std::vector<LiveRecord> records;
     std::atomic<std::uint64_t> given = 0;

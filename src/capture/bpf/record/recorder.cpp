@@ -49,13 +49,13 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
   return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
 }
 
-// Of what a CPU's rings may take.
+// Part of the limit of a CPU's rings.
 constexpr std::uint64_t kPartForCalls = 2;
 
-// Event descriptions as they are, with the field that programs add.
+// The kernel's event descriptions, with the field that programs add.
 KernelDescription describe(const std::string& tracefs, const RecordRequest& request, const RecordPrograms& programs) {
   KernelDescription kernel = describe_kernel(tracefs, tracefs, request.events, kClock);
-  const std::size_t others = kernel.formats.size() - request.events.size();  // the tracer's own, in front
+  const std::size_t others = kernel.formats.size() - request.events.size();  // the tracer's own, which come first
   for (std::size_t i = 0; i < request.events.size(); ++i)
     kernel.formats[others + i].text = programs.description_of(request.events[i]);
   if (!request.calls.functions.empty())
@@ -63,15 +63,15 @@ KernelDescription describe(const std::string& tracefs, const RecordRequest& requ
   return kernel;
 }
 
-// As the kernel's per_cpu/cpuN/stats, with what rings had no room for.
+// As the kernel's per_cpu/cpuN/stats, with events that found rings full.
 std::string statistics_of(const RecordReaders::Counts& counts) {
   return fmt::format(
       "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\ndropped events: 0\nfull rings: {}\nread events: {}\n",
       counts.lost, counts.records);
 }
 
-// Names of tasks by looking, again and again: the event that names one may be lost, or be overwritten when the file is
-// written. The tracer's cache of names does not hear of tasks that only programs see: it names who had an id before.
+// Learns names of tasks by looking repeatedly: an event with a name may be lost, or overwritten before the file is
+// written. The tracer's cache of names misses tasks that only BPF programs see: it has earlier tasks with the same ID.
 class TaskLooks {
  public:
   explicit TaskLooks(Tasks& tasks) : tasks_(tasks) {}
@@ -88,7 +88,7 @@ class TaskLooks {
 
  private:
   static constexpr std::chrono::seconds kSoonest{1};
-  static constexpr int kMostOfTime = 200;  // it takes at most one part of so many
+  static constexpr int kMostOfTime = 200;  // it takes at most one part in this many
 
   Tasks& tasks_;
   SteadyClock::time_point due_;
@@ -120,10 +120,10 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request, cpus.size());
   const bool wants_calls = !request.calls.functions.empty();
   wanted.nested =
-      request.stacks || request.user_stacks || wants_calls;  // a lost event leaves the calls around it in doubt
+      request.stacks || request.user_stacks || wants_calls;  // a lost event makes the calls around it uncertain
   if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
   require_bpf();
-  std::shared_ptr<btf> types;  // held while several look into it
+  std::shared_ptr<btf> types;  // held while several users need it
   if (wants_calls) types = kernel_btf();
   RecordPrograms programs(tracefs, wanted);
   outcome.cost.ring_buffer_bytes = programs.ring_bytes();
@@ -171,7 +171,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
 
   MissedLog missed;  // calls pass before they are recorded
-  // Events of memory are missed in what interrupts their program, so calls of tasks lack none.
+  // Missed memory events interrupted their program, so tasks' calls lack none.
   std::uint64_t missed_memory = 0;
   const auto note_missed_calls = [&] {
     const std::uint64_t asked_ns = now_ns();
@@ -223,11 +223,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (calls) calls->programs.begin();
   missed.begin(began_ns, calls ? calls->programs.missed() : MissedCounts{});
   if (hooks.started) hooks.started();
-  // Who lives now, and was born since the first look, has no event that names it.
+  // Tasks born since the first look have no event with their name.
   TaskLooks looks(tasks);
   looks.look();
   note_more_processes(kernel.notes, begun_meanwhile);
-  count_missed();  // what was missed until now is no matter of the command's
+  count_missed();  // earlier misses do not concern the command
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
@@ -255,7 +255,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (calls) calls->programs.end();
   programs.end();
   outcome.seconds = seconds_since(start);
-  count_missed();  // what comes from here on passes
+  count_missed();  // later ones are not recorded
   programs.detach();
   take_sample(true);
 
@@ -270,7 +270,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     command->terminate();
     outcome.command_status = command->poll();
   }
-  // The kernel does not tell on which CPU programs missed them.
+  // The kernel does not report the CPU of misses.
   outcome.missed_events = missed_memory + missed.total();
   if (outcome.missed_events > 0)
     outcome.recording.more_statistics.push_back(lost_somewhere_text(outcome.missed_events));

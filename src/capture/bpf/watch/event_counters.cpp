@@ -87,7 +87,7 @@ struct EventCounters::State {
   void leave_out(const BpfSelection& selection);
 };
 
-// Programs whose tracepoint this kernel does not have, and those that nobody needs.
+// Drops programs whose tracepoint this kernel lacks, and unused ones.
 void EventCounters::State::leave_out(const BpfSelection& selection) {
   const KernelTypes types;
   for (std::size_t event = 0; event < programs.size(); ++event) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Exact counts of kernel memory events, kept by BPF programs inside the kernel: nothing is streamed.
+// Exact counts of kernel memory events from BPF programs inside the kernel: nothing is streamed.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace kmt {
 
 struct EventCount {
   EventName event;
-  bool has_bytes = false;  // it says how many it is about
+  bool has_bytes = false;  // the event has a number of bytes
   bool may_fail = false;
-  std::uint64_t events = 0;  // of which some failed
+  std::uint64_t events = 0;  // including failed ones
   std::uint64_t failed = 0;
-  std::uint64_t requested = 0;  // bytes, of what did not fail
+  std::uint64_t requested = 0;  // bytes, without failed ones
   std::uint64_t allocated = 0;
-  // Besides: the program was interrupted by its own event. Of every process, even where only some are counted.
+  // Not in `events`: the program was interrupted by its own event. Counts every process, whatever the selection.
   std::uint64_t missed = 0;
 };
 
@@ -30,13 +30,13 @@ class EventCounters {
   ~EventCounters();
   EventCounters(EventCounters&&) noexcept;
 
-  // Since the beginning, in the order of event_names.def.
+  // Counts since the start, in the order of event_names.def.
   std::vector<EventCount> read() const;
-  // Processes that were forked by selected ones but could not be followed.
+  // Returns the number of selected processes' children that could not be followed.
   std::uint64_t not_followed() const;
-  // What this kernel does not have.
+  // Events that this kernel lacks.
   const std::vector<EventName>& missing() const;
-  // Kernel memory that it takes, in bytes.
+  // Returns bytes of kernel memory in use.
   std::uint64_t memory() const;
 
  private:

@@ -83,7 +83,7 @@ struct HeapWatcher::State {
   static int on_record(void* state, void* data, std::size_t bytes);
 };
 
-// Programs whose tracepoint this kernel does not have, and those that nobody wants.
+// Drops programs whose tracepoint this kernel lacks, and unused ones.
 void HeapWatcher::State::leave_out() {
   const KernelTypes types;
   bool any = false;
@@ -91,7 +91,7 @@ void HeapWatcher::State::leave_out() {
     HeapProgram& program = programs[event];
     const bool wanted = (program.pages ? request.pages : request.slab) && (request.mean_bytes > 0 || !is_free(event));
     const auto places = types.arguments_of(program.name);
-    // Without the pointer nothing can be followed; no kernel is known that does not tell it.
+    // Following needs the pointer, which every known kernel has.
     if (wanted && places && places->pointer >= 0) {
       arguments[event] = *places;
       any = true;
@@ -141,7 +141,7 @@ void HeapWatcher::State::fill_constants() {
   constants.mean_bytes = request.mean_bytes;
   const auto logarithms = log2_table();
   std::ranges::copy(logarithms, constants.log2_table);
-  // Nobody can choose addresses that collide.
+  // Random, so that colliding addresses cannot be chosen.
   constants.hash_seed = std::random_device()() * 0x9e3779b97f4a7c15ull | 1;
 }
 
@@ -159,7 +159,7 @@ void HeapWatcher::State::attach() {
     object.attach(object->progs.follow_fork);
     object.attach(object->progs.forget_process);
   }
-  // Frees first: an allocation whose free is not seen would look live.
+  // Frees first: an allocation with a missed free would look live.
   for (std::size_t event = programs.size(); event-- > 0;)
     if (programs[event].program) object.attach(programs[event].program);
 }
@@ -213,7 +213,7 @@ HeapSite HeapWatcher::State::site_of(const kmt_site& from, std::size_t event) co
   return site;
 }
 
-// As add_to_filter() in heap.bpf.c does it, meanwhile.
+// Like add_to_filter() in heap.bpf.c, concurrently.
 void HeapWatcher::State::take_from_filter(std::uint64_t pointer) {
   const std::uint64_t hash = (pointer >> 3) * object->rodata->hash_seed >> 48;
   std::atomic_ref word(object->bss->filter[hash / 8]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Watches the running kernel's allocations from inside: samples that are followed until they are freed, exact sums by
-// site, or both. Memory is bounded, whatever happens; what does not fit is counted.
+// Watches the running kernel's allocations in the kernel: samples that are followed until they are freed, exact sums by
+// call site, or both. Memory is always bounded; events beyond the limits are counted.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct HeapRequest {
   BpfSelection selection;
   bool slab = true;
   bool pages = false;
-  bool no_movable_pages = false;  // of pages: none of users' memory and the page cache
+  bool no_movable_pages = false;  // of pages: excludes users' memory and the page cache
   bool sites = false;             // exact sums
-  std::uint64_t mean_bytes = 0;   // one sample each so many allocated bytes on average; 0: none
+  std::uint64_t mean_bytes = 0;   // mean number of allocated bytes per sample; 0: no samples
   std::uint32_t most_followed = 65536;
   std::uint64_t ring_bytes = 4 << 20;  // a power of two
-  // Of all tables together, at most; but a table of each CPU and event has 64 sites at least.
+  // Limit of all tables together, but a table of each CPU and event has at least 64 sites.
   std::uint64_t site_bytes = 32 << 20;
 };
 
@@ -40,19 +40,20 @@ class HeapWatcher {
   ~HeapWatcher();
   HeapWatcher(HeapWatcher&&) noexcept;
 
-  // Hands over the samples that have come: to be called several times a second. Throws Error.
+  // Passes on new samples; call it several times per second. Throws Error.
   void drain();
-  // The sums since the last call.
+  // Returns the sums since the last call.
   std::vector<HeapSite> take_sites();
   HeapLosses losses() const;
-  // Whether a sampled object still lives, by the kernel's own table; to be asked where ends were lost.
+  // True if a sampled object still lives, by the kernel's own table; needed if ends were lost.
   bool is_followed(std::uint64_t pointer);
-  // Of its programs at memory events, or at one ("kfree"); counted while a ProgramClock is. Throws Error.
+  // Returns the runs of its programs at memory events, or at one ("kfree"), counted while a ProgramClock exists. Throws
+  // Error.
   ProgramRuns runs(std::string_view event = {}) const;
-  // Kernel memory that it takes, in bytes; of it, what is taken straight from the page allocator.
+  // Returns bytes of kernel memory in use, and of these, those directly from the page allocator.
   std::uint64_t memory() const;
   std::uint64_t ring_bytes() const;
-  // Of what was asked for.
+  // Requested events that this kernel lacks.
   const std::vector<EventName>& missing() const;
 
  private:
