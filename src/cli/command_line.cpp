@@ -17,7 +17,7 @@ namespace kmt {
 namespace {
 
 // CLI11 takes a word in brackets for a list, but globs, file names and words of commands may be in brackets. Such a
-// word gets this character at its end until it has been parsed.
+// word ends with this character until it has been parsed.
 constexpr char kNoList = '\x01';
 
 std::string marked(std::string word) {
@@ -87,7 +87,7 @@ Parser parser_of(Command& command, CLI::App& app) {
   return parser;
 }
 
-// Copies what was given, also when an error ended the parsing.
+// Copies the given values, also after a parsing error.
 void take_given(Parser& parser) {
   for (const auto& [parsed, option] : parser.options) option->given = parsed->results();
   for (const CLI::Option* const parsed : parser.app->parse_order())

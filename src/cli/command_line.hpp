@@ -16,7 +16,7 @@ struct ParsedLine {
   const Command* command = nullptr;  // the program itself if no command was named
 };
 
-// Sets the options' targets and what was given. Throws Error.
+// Sets the options' targets and records the given options. Throws Error.
 ParsedLine parse_command_line(Command& program, std::vector<std::string> arguments);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtrace completion: scripts for shells, made from the commands' own options so that they cannot fall behind.
+// kmemtrace completion: shell scripts made from the commands' own options, so that they stay up to date.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -35,14 +35,14 @@ std::string command_words(const Command& program) {
   return words;
 }
 
-// A name of the program's own: not a line's other words.
+// True for a name of the program's own, not for other words of a line.
 bool is_name(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
 
-// The names that help lists below an option, a line each: "  name   what it is".
+// The names that help lists below an option, a line each: "  name   meaning".
 std::vector<std::string> listed_names(const std::string& help) {
   std::vector<std::string> names;
   for (const std::string_view line : split(help, '\n')) {
@@ -53,7 +53,7 @@ std::vector<std::string> listed_names(const std::string& help) {
   return names;
 }
 
-// What one argument may be, where its whole help is that: "bash, zsh or fish".
+// The values of an argument whose whole help is the list: "bash, zsh or fish".
 std::vector<std::string> named_in_words(std::string help) {
   if (const std::size_t last = help.rfind(" or "); last != std::string::npos) help.replace(last, 4, ", ");
   std::vector<std::string> names;
@@ -65,8 +65,8 @@ std::vector<std::string> named_in_words(std::string help) {
   return names.size() > 1 ? names : std::vector<std::string>();
 }
 
-// What may follow an option; empty: any text, or a file. Columns are listed with one of the options that take them,
-// keys of groups in the help of `report`, to which that of other commands points.
+// The values of an option; empty: any text, or a file. Columns are listed at one of the options that take them. Keys of
+// groups are in the help of `report`, to which other commands refer.
 std::string value_words(const Command& program, const Command& command, const Option& option) {
   std::vector<std::string> names = option.rules.words;
   if (names.empty()) names = listed_names(option.help);
@@ -79,13 +79,13 @@ std::string value_words(const Command& program, const Command& command, const Op
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// Of the first argument, as `fleet` asks for one.
+// Values of the first argument, which `fleet` needs.
 std::string argument_words(const Command& program, const Command& command) {
   const auto argument = std::ranges::find_if(command.options, &Option::is_argument);
   return argument == command.options.end() ? "" : value_words(program, command, *argument);
 }
 
-// bash: a line of the case that tells what follows which option of which command.
+// bash: a line of the case statement with the values of a command's options.
 std::string bash_values(const Command& program, const Command& command) {
   std::string out;
   for (const Option& option : command.options) {
@@ -157,7 +157,7 @@ complete -o default -o bashdefault -F _kmemtrace kmemtrace
   return out + bash_script_of_old_names(program);
 }
 
-// In single quotes, with what _arguments and _describe take for their own syntax taken out.
+// In single quotes, without the syntax characters of _arguments and _describe.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, text.find('\n'))) {
@@ -212,7 +212,6 @@ std::string zsh_script(const Command& program) {
   return out;
 }
 
-// In single quotes.
 std::string fish_text(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, text.find('\n'))) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kLongestTerm = 26;  // longer ones get a line of their own
 
-// One line's words, on lines no longer than `width`: the first after `indent` blanks, the others after `hang`.
+// Wraps one line's words at `width`: the first line after `indent` blanks, the others after `hang`.
 std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t hang, std::size_t width) {
   std::string out(indent, ' ');
   std::size_t used = indent;
@@ -38,7 +38,7 @@ std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t 
   return out + "\n";
 }
 
-// Where the second column of "  term   meaning" starts; the first word where there is only one.
+// Column of the second column in "  term   meaning"; of the first word if there is only one.
 std::size_t second_column(std::string_view line) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first == std::string_view::npos) return 0;
@@ -46,7 +46,7 @@ std::size_t second_column(std::string_view line) {
   return gap == std::string_view::npos ? first : std::min(line.find_first_not_of(' ', gap), line.size());
 }
 
-// Each line of the text wrapped by itself after `indent` blanks; one that starts with a blank hangs at its second
+// Wraps each line of the text separately after `indent` blanks; a line that starts with a blank hangs at its second
 // column.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
@@ -55,10 +55,10 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return out;
 }
 
-// Lines of a paragraph that were broken in the source become one.
+// Joins lines of a paragraph that were broken in the source.
 std::string joined_paragraphs(std::string_view text) {
   std::string out;
-  bool open = false;  // the last line may go on
+  bool open = false;  // the last line may continue
   for (const std::string_view line : split(text, '\n')) {
     const bool words = !line.empty() && line.front() != ' ';
     if (!out.empty()) out += open && words ? ' ' : '\n';
@@ -68,7 +68,7 @@ std::string joined_paragraphs(std::string_view text) {
   return out;
 }
 
-// A term and what it means, as a hanging paragraph at `column`.
+// A term and its meaning, as a hanging paragraph at `column`.
 std::string entry(const std::string& term, std::string_view meaning, std::size_t column, std::size_t width) {
   std::string text = wrapped(meaning, column, width);
   std::string head = std::string(kIndent, ' ') + term;

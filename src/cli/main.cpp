@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The program: its commands, and what becomes of their errors.
+// The program: its commands, and the reporting of their errors.
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -42,7 +42,7 @@ int run_nothing(const Command&) {
   throw Error("No command given").hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
 }
 
-// The names that the program had in 2008, each with the words that it stands for. They are links to the one program.
+// The program's names of 2008, with the words that they stand for. They are links to this program.
 struct OldName {
   std::string_view name;
   std::vector<std::string> words;

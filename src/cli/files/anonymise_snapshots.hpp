@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Writes them into a .kmt, and gives the names of what is left out. Throws Error.
+// Writes them into a .kmt, and returns the names of dropped parts. Throws Error.
 std::vector<std::string> anonymise_snapshots(const std::string& input, const std::string& output,
                                              const PseudonymKey& key);
 

@@ -66,7 +66,7 @@ Exit status:
      this has no place for a part of it, which is said
   2  wrong usage, or a file cannot be read or written)";
 
-// Damage is said where it was found, as `check` says it; then what the output cannot tell of any more.
+// Prints damage as `check` does, then losses of the conversion.
 bool print_damage(const ConvertArguments& options, const Findings& findings) {
   bool damaged = false;
   for (const Finding& finding : findings.kept()) {
@@ -114,7 +114,7 @@ PseudonymKey key_for(const ConvertArguments& options) {
   return key_of(secret);
 }
 
-// Of a file, or of all files of a folder.
+// Bytes of a file, or of all files of a folder.
 std::uintmax_t bytes_of(const fs::path& path) {
   std::error_code code;
   if (!fs::is_directory(path, code)) return fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;

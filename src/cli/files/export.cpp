@@ -76,7 +76,7 @@ Exit status:
   130  interrupted by Ctrl+C; the export covers the part that was read; clickhouse shows none of it, and the same
        command continues)";
 
-// Whether all of the trace was read.
+// Returns whether all of the trace was read.
 using Export = bool (*)(const ExportArguments&, ResultFile&);
 
 ReportRequest request_of(const ExportArguments& options) {
@@ -111,7 +111,7 @@ bool export_collapsed(const ExportArguments& options, ResultFile& file) {
                        [metric](const StackProfile& profile) { return collapsed_export(profile, metric); });
 }
 
-// Streams the events into what `make_sink` makes of the trace, until it is at its end or `wanted` is false.
+// Streams the events into the sink from `make_sink`, until the trace's end or `wanted` is false.
 template <typename MakeSink>
 bool stream(OpenedTrace& trace, const ReportRequest& request, const bool& wanted, MakeSink&& make_sink) {
   auto&& sink = make_sink(trace.info(), trace.symbols());
@@ -124,7 +124,7 @@ void say_what_was_read(const OpenedTrace& trace) {
   trace.say_lack_of_calls();
 }
 
-// What events are to be told with: names of caches and of tasks, as they are grouped by in reports.
+// Requests the names of caches and tasks, by which reports group.
 ReportRequest stream_request(const ExportArguments& options) {
   ReportRequest request = request_of(options);
   request.by = {GroupKey::cache, GroupKey::comm};
@@ -161,7 +161,7 @@ bool export_sqlite(const ExportArguments& options, ResultFile& file) {
   return complete;
 }
 
-// What else than its bytes makes of a trace what is loaded.
+// The options that change the loaded rows of a trace.
 std::string selection_of(const ExportArguments& options) {
   const FilterOptions& filter = options.filter;
   const TraceOptions& trace = options.analyse.trace;
@@ -201,7 +201,7 @@ AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, con
   return slices;
 }
 
-// Of the tasks and the time that are selected, with all that was allocated inside.
+// Calls of the selected tasks and time, with all allocations inside.
 CallGraphResult calls_of(const ExportArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
   ReportRequest request;
@@ -257,7 +257,7 @@ bool export_chrome(const ExportArguments& options, ResultFile& file) {
   return export_tracks(options, file, chrome_export);
 }
 
-// ExportArguments that some formats have no use for.
+// Options for some formats only.
 enum class OwnOptions { none, of_stacks, of_tracks, of_clickhouse };
 struct OwnOption {
   const char* name;
@@ -329,7 +329,9 @@ int run(const Command& command, ExportArguments& options) {
   const bool complete = format.run(options, file);
   file.finish();
   if (complete) return 0;
-  if (format.options != OwnOptions::of_clickhouse) say_interrupted("export");  // a part is not shown, which was said
+  if (format.options != OwnOptions::of_clickhouse)
+    say_interrupted("export");  // a partial trace stays hidden, which
+                                // was reported
   return kInterruptedExitCode;
 }
 

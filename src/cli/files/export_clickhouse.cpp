@@ -22,7 +22,7 @@ namespace kmt {
 
 namespace {
 
-// Another one where rows of a trace become others than they were: then it is another trace.
+// A new version if a trace's rows change: then it is another trace.
 constexpr std::string_view kRows = "kmemtrace.fleet.rows/5";
 
 bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }
@@ -53,7 +53,7 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
       .hint("Say it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
 }
 
-// What machines are called that nobody named (CONFIG_DEFAULT_HOSTNAME, and installers'): many are.
+// Default names of machines (CONFIG_DEFAULT_HOSTNAME, and installers'), which many machines share.
 bool is_nobodys_name(std::string_view host) {
   return host.empty() || host == "(none)" || host == "localhost" || host == "localhost.localdomain";
 }
@@ -150,7 +150,7 @@ void ClickHouseExport::say_what_was_loaded(bool complete) const {
   say("note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
   if (trace_.with_events) say("; {}", blocks_text(sink_->events(), "events"));
   say("\n");
-  // It is loaded: that this cannot be told is no error.
+  // The trace is loaded: failing to compare it is not an error.
   std::uint64_t others = 0;
   try {
     others = traces_of_its_time(server_, trace_);

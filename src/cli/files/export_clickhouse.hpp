@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `kmemtrace export --to clickhouse`: what a trace is called in a fleet, and its way there.
+// `kmemtrace export --to clickhouse`: a trace's identity in a fleet, and its upload.
 #pragma once
 
 #include <optional>
@@ -22,20 +22,20 @@ struct ClickHouseOptions {
 // --level, --host, --recorded-at, --retry. The options must outlive the command.
 void add_clickhouse_options(Command& command, ClickHouseOptions& options);
 
-// Takes the URL out of the words of a command line. Throws Error where there is none.
+// Takes the URL out of a command line's words. Throws Error if there is none.
 std::string take_url(std::vector<std::string>& words);
 
-// `retry`: how long it is tried again, which is said on stderr; empty: as usual. Throws Error.
+// `retry`: duration of retries, which are reported on stderr; empty: the default. Throws Error.
 ServerAddress server_at(const std::string& url, const std::string& retry);
 
 class ClickHouseExport {
  public:
-  // Makes the tables where there are none. `selection`: what, beside its bytes, makes of the trace what is loaded.
-  // Throws Error, also where neither trace nor options say of which host it is, and when it was recorded.
+  // Creates missing tables. `selection`: the options that change the trace's rows. Throws Error, also if the trace and
+  // options lack the host or the time of recording.
   ClickHouseExport(const ClickHouseOptions& options, const std::vector<std::string>& files,
                    const std::string& selection, const TraceInfo& info);
 
-  bool is_there_already() const;  // says so on stderr
+  bool is_there_already() const;  // reports it on stderr
   FleetExport* sink(const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers);
   void say_what_was_loaded(bool complete) const;
 

@@ -81,7 +81,7 @@ std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::str
   return keys;
 }
 
-// Of times that hold something.
+// Throws Error for an empty time range.
 FleetSelection checked(FleetSelection selection) {
   if (selection.since && selection.until && *selection.since >= *selection.until)
     throw Error("Nothing can be since a time that is not before the one of until")
@@ -164,7 +164,7 @@ void schema(ClickHouse& server, const FleetArguments& options) {
 struct Question {
   std::string_view name;
   void (*ask)(ClickHouse&, const FleetArguments&);
-  std::string_view options;  // of those below that it takes
+  std::string_view options;  // the accepted ones of those below
 };
 constexpr std::array kQuestions = {
     Question{"report", report, " --host --kernel --since --until --by --sort --limit --json "},

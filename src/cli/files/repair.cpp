@@ -43,7 +43,7 @@ Exit status:
   0  repaired, or there was nothing to repair
   2  wrong usage, or the file cannot be read, written or repaired)";
 
-// A file that is being written will get its index from its writer. File systems that know no leases cannot tell.
+// A file that is being written will get its index from its writer. File systems without leases cannot show this.
 void refuse_while_written(const std::string& path) {
   const FileDescriptor file = open_file(path, O_RDONLY);
   if (::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN) return;
@@ -106,7 +106,7 @@ void repair(const RepairArguments& options) {
       kmt_format::write_repaired(options.output, file, plan);
     } else if (plan.needed && plan.only_end()) {
       const std::uint64_t size = file.size();
-      mapping.reset();  // nobody may look at pages that are cut off
+      mapping.reset();  // reading pages beyond the file's end would crash
       kmt_format::repair_in_place(options.file, size, plan);
     } else if (plan.needed) {
       kmt_format::write_repaired(std::filesystem::canonical(options.file), file, plan);

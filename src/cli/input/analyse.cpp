@@ -22,13 +22,13 @@ class NoNames : public SymbolNames {
   std::string name(std::uint64_t address) const override { return fmt::format("{:#x}", address); }
 };
 
-// What is read before or besides must not keep what calls were recorded with: nobody would give it back.
+// Preliminary readings must not keep raw records of calls: they would never give them back.
 TraceOptions without_call_records(TraceOptions options) {
   options.call_records = false;
   return options;
 }
 
-// Whether that is so of a batch near the begin of a trace.
+// True if the condition holds for a batch near the start of a trace.
 template <typename Condition>
 bool begins_with(const TraceOptions& options, Condition&& condition) {
   constexpr std::size_t kEnough = 100'000;  // events
@@ -132,7 +132,7 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
 
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
                                   CallsQuestion* calls) {
-  // Reading, matching and booking are about as much work each.
+  // Reading, matching and booking take about equal time.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
                                ? options.threads

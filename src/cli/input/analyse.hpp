@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From a trace's file to a result, as report and its relatives do it.
+// From a trace's file to a result, for report and similar commands.
 #pragma once
 
 #include <memory>
@@ -19,24 +19,24 @@ namespace kmt {
 
 struct AnalyseOptions {
   TraceOptions trace;
-  unsigned threads = 0;  // 0: as many as help
+  unsigned threads = 0;  // 0: as many as are useful
   SymbolOptions symbols;
   WrapperOptions wrappers;
-  bool names = true;                  // false: the result shows no code, whose addresses stay hexadecimal
-  std::string btf;                    // types of calls, of a trace that holds none; empty: nothing is named
+  bool names = true;                  // false: the result shows no code; addresses stay hexadecimal
+  std::string btf;                    // types of calls, for a trace without any; empty: none
   bool btf_is_checked = false;        // they are known to be the traced kernel's
-  bool says_lack_of_cgroups = false;  // on stderr, where the keys ask for them
+  bool says_lack_of_cgroups = false;  // on stderr, if the keys need them
   bool call_paths = false;            // events without a stack get the traced calls around them as one
 };
 
-// All of them but FILE. The options must outlive the command.
+// All options except FILE. They must outlive the command.
 void add_analyse_options(Command& command, AnalyseOptions& options);
 
-// A trace that is opened for an analysis, its names, and what has to be known of it before its first event.
+// A trace opened for an analysis, its names, and facts needed before its first event.
 class OpenedTrace {
  public:
-  // Fills in what of the requests comes from the trace: who calls wrappers, what tasks are called. The options must
-  // outlive this, and this what is made of the requests.
+  // Completes the requests from the trace: callers of wrappers, names of tasks. The options must outlive this object,
+  // which must outlive objects made with the requests.
   OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests);
   OpenedTrace(const OpenedTrace&) = delete;
   OpenedTrace& operator=(const OpenedTrace&) = delete;
@@ -44,16 +44,17 @@ class OpenedTrace {
 
   const TraceInfo& info() const { return source_->info(); }
   const Symbols& symbols() const { return symbols_; }
-  const SymbolNames& names() const;  // the symbols', where the options want names
+  const SymbolNames& names() const;  // the symbols', if the options want names
   CallerFinder& callers() { return callers_; }
   Source& source() { return *calls_; }
-  // Reads the trace once before, where a request needs that, and fills the names of caches of those that do. To be
-  // called in any case. False at Ctrl+C.
+  // Reads the trace once in advance if a request needs that, and fills those requests' names of caches. It must be
+  // called. False after Ctrl+C.
   bool read_ahead(std::span<CacheNames* const> caches);
-  bool has_calls() const { return calls_->has_calls(); }  // in what was read
-  // Gives the stream all events, until the trace is at its end or `wanted` is false, and ends it. False at Ctrl+C.
+  bool has_calls() const { return calls_->has_calls(); }  // in the part already read
+  // Passes all events to the stream, until the trace's end or `wanted` is false, and ends the stream. False after
+  // Ctrl+C.
   bool stream(EventStream& events, const bool& wanted = kAlways);
-  // Says on stderr that call paths were asked for, and the trace, which was read, holds no calls.
+  // Notes on stderr that call paths were requested, but the trace, now read, has no calls.
   void say_lack_of_calls() const;
 
  private:
@@ -65,31 +66,31 @@ class OpenedTrace {
   Symbols symbols_;
   CallerFinder callers_;
   std::optional<ModuleTimes> modules_;
-  std::optional<CallPaths> calls_;  // what reads the trace, through the one before
+  std::optional<CallPaths> calls_;  // reads the trace, through the one before
   bool for_tasks_ = false;
   bool for_modules_ = false;
-  std::unique_ptr<Source> ahead_;  // the same trace, where it is read twice
+  std::unique_ptr<Source> ahead_;  // the same trace, if it is read twice
 };
 
-// The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.
+// After Ctrl+C the result covers a part of the trace and has `complete` false.
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
-// What a reading is asked of a trace's calls, whatever the requests of the reports select.
+// A request for a trace's calls, independent of the reports' selections.
 struct CallsQuestion {
   bool wanted = true;        // false: only whether there are any
-  CallGraphRequest request;  // types are those of the trace, or of the options' file
-  bool there = false;        // in what was read
+  CallGraphRequest request;  // types are the trace's, or those of the options' file
+  bool there = false;        // in the part already read
   CallGraphResult result;
 };
 
-// The same for several questions, which are answered in one reading. `calls`: one more of them.
+// The same for several requests in one reading. `calls`: another one of them.
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
                                   CallsQuestion* calls = nullptr);
 
-// Whether an event near the begin of the trace has a stack of the kernel. Where none has, later ones may: what was made
-// of the whole trace tells (TraceSummary::stacks).
+// True if an event near the trace's start has a kernel stack. Otherwise later ones may have one: a result of the whole
+// trace shows it (TraceSummary::stacks).
 bool begins_with_stacks(const AnalyseOptions& options);
-// The same of calls of kernel functions (OpenedTrace::has_calls).
+// The same for calls of kernel functions (OpenedTrace::has_calls).
 bool begins_with_calls(const AnalyseOptions& options);
 
 }  // namespace kmt

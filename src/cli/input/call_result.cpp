@@ -18,8 +18,8 @@ namespace kmt {
 
 namespace {
 
-// Whether types are of the kernel that was traced; empty: nothing tells. BTF alone does not say whose it is, but that
-// of the kernel that runs here is at hand.
+// Whether types are the traced kernel's; empty: unknown. Raw BTF carries no build ID, so compare it with the running
+// kernel's BTF.
 std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo& info) {
   const std::string build_id(note_in(info.recording.notes, "kernel_build_id"));
   const std::optional<bool> same = is_of_kernel(file, build_id);

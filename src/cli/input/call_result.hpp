@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A result about a trace's calls, with what the graph of them does not know itself.
+// Completes a result about a trace's calls with facts that its graph does not have.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace kmt {
 
-// Other types than the traced kernel's own make other arguments of the same registers: says so, or that nothing tells,
-// or that those in the file are not used. Of no `file` nothing.
+// Types of another kernel turn the same registers into other arguments. Notes that they are another kernel's or of
+// unknown origin, or that those in the file are unused. Without `file`, prints nothing.
 void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types);
 
-// After the end of the trace, once: what names and types lack, and which functions were refused or not called.
+// Call it once after the trace's end. Notes missing names and types, and functions that were refused or not called.
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The calls of a trace that is read for something else: a source whose events go to a call graph on their way.
+// A source that passes events to a call graph on their way to another analysis.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace kmt {
 
 class CallsAlongside : public Source {
  public:
-  // The trace must outlive this. Its types are used, or those of the file `btf`, as CallTypeSource says.
+  // The trace must outlive this. Its types are used, or those of the file `btf`, as in CallTypeSource.
   CallsAlongside(OpenedTrace& trace, CallGraphRequest request, const std::string& btf);
 
   const TraceInfo& info() const override { return trace_.info(); }
@@ -28,7 +28,7 @@ class CallsAlongside : public Source {
   OpenedTrace& trace_;
   CallTypeSource types_;
   CallGraph graph_;
-  ReportRequest request_;  // all events: what one task frees another allocated
+  ReportRequest request_;  // all events: tasks free other tasks' memory
   EventStream events_;
   EventBatch copy_;
 };

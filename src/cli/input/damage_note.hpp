@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// For results that are carried away without the trace's own report: what the trace lacks is said on stderr.
+// Notes on stderr about an incomplete trace, for results that are used without the trace's own report.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace kmt {
 
-// Nothing is said of a whole trace.
+// Prints nothing for a complete trace.
 void say_damage(const Findings& findings);
-// Of a result, "export", that Ctrl+C made one of a part.
+// For a result such as "export" that is partial because of Ctrl+C.
 void say_interrupted(std::string_view result);
 
-// Where the recording noted the cgroups of tasks, and all of these were in the root.
+// For a recording with tasks' cgroups in which all tasks were in the root.
 void say_lack_of_cgroups(const TraceInfo& info);
 
 }  // namespace kmt

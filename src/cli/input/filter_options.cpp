@@ -14,7 +14,7 @@ ignored.)";
 
 namespace {
 
-// Globs may hold brackets, which CLI11 would take for a list's.
+// Globs may have brackets, which CLI11 would take for a list.
 void add_globs(Command& command, const char* name, std::vector<std::string>& values, const std::string& help) {
   command.option(name, &values, "GLOB", help, {.repeats = true});
 }

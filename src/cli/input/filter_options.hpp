@@ -23,11 +23,10 @@ struct FilterOptions {
 
 // The options must outlive the command.
 void add_filter_options(Command& command, FilterOptions& options);
-// Those of them that any event can be selected by, not only an allocation: when, where, by whom. `what` is selected:
-// "events".
+// Only the options that select any event, not only allocations: by time, place and task. `what` is selected: "events".
 void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what);
 
-// Throws Error where a value is wrong.
+// Throws Error for a wrong value.
 ReportFilter filter_of(const FilterOptions& options);
 
 // For the help of such a command.

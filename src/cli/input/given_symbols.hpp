@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace's records on their way to another file, with the symbols of its kernel where it holds none (perf.data): what
-// is read elsewhere, or has its code moved, cannot be named any more.
+// A trace's records on their way to another file, with symbols of its kernel if it has none (perf.data). Code that is
+// moved, or read on another machine, cannot be named later.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace kmt {
 
 class GivenSymbols : public RecordSink {
  public:
-  // What remains goes to `sink`, which has to outlive this. Says on stderr where symbols came from, naming the trace.
+  // `sink` receives the result and must outlive this. Notes on stderr where symbols came from, naming the trace.
   GivenSymbols(KernelSymbolFiles files, std::string name, RecordSink& sink)
       : files_(std::move(files)), name_(std::move(name)), sink_(sink) {}
 
-  void describe(const TraceDescription& description) override;  // throws Error, as symbols_from_elsewhere()
+  void describe(const TraceDescription& description) override;  // throws Error, like symbols_from_elsewhere()
   void begin_stream(const RecordStream& stream) override { sink_.begin_stream(stream); }
   void record(std::uint64_t ticks, Bytes record) override { sink_.record(ticks, record); }
   void lost(std::optional<std::uint64_t> count) override { sink_.lost(count); }

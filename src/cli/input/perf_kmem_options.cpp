@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPerfKmem = "perf-kmem";
 
-// An option of perf's, and what does the same elsewhere.
+// An option of perf's, and the equivalent one elsewhere.
 struct Peer {
   const char* option;
   const char* otherwise;
@@ -28,7 +28,7 @@ constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"
                                Peer{"--raw-ip", "--columns address,hits,allocated"},
                                Peer{"--line", "--limit"}};
 
-// Each --line is of the table that was named last before it, as perf has it of the addresses where none was.
+// Each --line belongs to the last table before it; like perf, to the addresses without one.
 void take_lines(const Command& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
   std::size_t next = 0;
   bool of_addresses = true;

@@ -26,8 +26,7 @@ struct PerfKmemFlags {
 // The options must outlive the command.
 void add_perf_kmem_options(Command& command, PerfKmemFlags& options);
 
-// What the command line asks for in the style of perf kmem; empty: another style. Throws Error where options do not go
-// together.
+// Returns the options for the style of perf kmem; empty for another style. Throws Error for conflicting options.
 std::optional<PerfKmemOptions> perf_kmem_options(const Command& command, const PerfKmemFlags& options,
                                                  std::size_t limit);
 

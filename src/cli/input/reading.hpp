@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading a trace to its end, as every command that reads one does.
+// Reads a trace to its end, for every command that needs this.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// A line on stderr for work that takes longer than half a second; nothing where stderr is no terminal.
+// Shows a line on stderr for work longer than half a second, if stderr is a terminal.
 class ReadingProgress {
  public:
   explicit ReadingProgress(bool wanted);
@@ -30,14 +30,13 @@ class ReadingProgress {
   Clock::time_point next_;
 };
 
-// What `record` writes when it is told nothing; where that is not there a trace.dat, or the folder with what kmemtraced
-// wrote.
+// The default output of `record`; if it is missing, a trace.dat, or the folder if kmemtraced wrote there.
 std::string default_trace();
 
-// What `-` names. All of it is read by the first call and kept: it may be asked for again.
+// The file `-`. The first call reads all of it and keeps it for later calls.
 TraceFile standard_input();
 
-// open_trace(), of `-` from standard input, with a hint for whoever has no trace yet.
+// open_trace(), with `-` for standard input, and a hint if no trace was recorded yet.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 
 // Another source, read to its end or to Ctrl+C, with a progress line.
@@ -49,7 +48,7 @@ class WatchedSource : public Source {
   TraceInfo& info() override { return source_.info(); }
   bool read(EventBatch& batch) override;
   double progress() const override { return source_.progress(); }
-  // False when Ctrl+C ended it before the trace's end.
+  // False if Ctrl+C ended it before the trace's end.
   bool complete() const { return !interrupted_; }
 
  private:
@@ -61,7 +60,7 @@ class WatchedSource : public Source {
   bool interrupted_ = false;
 };
 
-// Gives every batch to `sink`. False when Ctrl+C ended it before the trace's end.
+// Gives every batch to `sink`. False if Ctrl+C ended it before the trace's end.
 bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress);
 
 }  // namespace kmt

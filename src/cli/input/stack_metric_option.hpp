@@ -19,7 +19,7 @@ inline void add_metric_option(Command& command, std::string& metric, const std::
   command.option("--metric", &metric, "METRIC", text);
 }
 
-// Throws Error where there is none of that name.
+// Throws Error for an unknown name.
 inline StackMetric metric_named(const std::string& name) {
   std::vector<std::string> names;
   for (const StackMetricInfo& info : stack_metrics()) {

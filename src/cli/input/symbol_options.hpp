@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The options by which commands that show call sites are told of debug info and of wrappers.
+// Options about debug info and wrappers, for commands that show call sites.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct WrapperOptions {
 
 // --lines, --vmlinux and those below
 void add_symbol_options(Command& command, SymbolOptions& options);
-// --debug-dir, --kallsyms, --symfs, --debuginfod: where names come from
+// --debug-dir, --kallsyms, --symfs, --debuginfod: sources of names
 void add_name_options(Command& command, SymbolOptions& options);
 // --kallsyms alone
 void add_kallsyms_option(Command& command, SymbolOptions& options);

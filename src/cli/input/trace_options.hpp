@@ -17,7 +17,7 @@ namespace kmt {
 struct TraceOptions {
   std::vector<std::string> files;     // of one trace; empty: default_trace()
   std::optional<std::string> buffer;  // of a trace with several
-  std::string abi;                    // of relay files; empty: it is found out
+  std::string abi;                    // of relay files; empty: detect it
   bool progress = true;
   bool call_records = false;  // as in OpenOptions
 };
@@ -29,7 +29,7 @@ struct ResultOptions {
 
 // FILE. The options must outlive the command, here and below.
 void add_file_option(Command& command, TraceOptions& options);
-// -o, of commands whose result is a file (ResultFile); `more` is what else there is to say.
+// -o, for commands whose result is a file (ResultFile); `more` is further help.
 void add_output_option(Command& command, std::string& path, std::string_view more = {});
 // --abi
 void add_abi_option(Command& command, std::string& abi);
@@ -37,14 +37,14 @@ void add_abi_option(Command& command, std::string& abi);
 void add_trace_options(Command& command, TraceOptions& options);
 // --threads
 void add_threads_option(Command& command, unsigned& threads);
-// --limit or --top, of `what`: "groups in each table"
+// --limit or --top; `what`: "groups in each table"
 void add_limit_option(Command& command, std::size_t& limit, const std::string& what);
 // --no-color, --ascii
 void add_style_options(Command& command, StyleOptions& options);
-// --json, these, and --raw, which prints this: "plain digits and full names"
+// --json, these, and --raw, which prints `raw`: "plain digits and full names"
 void add_result_options(Command& command, ResultOptions& options, const std::string& schema, const std::string& raw);
 
-// Opens what was named, or the usual file.
+// Opens the named files, or the default one.
 std::unique_ptr<Source> open_for_reading(const TraceOptions& options);
 
 }  // namespace kmt

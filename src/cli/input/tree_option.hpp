@@ -16,7 +16,7 @@ inline void add_tree_option(Command& command, bool& tree) {
                "when the trace began: make, not the compilers that it starts.");
 }
 
-// Of the keys that were asked for. Throws Error where no process is among them.
+// For the requested keys. Throws Error if none is a process.
 inline void set_tree(ReportRequest& request, bool tree) {
   request.tree = tree;
   if (tree && std::ranges::find(request.by, GroupKey::process) == request.by.end())

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nanoseconds since boot; 0: not known.
+// Nanoseconds since boot; 0: unknown.
 std::uint64_t uptime_of(const std::string& folder) {
   for (const char* const name : {"/uptime", "/proc/uptime"})
     if (const auto text = try_read_file(folder + name)) {
@@ -40,7 +40,7 @@ std::uint64_t uptime_of(const std::string& folder) {
 
 std::string name_in(const std::string& folder) { return fs::path(folder).filename(); }
 
-// In the order that the folders' names say, or else that of their uptimes.
+// By the order in the folders' names, or else by their uptimes.
 void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
   if (sort_by_time_said(names)) return;
   const auto uptime = [&parent](const std::string& name) { return uptime_of(fmt::format("{}/{}", parent, name)); };
@@ -54,7 +54,7 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes tell; they are taken as {}", fmt::join(names, ", "));
 }
 
-// One without an uptime among others that have one says nothing of how anything went, and would hide their times.
+// A copy without uptime among others that have one is useless for growth, and would hide their times.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto has_none = [](const std::string& folder) { return uptime_of(folder) == 0; };
   const auto without = static_cast<std::size_t>(std::ranges::count_if(folders, has_none));
@@ -67,7 +67,7 @@ void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   }
 }
 
-// Ticks of all states by one clock. When files were written says nothing: copies are written when they are copied.
+// Ticks of all states by one clock. Modification times are useless: they are times of copying.
 void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::uint64_t> uptimes(folders.size());
   std::ranges::transform(folders, uptimes.begin(), uptime_of);
@@ -82,7 +82,7 @@ void take_times(const std::vector<std::string>& folders, std::uint64_t duration_
     copied.states[i].ticks = duration_ns != 0 ? duration_ns / (folders.size() - 1) * i : uptimes[i];
 }
 
-// Two snapshots that `kmemtrace snapshot` wrote, which know when that was.
+// Two snapshots of `kmemtrace snapshot`, which have times.
 void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   for (const std::string& path : {copied.before_path, copied.after_path}) {
     SnapshotFile file(path);
@@ -95,7 +95,7 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   }
 }
 
-// Why what it says would be taken for numbers of the kernel that it never said; empty: it is whole.
+// Returns why its numbers would be wrong; empty if it is complete.
 std::string take_state(const std::string& folder, StateSample& state) {
   try {
     state = collect_copies(folder);

@@ -25,7 +25,7 @@ std::string any_of(const char* field, const std::vector<std::string>& values) {
   return fmt::format("{}", fmt::join(terms, " || "));
 }
 
-// Bytes of an object with padding, by slabinfo: what kernels that do not name caches where they allocate are asked for.
+// Bytes of an object with padding, from slabinfo: for kernels whose allocation events do not name caches.
 std::vector<std::string> object_bytes(const std::vector<std::string>& caches, const StateSample& snapshot) {
   std::vector<std::string> sizes;
   for (const SlabInfo& cache : parse_slabinfo(text_of(snapshot, "slabinfo")).caches)
@@ -76,7 +76,7 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     const std::string of_orders = narrowing.pages ? "" : any_of("order", orders);
     const std::string no_users = "!(gfp_flags & 8)";  // __GFP_MOVABLE, of users' memory and the page cache
     add("kmem:mm_page_alloc", of_orders.empty() ? no_users : fmt::format("{} && ({})", no_users, of_orders));
-    // What was split is freed in parts, of a smaller order, and never of a larger one.
+    // Split pages are freed in parts, of a smaller order and never of a larger one.
     add("kmem:mm_page_free", narrowing.pages ? "" : fmt::format("order <= {}", std::ranges::max(narrowing.orders)));
   }
   if (options.events.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events of an exact recording that is narrowed, in the kernel, to what grows.
+// The events of an exact recording, narrowed in the kernel to the growing memory.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-// Adds them to `options`, each with its filter. `snapshot` tells the sizes of caches, which kernels that name no caches
-// where they allocate are asked for. Throws Error where the kernel cannot be asked for any of it.
+// Adds them to `options`, each with its filter. `snapshot` has the sizes of caches, for kernels whose allocation events
+// do not name caches. Throws Error if the kernel has none of these events.
 void select_events(const Narrowing& narrowing, const std::string& tracefs, const StateSample& snapshot,
                    RecordOptions& options);
 

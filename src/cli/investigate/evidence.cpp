@@ -25,7 +25,7 @@ constexpr double kShortestStep = 1e-6;  // seconds
 constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat, MemorySource::vmstat_rate,
                                      MemorySource::slabinfo_objects, MemorySource::slabinfo_pages};
 
-// Beyond what any machine has, and small enough for all that is reckoned with it.
+// More than any machine has, and small enough for calculations.
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostBytes = 1e18;
 
@@ -35,7 +35,7 @@ double number(const SortedJson& json, double least, double most) {
   return value;
 }
 double seconds_of(const SortedJson& json) { return number(json, 0, kMostSeconds); }
-// Differences and estimates may be a little less than nothing.
+// Differences and estimates may be slightly negative.
 double bytes_of(const SortedJson& json) { return number(json, -kMostBytes, kMostBytes); }
 
 std::uint64_t whole(const SortedJson& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
@@ -73,7 +73,7 @@ MemorySeries series_of(const SortedJson& json) {
   return series;
 }
 
-// Live bytes as what changed them: most groups change in few steps.
+// Changes of live bytes instead of values: most groups change in few steps.
 SortedJson to_json(const GrowthGroup& group) {
   SortedJson changes = SortedJson::array();
   double before = 0;
@@ -151,7 +151,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   if (json.at("schema") != kSchema) throw Error("it is of another version");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
-  result.host = json.value("host", "");  // which the first ones did not have
+  result.host = json.value("host", "");  // missing in early versions
   result.watched = true;
   result.start_unix_ns = whole(json.at("start_unix_ns"));
   result.cut_short = json.at("cut_short").get<std::string>();
@@ -162,7 +162,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   evidence.seconds = seconds_of(json.at("seconds"));
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
-  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // which the first ones did not have
+  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // missing in early versions
     evidence.setup_begin_seconds = seconds_of(set_up->at(0));
     evidence.setup_end_seconds = seconds_of(set_up->at(1));
   }
@@ -172,7 +172,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
                         narrowing.at("pages").get<bool>()};
   for (const SortedJson& series : json.at("states")) evidence.states.push_back(series_of(series));
   if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
-  const SortedJson cgroups = json.value("memory_cgroups", SortedJson());  // which the first ones did not have
+  const SortedJson cgroups = json.value("memory_cgroups", SortedJson());  // missing in early versions
   if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
 }
 

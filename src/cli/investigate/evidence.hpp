@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an investigation watched, as a file of its folder: so `investigate --from` judges the same again.
+// The observations of an investigation as a file of its folder, so that `investigate --from` reaches the same verdicts.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace kmt {
 
 inline constexpr const char* kEvidenceFile = "evidence.json";
 
-// All but the trace, which is a file of its own; of the result what was known before anything was judged.
+// All except the trace, which is another file; of the result, the parts known before any verdict.
 std::string json_evidence(const InvestigationResult& result, const InvestigationEvidence& evidence);
-// Throws Error where the file is not what json_evidence() wrote.
+// Throws Error for a file that json_evidence() did not write.
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence);
 
 }  // namespace kmt

@@ -48,7 +48,7 @@ constexpr const char* kUsualDuration = "2m";
 constexpr int kCannotTellExitCode = 4;
 
 struct InvestigateArguments {
-  std::string duration;  // empty: as usual, or of copies what they say
+  std::string duration;  // empty: the default, or for copies the time in them
   std::string output;
   std::string from;
   std::string threshold;
@@ -114,7 +114,7 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   if (evidence.seconds == 0) evidence.seconds = static_cast<double>(report.trace.recorded_ns) / 1e9;
 }
 
-// A trace that cannot be read does not take away what was seen otherwise.
+// Runs although a trace is unreadable, because other observations remain.
 bool could_read_trace(const std::string& path, const std::function<bool()>& by_stack, InvestigationEvidence& evidence,
                       InvestigationResult& result) {
   try {
@@ -153,7 +153,7 @@ int give(const InvestigateArguments& options, InvestigationPlace& place, const s
   place.finish();
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
   if (result.conclusion.verdict == GrowthVerdict::grows) return static_cast<int>(ExitCode::found);
-  const bool was_cut_short_now = result.cost && !result.complete;  // not when it was watched
+  const bool was_cut_short_now = result.cost && !result.complete;  // the reading now, not the watching then
   if (!is_whole || was_cut_short_now) return kInterruptedExitCode;
   return result.conclusion.verdict == GrowthVerdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
@@ -168,7 +168,7 @@ int investigate_live(const InvestigateArguments& options) {
         .hint("kmemtrace investigate --for 30s");
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
-  // From the begin: what is asked of the kernel first may take a while.
+  // Early, because the first requests to the kernel may take a while.
   std::optional<InterruptGuard> interrupt;
   if (!options.dry_run) interrupt.emplace(SecondSignal::is_ignored);
   const InvestigationPlan plan = plan_investigation(request);
@@ -198,7 +198,7 @@ int investigate_live(const InvestigateArguments& options) {
   result.all_permitted = plan.unseen.empty();
   result.unseen = plan.unseen;
   result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
-  const InvestigationResult before_reading = result;  // what reading the recording adds, --from finds by itself
+  const InvestigationResult before_reading = result;  // --from repeats the reading of the recording itself
   result.cost = watched.cost;
   std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
   if (!trace.empty() && !could_read_trace(
@@ -224,7 +224,7 @@ void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
   result.host = memory.host;
 }
 
-// How states went that were copied, where they are all there is.
+// Changes of copied states, if there is nothing else.
 void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
   if (!copied.only_slabinfo.empty())
     result.unseen.push_back({copied.only_slabinfo.size() == copied.states.size()
@@ -271,7 +271,7 @@ int investigate_copies(const InvestigateArguments& options) {
   InvestigationEvidence evidence;
   if (was_watched) {
     read_evidence(copied.evidence, result, evidence);
-    if (result.trace_seconds == 0) copied.trace.clear();  // an older run's, or one that was not finished
+    if (result.trace_seconds == 0) copied.trace.clear();  // an older run's, or an unfinished one
   } else {
     take_kernel(copied, result);
     take_states(copied, evidence, result);

@@ -33,12 +33,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
-constexpr double kFirstLook = 0.45;  // part of the time until it is decided what is recorded
+constexpr double kFirstLook = 0.45;  // part of the time before the choice of a recording
 constexpr double kLastLook = 0.75;
 constexpr double kBriefRecordingSeconds = 4;
 constexpr double kEnoughForARate = 0.5;  // seconds
 
-constexpr double kPartForSamples = 0.25;  // of what may be taken
+constexpr double kPartForSamples = 0.25;  // of the budget
 
 struct WatchedStates {
   std::vector<StateSample> all;
@@ -49,13 +49,13 @@ struct WatchedStates {
 struct NarrowedRecording {
   bool began = false;
   bool is_on = false;
-  bool is_brief = false;      // shows who holds what grows, if not how that goes
-  bool ends_samples = false;  // when it begins
+  bool is_brief = false;      // shows the users of growing memory, but not its course
+  bool ends_samples = false;  // at its start
   bool no_single_pages = false;
   std::uint64_t setup_begin_ns = 0;
   std::uint64_t begin_ns = 0;
   std::uint64_t events = 0;
-  UnseenSource why_none;  // where something grows
+  UnseenSource why_none;  // if something grows
 };
 
 class Watch {
@@ -78,7 +78,7 @@ class Watch {
     begin_ = Clock::now();
     if (plan_.samples) {
       samples_.begin();
-      begin_ = Clock::now();  // loading the programs may have taken long, and is none of the time to watch
+      begin_ = Clock::now();  // loading the programs may have taken long, and does not count as watching
     }
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
@@ -96,21 +96,21 @@ class Watch {
         narrowing = what_can_be_recorded(wanted);
       }
       if (!narrowing.empty()) record_narrowed(narrowing);
-      // What grows later the kernel's account tells, and who it is a recording, which may be brief.
+      // Later growth is visible in the kernel's counters, and its cause in a recording, which may be brief.
       if (samples_.are_drawn() && !recording_.began && was_spent_ && !is_last) {
         end_samples_early(", the rest being kept for an exact recording of what may grow later");
         saw_no_growth_ = wanted.empty();
       }
     }
     turn();
-    if (watched_.interrupted) take_state();  // of a short time each one counts
+    if (watched_.interrupted) take_state();  // in a short time each one counts
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     watched_.evidence = std::move(last);
     if (samples_.are_drawn()) {
       end_samples();
       std::this_thread::sleep_for(
-          kPause);  // their maps shall not be what grew: the kernel takes them back a little later
+          kPause);  // their maps must not look like growth: the kernel frees them a little later
     }
     if (!recording_.why_none.what.empty() && watched_.recorded_seconds == 0)
       watched_.unseen.push_back(recording_.why_none);
@@ -139,18 +139,18 @@ class Watch {
   }
 
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
-  // Samples go on without the recording.
+  // Samples continue without the recording.
   bool recording_is_over() const { return samples_.are_drawn() ? cpu_left() < cpu_of_samples_left() : cpu_left() < 0; }
 
   CpuUse cpu_use() const {
     const double recorded = recording_.is_on ? static_cast<double>(monotonic_ns() - recording_.begin_ns) / 1e9 : 0;
-    // Of less the rate is that of a burst.
+    // In a shorter time, the rate may be a burst's.
     const double events_per_s = static_cast<double>(recording_.events) / std::max(recorded, kEnoughForARate);
     return {seconds(), used_cpu(), recording_.events, recording_.is_on, events_per_s, watched_.trace_has_stacks};
   }
-  // Beside what is needed until the end at any rate.
+  // Without the budget reserved until the end.
   double cpu_left() const { return kmt::cpu_left(cpu_use(), plan_); }
-  // Not more than a part of what may be taken: who wants to know more of them takes more.
+  // Limited to a part of the budget: for more samples, raise the budget.
   double cpu_of_samples_left() const {
     return std::min(samples_.costs().per_s() * (request_.seconds - seconds()), kPartForSamples * most_cpu_);
   }
@@ -160,7 +160,7 @@ class Watch {
     return watched_.interrupted || seconds() >= request_.seconds;
   }
 
-  // Where even samples take more than they may, the kernel's account alone is followed until the end.
+  // If even samples exceed the budget, only the kernel's counters are followed until the end.
   void keep_within_budget() {
     if (cpu_left() < 0 && seconds() >= kThresholds.shortest_watch) end_samples_early("");
   }
@@ -182,7 +182,7 @@ class Watch {
     watched_.written.emplace_back("profile.kmt");
   }
 
-  // Several times a second, whatever else goes on.
+  // Called several times per second during all work.
   void turn() {
     if (samples_.are_drawn()) {
       samples_.drain();
@@ -207,7 +207,7 @@ class Watch {
 
   InvestigationEvidence evidence() {
     InvestigationEvidence evidence;
-    // Ending a recording may last longer: what samples are asked for is no shorter for it.
+    // Ending a recording may take longer: the time of samples is not shortened for it.
     evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_.all, watched_.kernel.page_size, states_.unaccounted);
@@ -246,8 +246,8 @@ class Watch {
   bool saw_no_growth_ = false;  // when samples ended
 };
 
-// Frees of kmalloc name no size, those of pages not what they are part of, and before Linux 6.1 those of caches no
-// cache: all of them are recorded.
+// Frees of kmalloc have no size, those of pages no original order, and before Linux 6.1 those of caches no cache: all
+// of them are recorded.
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
     double sum = 0;
@@ -268,11 +268,11 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
   return events;
 }
 
-// Only what can be recorded for long enough to show growth is; else samples have to do.
+// Keeps only events that can be recorded long enough to show growth; for others samples have to do.
 Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   if (wanted.empty() || !samples_.seen()) return wanted;
   const double beside = cpu_left() - kSecondsToRecord - cpu_of_samples_left();
-  // Where samples have spent their part they make room for it.
+  // Samples that have spent their part end to make room.
   const double instead = cpu_left() - kSecondsToRecord - (samples_.are_drawn() ? kSecondsToEndSamples : 0);
   const RecordingChoice choice = choose_recording(wanted, beside, was_spent_ ? instead : beside,
                                                   [this](const Narrowing& of) { return cpu_to_record(of); });
@@ -289,7 +289,8 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   return choice.of;
 }
 
-// Samples have the stacks of slabs' call sites, unless they ended before these grew; of pages many call sites are one.
+// Samples have the stacks of slabs' call sites, unless they ended before the growth; for pages, many stacks share a
+// call site.
 bool Watch::needs_stacks(const Narrowing& narrowing) const {
   return !(samples_.are_drawn() || samples_.seen()) || (saw_no_growth_ && !recording_.is_brief) || narrowing.pages ||
          !narrowing.orders.empty();
@@ -331,7 +332,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     const RecordRequest request = request_of(options, tracefs);
     RecordOutput output(options, request);
     RecordSteps steps;
-    bool is_used_up = false;  // what may be taken
+    bool is_used_up = false;  // the budget
     steps.ended = [&] {
       turn();
       is_used_up = !is_over() && recording_is_over();
@@ -344,7 +345,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {
       RecordHooks counted = hooks;
-      counted.completed = {};  // snapshots at begin and end are there
+      counted.completed = {};  // snapshots at start and end exist
       counted.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
         recording_.events = now.events + now.lost;
         hooks.progress(now, recording);
@@ -359,7 +360,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
       say_why_so_short(outcome.seconds);
     if (!outcome.write_error.empty()) watched_.unseen.push_back({"the end of the recording", outcome.write_error, ""});
     print_notes(outcome);
-  } catch (const Error& error) {  // what was seen otherwise is worth telling
+  } catch (const Error& error) {  // other observations are still worth reporting
     recording_.is_on = false;
     watched_.unseen.push_back({"an exact recording", error.what(), error.hint()});
   }

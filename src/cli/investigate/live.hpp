@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `investigate` does on the running kernel: watches it with what is permitted, within what it may take.
+// The part of `investigate` on the running kernel: watches it with the available permissions, within the CPU budget.
 #pragma once
 
 #include <optional>
@@ -24,12 +24,12 @@ struct WatchedKernel {
   bool trace_has_stacks = false;
   std::vector<std::string> written;  // names of files in the folder
   bool interrupted = false;          // by Ctrl+C
-  std::vector<UnseenSource> unseen;  // beside what the plan knew
+  std::vector<UnseenSource> unseen;  // those not known to the plan
   InvestigationCost cost;
 };
 
-// Until the time is over, or Ctrl+C; without samples and recording once what it may take is used up. Writes before.kmt,
-// profile.kmt, trace.kmt and after.kmt into the folder. Throws Error where a file cannot be written.
+// Runs until the end of the time or Ctrl+C; without samples and recording, also until the CPU budget is used. Writes
+// before.kmt, profile.kmt, trace.kmt and after.kmt into the folder. Throws Error if a file cannot be written.
 WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan,
                            const InterruptGuard& interrupt);
 

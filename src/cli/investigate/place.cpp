@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSummaryFile = "summary.json";
 constexpr const char* kPageFile = "index.html";
-// There until all is written: names alone would not tell what was left by a run that was killed from anybody's files.
+// Exists until all is written: names alone would not distinguish a killed run's files from other files.
 constexpr const char* kUnfinishedFile = "unfinished";
 constexpr std::string_view kUnfinishedText =
     "kmemtrace investigate is at work here, or was ended before it was done. The next one replaces its files.\n";
@@ -54,7 +54,7 @@ std::string name_by_time() {
   return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-// Names that the summary in a folder gives to what was written with it. None where it is not an investigation's.
+// Files that a folder's summary names as written with it. Empty if it is not an investigation's.
 std::vector<std::string> files_of_earlier(const std::string& folder) {
   std::vector<std::string> names;
   const auto text = try_read_file(fmt::format("{}/{}", folder, kSummaryFile));
@@ -72,14 +72,14 @@ std::vector<std::string> files_of_earlier(const std::string& folder) {
   return names;
 }
 
-// Files that are written go by such names until they are whole.
+// Files have such names until they are complete.
 bool is_of_an_investigation(const std::string& name) {
   return std::ranges::any_of(kFiles, [&name](const FileText& file) {
     return name == file.name || name.starts_with(fmt::format("{}.unfinished-", file.name));
   });
 }
 
-// What an investigation has begun to write and not finished, locked; none where there is no such.
+// Opens and locks the mark of an unfinished investigation; empty if there is none.
 FileDescriptor lock_unfinished(const std::string& folder, int flags) {
   const std::string path = fmt::format("{}/{}", folder, kUnfinishedFile);
   FileDescriptor file = open_file(path, O_RDWR | O_NOFOLLOW | flags);

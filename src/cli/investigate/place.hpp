@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where an investigation goes: a folder of its own, or a page alone.
+// The place of an investigation's files: a folder of its own, or only a page.
 #pragma once
 
 #include <optional>
@@ -12,25 +12,24 @@
 
 namespace kmt {
 
-// Looked at first, so that what cannot be is said before anything long is done, and made afterwards.
+// Checked in advance, so that errors come before any long work, and created later.
 class InvestigationPlace {
  public:
-  // As -o names it: a folder, or FILE.html; empty: a new folder that is named by the time. `from` is the folder that is
-  // read; empty: none. Throws Error for a folder that cannot be read, that holds anything but what an earlier
-  // investigation wrote, finished or not, where one is at work, or that is `from`: files of two would be taken for
-  // one's.
+  // `output` as in -o: a folder, or FILE.html; empty: a new folder named by the time. `from` is the folder to read;
+  // empty: none. Throws Error for a folder that is unreadable, has files other than those of an earlier investigation,
+  // finished or not, is in use by one, or is `from`: files of two investigations must not mix.
   InvestigationPlace(const std::string& output, const std::string& from);
 
-  // Makes it. What an earlier investigation left there goes away, which is said on stderr. A page alone needs a folder
-  // as well while it works, which goes with the object. Throws Error.
+  // Creates it. Removes an earlier investigation's files, with a note on stderr. A page alone needs a temporary folder,
+  // too, which goes with the object. Throws Error.
   void make();
-  // All is written that is to be there.
+  // Call it after all files are written.
   void finish();
 
   const std::string& folder() const { return folder_; }
   const std::string& page() const { return page_; }
   bool keeps_files() const { return !is_page_alone_; }
-  // Of the path, the part that is missing of the first folder that is there: what has to be writable.
+  // The missing part of the path after its last existing folder: the latter must be writable.
   std::string first_made() const;
 
  private:
@@ -39,11 +38,11 @@ class InvestigationPlace {
   std::string page_;
   std::vector<std::string> earlier_;  // names, of an earlier investigation
   bool is_earlier_unfinished_ = false;
-  FileDescriptor unfinished_;  // the file that says so, locked as long as this process lives
+  FileDescriptor unfinished_;  // the mark of an unfinished investigation, locked during this process' life
   std::optional<TemporaryFolder> temporary_;
 };
 
-// Of the files in its folder, those whose names are in `written`, and those that are always there.
+// The files in its folder named in `written`, and those that always exist.
 std::vector<InvestigationFile> files_of_investigation(const std::vector<std::string>& written);
 
 }  // namespace kmt

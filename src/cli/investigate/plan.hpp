@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `investigate` is going to do on the running kernel, and what that takes.
+// The plan of `investigate` on the running kernel, and its cost.
 #pragma once
 
 #include <cstdint>
@@ -15,74 +15,73 @@ struct LiveInvestigation {
   double seconds = 0;    // to watch
   double cpu_share = 0;  // of the machine, at most
   double threshold_bytes_per_s = 0;
-  std::string folder;  // for what is written
+  std::string folder;  // for the output
 };
 
-// Seconds of CPU time: upper ends of what bench/watching and bench/overhead show on x86-64. In the kernel:
+// Seconds of CPU time: upper ends of measurements by bench/watching and bench/overhead on x86-64. In the kernel:
 inline constexpr double kSecondsOfASample = 4e-6;
 inline constexpr double kSecondsOfAnEvent = 0.4e-6;
 inline constexpr double kSecondsOfAStack = 1.6e-6;
-inline constexpr double kSecondsOfReading = 0.3e-6;    // an event of a recording, here
-inline constexpr double kSecondsOfAnalysing = 0.9e-6;  // likewise, when it has ended: to judge it, and for the page
+inline constexpr double kSecondsOfReading = 0.3e-6;    // an event of a recording, in this process
+inline constexpr double kSecondsOfAnalysing = 0.9e-6;  // likewise, for the analysis and the page at the end
 inline constexpr double kSecondsOfAState = 3e-3;
-// What beginning and ending cost at any rate: loading programs, two snapshots, names; reading a recording, the page.
+// Fixed cost of start and end: loading programs, two snapshots, names; reading a recording, the page.
 inline constexpr double kFixedSeconds = 0.8;
 inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
 inline constexpr double kSecondsToEndSamples = 0.1;
-inline constexpr double kSecondsToRecord = 0.35;       // to begin and to end a recording
+inline constexpr double kSecondsToRecord = 0.35;       // to start and end a recording
 inline constexpr double kSecondsToEndRecording = 0.1;  // of these
-inline constexpr double kSecondsOfRecording = 4e-3;    // a second of it, whatever comes
+inline constexpr double kSecondsOfRecording = 4e-3;    // per second of a recording without events
 
 inline constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 
-// Of CPU time, that may be taken in all.
+// The CPU budget in all.
 double most_cpu_seconds(const LiveInvestigation& request);
 
-// From one state to the next so many seconds after the begin: the first follow each other faster, so that Ctrl+C leaves
-// enough of them soon.
+// The interval between states at this time after the start: it is shorter at first, so that an early Ctrl+C still has
+// enough states.
 double next_state_after(double seconds, const InvestigationPlan& plan);
-// What is left to be read of them, in CPU time.
+// CPU time for the remaining states.
 double cpu_of_states(double from_seconds, const InvestigationPlan& plan);
-// Of an event of a recording in the kernel; a stack is an event of its own.
+// For an event of a recording, in the kernel; a stack is an event of its own.
 double seconds_of_an_event(bool stacks);
 
-// What was taken until now.
+// The budget used so far.
 struct CpuUse {
-  double seconds = 0;        // since the begin
-  double cpu_seconds = 0;    // here and in the kernel
-  std::uint64_t events = 0;  // recorded, which are read at the end
+  double seconds = 0;        // since the start
+  double cpu_seconds = 0;    // in this process and the kernel
+  std::uint64_t events = 0;  // recorded, to be read at the end
   bool is_recording = false;
-  double events_per_s = 0;  // then
+  double events_per_s = 0;  // their present rate
   bool stacks = false;
 };
-// Beside what is needed at any rate: states, the second snapshot, reading what was recorded, the page; while recording
-// also ending it, and what comes until that is looked at again. Below 0: none.
+// The budget that is not reserved for states, the second snapshot, reading the recording, and the page; during a
+// recording also for its end, and events until the next check. Negative: none.
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan);
 
-// Whether samples have spent their part, as they do on a busy machine before the time is over: what is left is for a
-// recording: of what grows by then, where it can be recorded for long enough, or else of what grows later. Not before
-// they tell anything.
+// True if samples have used their part, which happens early on a busy machine: the rest is for a recording, of memory
+// that grows by then if it can be recorded for long enough, or else of later growth. False before samples show
+// anything.
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan);
-// Whether samples last for long enough with those of pages too, by what the programs take of them, in CPU time a
-// second.
+// True if samples last long enough with those of pages, at this cost of the programs in CPU time per second.
 bool can_sample_pages(double programs_per_s, double cpu_left, const InvestigationPlan& plan);
-// What of that is recorded which may grow.
+// The part of growing memory to record.
 struct RecordingChoice {
-  Narrowing rest;  // without single pages: of the whole machine, with their stacks, they cost too much
-  Narrowing of;    // as much of the rest as lasts for long enough, what grows most first; empty: nothing does
-  bool ends_samples = false;  // they have to make room for it
+  Narrowing rest;             // without single pages: on the whole machine, with stacks, they cost too much
+  Narrowing of;               // as much of the rest as can be recorded long enough, fastest growth first; may be empty
+  bool ends_samples = false;  // samples must make room for it
 };
-// `cpu_seconds` there are beside samples, `without_samples` where these end; `needed` tells what a recording takes.
+// `cpu_seconds` are available besides samples, `without_samples` if these end; `needed` returns a recording's cost.
 RecordingChoice choose_recording(const Narrowing& wanted, double cpu_seconds, double without_samples,
                                  const std::function<double(const Narrowing&)>& needed);
 
-// Of an event of a recording, in all; with its stack, which is an event of its own.
+// For an event of a recording, in all; with its stack, which is an event of its own.
 double whole_seconds_of_an_event(bool stacks);
 
-// Why slabinfo cannot be read; empty: it can.
+// Why slabinfo is unreadable; empty: it is readable.
 std::optional<UnseenSource> unseen_slabinfo(const std::string& path = "/proc/slabinfo");
 
-// By looking at what is permitted here.
+// By looking at permissions here.
 InvestigationPlan plan_investigation(const LiveInvestigation& request);
 
 }  // namespace kmt

@@ -7,7 +7,7 @@ namespace kmt {
 
 namespace {
 
-constexpr double kMeasured = 0.15;  // seconds in which the kernel takes the time of its programs,
+constexpr double kMeasured = 0.15;  // seconds in which the kernel measures its programs,
 constexpr double kNotMeasured = 2;  // and between those
 
 }  // namespace

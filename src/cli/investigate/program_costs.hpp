@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// CPU time of the programs that draw samples, by the kernel's clock, which is on now and then.
+// CPU time of the programs that draw samples, by the kernel's clock, which is on for short periods.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class ProgramCosts {
   // `seconds`: of the whole investigation.
   explicit ProgramCosts(double seconds) : all_seconds_(seconds) {}
 
-  // Call several times a second, with the seconds since the start.
+  // Call it several times per second, with the seconds since the start.
   void measure(double now, const InvestigationSamples& samples);
   // The programs are replaced.
   void pause() { clock_.reset(); }

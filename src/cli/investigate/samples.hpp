@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The samples of an investigation: drawn in the kernel, and followed as long as they live.
+// The samples of an investigation: drawn in the kernel, and followed until they are freed.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace kmt {
 
 std::uint64_t monotonic_ns();
 
-// Of the processes there that live. Empty: version 1 does not account memory here.
+// For live processes in `seen`. Empty: version 1 does not account memory here.
 std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen);
 
 class InvestigationSamples {
  public:
-  // A sample in `mean_bytes`, of slab objects and, with `pages`, of pages that no user has; for so many seconds. Throws
-  // Error where BPF programs cannot be loaded.
+  // A sample per `mean_bytes` of slab objects and, with `pages`, of kernel pages; for this many seconds. Throws Error
+  // if BPF programs cannot be loaded.
   InvestigationSamples(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds);
 
   void drain() { watcher_.drain(); }
   std::uint64_t samples() const { return growth_.samples(); }
-  ProgramRuns runs(std::string_view event = {}) const { return watcher_.runs(event); }  // as HeapWatcher has it
+  ProgramRuns runs(std::string_view event = {}) const { return watcher_.runs(event); }  // as in HeapWatcher
   const SampleGrowth& growth() const { return growth_; }
   std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
   std::uint64_t begin_ns() const { return begin_ns_; }

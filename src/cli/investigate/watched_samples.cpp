@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
-constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
+constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not make samples too
+                                                      // rare
 constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
 constexpr double kSecondProbeSeconds = 2;             // then, until it is known whether that was a burst's
-constexpr double kFarFiner = 3;                       // is worth beginning anew
-constexpr double kMostSamplesPerSecond = 5e3;         // as the ring buffer takes while a recording begins
-constexpr double kPartForDrawing = 0.5;  // of what may be taken: the rest of what samples cost is empty runs
-constexpr double kMostOfReader = 0.25;   // of a CPU: one thread reads samples, and the account beside them
+constexpr double kFarFiner = 3;                       // is worth a restart
+constexpr double kMostSamplesPerSecond = 5e3;         // limit of the ring buffer while a recording starts
+constexpr double kPartForDrawing = 0.5;  // of the budget: the rest of the cost is programs' runs without samples
+constexpr double kMostOfReader = 0.25;   // of a CPU: one thread reads samples, and the kernel's counters
 
 }  // namespace
 
@@ -43,7 +44,7 @@ void WatchedSamples::drain() {
 
 void WatchedSamples::tune(double cpu_left, bool recorded, const InvestigationPlan& plan) {
   const double sampled = static_cast<double>(monotonic_ns() - sampler_->begin_ns()) / 1e9;
-  // Not beside a recording: loading the programs would keep its end waiting.
+  // Not during a recording: loading the programs would delay its end.
   if (tuned_ == 2 || (tuned_ == 1 && recorded) || sampled < (tuned_ == 0 ? kProbeSeconds : kSecondProbeSeconds)) return;
   const bool is_first = tuned_++ == 0;
   const bool pages = is_first ? can_sample_pages(costs_.per_s(), cpu_left, plan) : have_pages_;

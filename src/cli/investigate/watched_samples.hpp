@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Samples while an investigation watches: drawn as finely as the budget allows, and what they showed so far.
+// Samples during an investigation: as fine as the budget allows, with their results so far.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class WatchedSamples {
   void begin();
   void drain();
   void measure(double now) { costs_.measure(now, *sampler_); }
-  // Begins anew once the rate is known: as finely as the budget allows. And a second time if that was a burst's rate
-  // and samples can be far finer.
+  // Restarts once the rate is known, as fine as the budget allows, and again if that was a burst's rate and samples can
+  // be much finer.
   void tune(double cpu_left, bool recorded, const InvestigationPlan& plan);
   void look();
   // Call look() before. Writes profile.kmt into the folder.

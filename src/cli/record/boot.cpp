@@ -23,7 +23,7 @@ namespace kmt {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // a CPU; a boot of some seconds fits
+constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // per CPU; a boot of some seconds fits
 constexpr std::size_t kLongestLine = 1024;            // COMMAND_LINE_SIZE of the strictest architectures
 
 void check_options(const RecordOptions& options) {
@@ -49,8 +49,8 @@ void check_options(const RecordOptions& options) {
   }
 }
 
-// The clock of `record` ticks in milliseconds until the kernel has chosen its clocksource, and begins again then.
-// "global" is ordered across CPUs too, runs from the start, and its times are those of dmesg.
+// The clock of `record` ticks in milliseconds until the kernel has chosen its clocksource, and then restarts. "global"
+// is ordered across CPUs too, runs from the start, and has the times of dmesg.
 std::string clock_of(const RecordOptions& options, const RecordRequest& request, const std::string& tracefs) {
   if (!options.clock.empty()) return request.clock;
   const std::vector<std::string> offered = read_clocks(tracefs).offered;
@@ -80,7 +80,7 @@ BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
   return plan;
 }
 
-// As the kernel reads it: "64M".
+// In the kernel's syntax: "64M".
 std::string kernel_size(std::uint64_t bytes) {
   if (bytes % kMiB == 0) return fmt::format("{}M", bytes / kMiB);
   return fmt::format("{}K", (bytes + 1023) / 1024);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtrace record --boot: the kernel parameters that trace a boot, and collecting what such a boot has left.
+// kmemtrace record --boot: the kernel parameters that trace a boot, and the collection of its trace.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct BootPlan {
   std::string release;  // of the kernel
   std::vector<EventName> events;
   std::vector<MissingEvent> missing;
-  std::uint64_t buffer_bytes = 0;  // a CPU
+  std::uint64_t buffer_bytes = 0;  // per CPU
   unsigned cpus = 1;
   std::string clock;
   bool stacks = false;
@@ -24,14 +24,14 @@ struct BootPlan {
   bool has_boot_tracing = false;    // and bootconfig's ftrace keys (CONFIG_BOOTTIME_TRACING)
 };
 
-// What to boot with, as comments and the line of parameters itself.
+// Returns the parameters to boot with: comments and the line itself.
 std::string describe_boot_plan(const BootPlan& plan);
 
-// The buffer to collect. None: this boot's memory was not traced, or has been collected; what to boot with is then on
-// stdout. Throws Error, also for options that make no sense with --boot.
+// Returns the buffer to collect. Empty if this boot's memory was not traced, or has been collected; then the parameters
+// to boot with are on stdout. Throws Error, also for options that conflict with --boot.
 std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options);
 
-// After a collection. Says what it has done.
+// Call it after a collection. Reports its actions.
 void give_boot_buffer_back(const BootBuffer& buffer);
 
 }  // namespace kmt

@@ -68,8 +68,8 @@ RecordOptions record_options(const CallRecordOptions& options, const std::string
   RecordOptions record;
   record.output = path;
   if (by_bpf) record.backend = "bpf";
-  record.clock = "mono";  // what calls take is asked for: others may tick, or stand still for all who read them at once
-  // Names of tasks are needed in any case.
+  record.clock = "mono";  // for durations of calls: other clocks may tick, or be the same for all readers at once
+  // Names of tasks are always needed.
   if (!options.allocations) record.events = {"task:task_newtask", "task:task_rename"};
   record.pids = options.pids;
   record.cgroup = options.cgroup;
@@ -132,7 +132,7 @@ CheckedMachine this_machine(const std::string& tracefs) {
   return machine;
 }
 
-// With what is known of their types.
+// With their types, if known.
 RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<TraceableFunction>& functions) {
   std::vector<CallRequest> requests;
   std::map<std::pair<std::string, std::string>, std::size_t> index;  // into requests: namesakes have one
@@ -196,7 +196,7 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
         fmt::format("The compiler has made {} of it: name that. What it changed so has other arguments, "
                     "of which the types are not known, and calls that it has inlined are not seen",
                     twins));
-  // Since Linux 6.10 allocators are called so, and the names are those of macros around them.
+  // Since Linux 6.10 allocators have such names, and macros around them the plain ones.
   if (const std::string renamed = name + "_noprof"; std::ranges::find(names, renamed) != names.end())
     return error.hint(fmt::format("This kernel calls it {}", printable(renamed)));
   const std::string nearest = nearest_name(name, names);
@@ -350,7 +350,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] { begun = true; };
   steps.started = [&] {
-    // Whoever waits for that: a person, or a script.
+    // For a person or a script that waits for it.
     if (options.command.empty()) say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {

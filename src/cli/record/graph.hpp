@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtrace graph FUNCTION…: the recording of what is then shown as a FILE would be.
+// kmemtrace graph FUNCTION…: records a trace, which is then shown like a FILE.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@
 namespace kmt {
 
 struct CallRecordOptions {
-  std::vector<std::string> functions;  // as choose_functions() takes them
-  std::string output;                  // empty: a file that goes when it has been shown
+  std::vector<std::string> functions;  // as in choose_functions()
+  std::string output;                  // empty: a temporary file
   std::string backend = "auto";
-  std::vector<std::string> shown;         // as resolve_value() takes them
-  std::vector<CallCondition> conditions;  // what calls will be chosen by
-  bool needs_results = false;             // calls are chosen by them
+  std::vector<std::string> shown;         // as in resolve_value()
+  std::vector<CallCondition> conditions;  // the filters for showing calls
+  bool needs_results = false;             // of filters
   bool shows_results = false;
   bool shows_arguments = false;
   bool allocations = true;
@@ -35,38 +35,37 @@ struct CallRecordOptions {
   bool progress = true;
 };
 
-// All but functions, pids, command and progress. The options must outlive the command.
+// All options except functions, pids, command and progress. They must outlive the command.
 void add_call_record_options(Command& command, CallRecordOptions& options);
 
-// What of the options only a recording has: "-o"; empty: nothing.
+// An option that only recordings have: "-o"; empty: none.
 std::string asks_for_recording(const CallRecordOptions& options);
 
-// Whether the words in front of `--` name functions, else files. A file that is there is one, what only looks like one
-// (with a slash, or ending as traces do) is too. `asked` is what asks_for_recording() says: then they are functions.
-// Throws Error where they cannot be.
+// True if the words before `--` name functions, false for files. Existing files are files, and words that look like
+// some (with a slash, or a trace's ending). `asked` is asks_for_recording()'s option: then they are functions. Throws
+// Error if they cannot be.
 bool name_functions(const std::vector<std::string>& words, const std::string& asked);
 
-// Throws Error where functions of several modules have one name: the types of a trace go by the name alone.
+// Throws Error if functions of several modules have one name: a trace finds types by name only.
 void check_modules(const std::vector<TraceableFunction>& functions);
-// The machine that the types are of, as they do not tell themselves.
+// The machine that the types belong to, which they do not name.
 struct CheckedMachine {
-  std::string arch;                 // as uname -m
-  std::vector<FlagName> gfp_flags;  // empty: not known
+  std::string arch;                 // as in uname -m
+  std::vector<FlagName> gfp_flags;  // empty: unknown
 };
-// Whether conditions are about text that has to be read from memory. Throws Error where one can hold for none of the
-// functions, by their types.
+// True if conditions need text from memory. Throws Error if, by the functions' types, one can hold for none of them.
 bool check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
                       const std::vector<CallCondition>& conditions, const CheckedMachine& machine = {});
-// Why a pattern names no function, by the texts that choose_functions() takes.
+// Why a pattern matches no function, with the texts of choose_functions().
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
 
-// How arguments of system calls are seen, where a function is given them in registers of the program, as the text of a
-// note; empty: there is no such function, or the registers are among what is `shown`. `traceable`: names.
+// Returns a note for functions that get a system call's arguments in the program's registers; empty if there is none,
+// or the registers are in `shown`. `traceable`: names.
 std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
                            const std::vector<std::string>& traceable);
 
-// A trace of calls that is recorded by the constructor, until COMMAND ends, the time is over or Ctrl+C; says on stderr
-// what was recorded and lost, and by what. Throws Error.
+// Records a trace of calls in its constructor, until COMMAND ends, the time is over or Ctrl+C; reports on stderr the
+// recorded and lost events, and the back end. Throws Error.
 class CallTrace {
  public:
   explicit CallTrace(const CallRecordOptions& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtraced, as it was in 2008: the live kernel into relay files in the working directory.
+// kmemtraced of 2008: records the live kernel into relay files in the working directory.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -41,7 +41,7 @@ Exit status:
   2  wrong usage, or the files cannot be written
   3  not permitted or not supported here)";
 
-// What the layout has a place for; kernels before 6.1 have events of their own for allocations on a node.
+// The events that the layout can hold; kernels before 6.1 have separate ones for allocations on a node.
 constexpr const char* kEvents[] = {"kmalloc",          "kmalloc_node",          "kfree",
                                    "kmem_cache_alloc", "kmem_cache_alloc_node", "kmem_cache_free"};
 
@@ -53,7 +53,7 @@ RecordRequest request_for(const std::string& tracefs, const RecordOptions& optio
     if (std::ranges::find(available, EventName{"kmem", name}) != available.end())
       request.events.push_back({"kmem", name});
   const std::vector<std::string> clocks = read_clocks(tracefs).offered;
-  // The clock of 2008; an old kernel's other clocks have to do where it is not offered.
+  // The clock of 2008; a kernel without it uses another one.
   if (std::ranges::find(clocks, "mono") != clocks.end()) request.clock = "mono";
   return request;
 }
@@ -100,7 +100,7 @@ std::uint64_t lost_of(const RecordOutcome& outcome) {
 }
 
 void trace_into_files(const RecordOptions& options) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is a full disk: an error of the write
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is like a full disk: a write error
   const InterruptGuard interrupt(SecondSignal::is_ignored);
   check_output("cpu0.out");
   const std::string tracefs = usable_tracefs();
@@ -110,7 +110,7 @@ void trace_into_files(const RecordOptions& options) {
   hooks.interrupted = [&] { return interrupt.interrupted(); };
   hooks.described = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) -> PageSink* {
     refuse_other_files(cpus);
-    ::unlink("total_overruns");  // not to be known before the end
+    ::unlink("total_overruns");  // unknown before the end
     say("Copying /proc/kallsyms...\n");
     write_text("kallsyms", kernel.kallsyms);
     if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();

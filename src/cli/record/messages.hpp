@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `record` says on stderr while it records and at the end.
+// Messages of `record` on stderr during and after the recording.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // What is done before anything is recorded: "Attaching to 71 functions".
+  // A step before the recording: "Attaching to 71 functions".
   void show(std::string_view preparation);
   // `written`: bytes of trace so far.
   void update(const RecordProgress& progress, std::uint64_t written);
@@ -35,25 +35,25 @@ class ProgressLine {
   std::uint64_t seen_ = 0;  // events, lost or not
 };
 
-// What was written where.
+// The written file.
 struct WrittenTrace {
-  std::string path;         // the only or the last file; empty: nobody knows of it
+  std::string path;         // the only or the last file; empty: a temporary one
   std::uint64_t bytes = 0;  // of it
   unsigned files = 1;
   unsigned files_removed = 0;
   std::optional<std::uint64_t> events;  // of a flight recorder's file: not all that were recorded
 };
 
-// That an instance could not be removed.
+// Reports that an instance could not be removed.
 void say_left_open(const std::string& instance);
 
-// What is said of events that were missed; `function` "": of any, `some_tasks`: only some are recorded.
+// Returns the message about missed events. `function` "": of any; `some_tasks`: only some are recorded.
 std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks);
 
 // The exit status of COMMAND, if its end ended the recording; else 0: the recorder asked it to end.
 int command_exit_status(const RecordOutcome& outcome);
 
-// Events, bytes, what it cost, and what was lost on which CPU; `remedy` is what loses less.
+// Prints events, bytes, cost, and losses by CPU; `remedy` is advice for losing less.
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
                    const char* remedy);
 

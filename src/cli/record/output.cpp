@@ -29,7 +29,7 @@ Error only_kmt(const char* what) {
       .hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
 }
 
-// Who recorded what: docs/formats/kmt.md, "Notes".
+// The recorder and its options: docs/formats/kmt.md, "Notes".
 std::map<std::string, std::string> notes_of_recording(const RecordOptions& options) {
   std::string arguments = try_read_file("/proc/self/cmdline").value_or("");
   if (arguments.ends_with('\0')) arguments.pop_back();
@@ -39,8 +39,8 @@ std::map<std::string, std::string> notes_of_recording(const RecordOptions& optio
           {"command", fmt::format("{}", fmt::join(options.command, " "))}};
 }
 
-// Of the kernel's counts those of which no page tells. The others are of the whole time, and a flight recorder's file
-// or one of several is of a part of it.
+// The kernel's counts that are not in pages. The others cover the whole time, but a flight recorder's file or one of
+// several covers a part.
 std::string counts_of_part(const std::string& statistics) {
   std::string counts;
   for (const std::string_view line : split(statistics, '\n'))
@@ -49,7 +49,7 @@ std::string counts_of_part(const std::string& statistics) {
   return counts;
 }
 
-// What the description at the file's begin could not say.
+// Facts unknown when the file's description was written.
 TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   TraceDescription end;
   end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;
@@ -63,8 +63,8 @@ TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   return end;
 }
 
-// A trace.dat: what a page more for each CPU, and copying in steps, takes on top. A .kmt: the blocks that could not be
-// written, and what stands at its end.
+// For a trace.dat: a page more for each CPU, for stepwise copying. For a .kmt: blocks not written yet, and the chunks
+// at its end.
 std::uint64_t bytes_at_end(const RecordOptions& options, const KernelDescription& kernel, std::size_t cpus) {
   if (writes_trace_dat(options)) return tracedat::metadata_bytes(kernel) + (18ull << 20);
   return (1ull << 20) + cpus * (1ull << 20);
@@ -122,7 +122,7 @@ void RecordOutput::turn(const RecordProgress& progress, const std::function<RawR
     if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
       say("{}{} is written\n", line_begin, printable(*written));
   } catch (const Error& error) {
-    // What a flight recorder keeps in memory can still be written at the end.
+    // A flight recorder's memory can still be written at the end.
     if (flight_)
       say("{}warning: the file that was asked for cannot be written: {}\n", line_begin, error.what());
     else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where a recording goes: a trace.dat is written when all of it is there, a .kmt while it grows.
+// The output of a recording: a trace.dat is written at the end, a .kmt during the recording.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace kmt {
 
-// Room on the disk for what is written last, taken at the start: a full disk then still leaves a readable trace.
+// Disk space for the last writes, reserved at the start: a full disk then still leaves a readable trace.
 class Reserve {
  public:
   void take(const std::string& directory, std::uint64_t bytes);  // throws Error
@@ -28,17 +28,17 @@ class Reserve {
 
 class RecordOutput {
  public:
-  // Throws Error when the options contradict each other.
+  // Throws Error if options conflict.
   RecordOutput(const RecordOptions& options, const RecordRequest& request);
 
-  // Who takes pages or records; nullptr: the recorder shall keep them. Throws Error.
+  // Returns the sink of pages or records; nullptr: the recorder keeps them. Throws Error.
   RecordingSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
-  void add(const StateSample& sample);  // of a .kmt that is open
-  void add(UserMemory memory);          // likewise, where is_one_file()
-  bool is_one_file() const;             // a .kmt without rotation that is no flight recorder's
-  // Called four times a second: files in rotation, and what a flight recorder was asked for.
+  void add(const StateSample& sample);  // of an open .kmt
+  void add(UserMemory memory);          // likewise, if is_one_file()
+  bool is_one_file() const;             // a .kmt without rotation or flight recorder
+  // Called four times per second: for files in rotation, and requested files of a flight recorder.
   void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording);
-  // Everything that is left. Throws Error.
+  // Writes the rest. Throws Error.
   WrittenTrace finish(RecordOutcome& outcome);
 
   std::uint64_t bytes(const RecordProgress& progress) const;  // of trace so far

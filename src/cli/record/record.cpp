@@ -58,7 +58,7 @@ Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
 
-// Whether all that is asked for can be recorded by BPF programs, as far as is known before they are loaded.
+// True if BPF programs can record the whole request, as far as known before they are loaded.
 bool bpf_would_do(RecordOptions options) {
   options.backend = "bpf";
   try {

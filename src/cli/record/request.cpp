@@ -30,8 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
 
-// Tasks that live shortly have a name only in these, and others only from then on; so it is with modules. They are
-// rare.
+// Only these have names of short-lived tasks, and the times of others' names; likewise for modules. They are rare.
 void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
   for (const EventName& event :
        {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}, EventName{"cgroup", "cgroup_attach_task"},
@@ -39,7 +38,7 @@ void add_events_of_names(const std::vector<EventName>& available, std::vector<Ev
     if (std::find(available.begin(), available.end(), event) != available.end()) events.push_back(event);
 }
 
-// "kmem:kmalloc:bytes_req > 4096", of all recorded events that the first part names.
+// "kmem:kmalloc:bytes_req > 4096", for all recorded events that match the first part.
 std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& available,
                                         const std::vector<EventName>& events) {
   std::vector<KernelFilter> filters;
@@ -91,7 +90,7 @@ bool wants_kernel_stacks(const RecordOptions& options) {
 
 bool wants_user_stacks(const RecordOptions& options) { return options.stacks == "user" || options.stacks == "both"; }
 
-// Fails before anything is recorded, not after.
+// Fails before the recording, not after it.
 void check_output(const std::string& path) {
   std::error_code code;
   if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
@@ -152,7 +151,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       if (std::find(request.events.begin(), request.events.end(), event) == request.events.end())
         request.events.push_back(event);
     }
-  // What a task does at its end belongs to no system call, unless that is its last one.
+  // The end of a task belongs to no system call, unless it is its last one.
   if (const EventName end{"sched", "sched_process_exit"};
       options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `record` was asked for, checked before anything is recorded.
+// The options of `record`, checked before the recording.
 #pragma once
 
 #include <optional>
@@ -46,11 +46,11 @@ bool wants_user_stacks(const RecordOptions& options);
 
 // All throw Error.
 void check_output(const std::string& path);
-void check_backend(const RecordOptions& options);  // what only ftrace can do
+void check_backend(const RecordOptions& options);  // for options that only ftrace supports
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
 std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);
-// Of all ring buffers together, and of a flight recorder that keeps a time, in bytes.
+// The limit of all ring buffers together, and of a flight recorder's memory, in bytes.
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conditions that end a recording: something in /proc/meminfo or /proc/vmstat passes a limit, or an allocation fails.
+// Conditions that end a recording: a value of /proc/meminfo or /proc/vmstat passes a limit, or an allocation fails.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,15 @@ namespace kmt {
 
 class Trigger {
  public:
-  // "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (that much more than at the start), "oom_kill+0", "failure".
-  // Throws Error.
+  // "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (more than at the start), "oom_kill+0", "failure". Throws Error.
   explicit Trigger(const std::string& condition);
 
-  // What has grown has grown since then. Throws Error when the condition holds already.
+  // Takes the start values for growth. Throws Error if the condition holds already.
   void start();
   bool wants_failures() const { return key_.empty(); }
-  // Whether it holds now; never for failures, of which the recording knows. Looks at most ten times a second.
+  // True if it holds now; never for failures, which the recording sees. Looks at most ten times per second.
   bool holds();
-  // "SUnreclaim is 2.1 GiB": the condition's side of it, when it held last.
+  // "SUnreclaim is 2.1 GiB": the value when the condition last held.
   std::string what_happened() const;
 
  private:

@@ -113,12 +113,12 @@ int diff_snapshots(const DiffArguments& options) {
 }
 
 int run_diff(const DiffArguments& options) {
-  // Of a recording and a snapshot, what both tell of the kernel's memory is compared.
+  // Of a recording and a snapshot, the common data about the kernel's memory is compared.
   const bool of_states =
       options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
   if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
-    if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // says so
+    if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // reports a missing file
     throw Error("There is nothing to compare the trace with")
         .hint(
             "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has "

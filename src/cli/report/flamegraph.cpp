@@ -67,8 +67,7 @@ Side read_side(const AnalyseOptions& analyse_options, const FilterOptions& filte
   return {stack_profile_of(report), report.findings};
 }
 
-// FILE's, and after it BASE's, if there is one and FILE was read to its end. Two traces are compared by call sites
-// where only one has stacks.
+// FILE's side, and BASE's if given and FILE was read to its end. Call sites serve if only one of two traces has stacks.
 std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack) {
   if (options.base.empty()) return {read_side(options.analyse, options.filter, by_stack = true)};
   AnalyseOptions of_base = options.analyse;

@@ -37,7 +37,7 @@ namespace {
 
 struct GraphArguments {
   std::vector<std::string> words;      // files, or functions to record
-  std::vector<std::string> processes;  // whose calls are shown, or recorded
+  std::vector<std::string> processes;  // selects the calls to show or record
   CallRecordOptions recording;
   TraceOptions trace;
   SymbolOptions symbols;
@@ -111,13 +111,13 @@ Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   3    not permitted to read the file, or to record calls, or not supported here
   130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
 
-// What is shown, and how.
+// The selection and the style of the result.
 struct Shown {
   CallGraphRequest request;
   GraphOptions view;
 };
 
-// The options that choose calls, as they are given.
+// The options that choose calls, as given.
 std::string filters_of(const GraphArguments& options, const CallGraphRequest& request) {
   std::vector<std::string> given;
   for (const std::string& glob : request.functions) given.push_back("-F " + printable(glob));
@@ -140,7 +140,7 @@ Shown shown_of(const GraphArguments& options, bool is_recorded) {
   request.limit = options.limit;
   for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
   request.errors_only = options.errors_only;
-  // Who asks for calls with certain arguments wants to see them.
+  // Filtering by arguments implies showing them.
   request.arguments = options.arguments || !options.recording.shown.empty() ||
                       !std::ranges::all_of(request.where, &CallCondition::of_result);
   GraphOptions& view = shown.view;
@@ -155,7 +155,7 @@ Shown shown_of(const GraphArguments& options, bool is_recorded) {
   return shown;
 }
 
-// Globs that select nothing, on stderr.
+// Notes globs that match nothing, on stderr.
 void say_unmatched(const std::vector<std::string>& functions, const std::vector<GraphFunction>& traced) {
   std::vector<std::string> names;
   names.reserve(traced.size());
@@ -171,7 +171,7 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
 
 CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trace_options, const std::string& btf,
                          CallGraphRequest wanted, bool is_recorded) {
-  ReportRequest request;  // all events: what one task frees another allocated
+  ReportRequest request;  // all events: tasks free other tasks' memory
   AnalyseOptions analyse;
   analyse.trace = trace_options;
   analyse.symbols = options.symbols;
@@ -188,7 +188,7 @@ CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trac
   return result;
 }
 
-// Before anything is recorded. What is no file is left alone: who reads from a pipe would see its end.
+// For a check before the recording. Leaves other files than regular ones alone: the reader of a pipe would see its end.
 void try_to_write(const std::string& path) {
   std::error_code code;
   if (const auto there = std::filesystem::status(path, code); exists(there) && !is_regular_file(there)) return;
@@ -197,7 +197,7 @@ void try_to_write(const std::string& path) {
 
 int graph(const GraphArguments& options) {
   const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
-  const Shown shown = shown_of(options, is_recorded);  // what is wrong there is said before anything is recorded
+  const Shown shown = shown_of(options, is_recorded);  // its errors come before the recording
   if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
     throw Error("Nothing to show: neither a function nor a trace is named, and there is no trace.kmt here")
         .hint(
@@ -228,7 +228,7 @@ int graph(const GraphArguments& options) {
   } else {
     confine_reading({options.html});
   }
-  // What was just recorded has types of its own, and values by their numbers.
+  // A fresh recording has its own types and numbered values.
   const std::string btf = is_recorded && recorded->has_types() ? "" : options.btf;
   if (!options.html.empty()) {
     AnalyseOptions analyse;

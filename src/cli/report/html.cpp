@@ -27,12 +27,12 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostRows = 2000;  // of a table; whoever wants more asks for JSON
+constexpr std::size_t kMostRows = 2000;  // of a table; JSON has all
 constexpr std::size_t kMostLeaks = 200;  // each has a curve
 constexpr std::size_t kFirstCalls = 1000;
 constexpr std::size_t kSlowestCalls = 1000;
 
-// What a page asks of a trace.
+// Requests of a page for a trace.
 struct Answers {
   ReportResult by_site;
   ReportResult by_cache;
@@ -45,10 +45,10 @@ struct Answers {
   bool complete() const { return by_site.trace.complete; }
 };
 
-// A trace, and what is known of it before it is read.
+// A trace, and facts needed before reading it.
 struct Reading {
   AnalyseOptions options;
-  CallGraphRequest calls;  // which ones
+  CallGraphRequest calls;  // filters
   bool with_calls = false;
 };
 
@@ -85,8 +85,8 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
           has_stacks};
 }
 
-// Two traces are compared by stacks where both have some, else by call sites. Where stacks or calls begin late, which
-// only the end tells, traces are read once more.
+// Two traces are compared by stacks if both have some, else by call sites. If stacks or calls begin late, which shows
+// at the end, traces are read again.
 std::vector<Answers> ask(std::vector<Reading> readings, const ReportFilter& filter) {
   const auto ask_all = [&](bool by_stack) {
     std::vector<Answers> answers;
@@ -118,7 +118,7 @@ std::string calls_document(const CallsQuestion& calls, bool unfiltered) {
                      unfiltered, json_graph(calls.result, view));
 }
 
-// Whether options select events by what calls are not chosen by.
+// True if options select events in a way that calls do not support.
 bool leaves_calls(ReportFilter filter) {
   filter.pids.clear();
   return !filter.selects_all();

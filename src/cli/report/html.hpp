@@ -9,11 +9,10 @@
 
 namespace kmt {
 
-using TraceFiles = std::vector<std::string>;  // of one trace; empty: the usual one
+using TraceFiles = std::vector<std::string>;  // of one trace; empty: the default one
 
-// Reads each of the traces, of which there are one or two; with an investigation's document, none or one. `calls`,
-// where given: which calls the page has, and that they are in front. False where Ctrl+C ended a reading: the page is of
-// what was read. Throws Error.
+// Reads one or two traces; with an investigation's document, none or one. `calls`: the page shows these calls, first.
+// False if Ctrl+C ended a reading: the page then covers the part. Throws Error.
 bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
                 const ReportFilter& filter, const std::string& investigation = {},
                 const CallGraphRequest* calls = nullptr);

@@ -80,14 +80,14 @@ std::string verdicts_help() {
   return text;
 }
 
-// Stacks tell most where there are some, and who called the allocator's wrappers. Only slab and percpu events have call
-// sites; pages are told by order instead.
+// Stacks are best, then callers of the allocator's wrappers. Only slab and percpu events have call sites; pages are
+// grouped by order instead.
 std::vector<GroupKey> usual_keys(bool by_stack) {
   if (by_stack) return {GroupKey::caller, GroupKey::stack};
   return {GroupKey::call_site, GroupKey::order};
 }
 
-// By the usual keys. A trace whose stacks begin late is read once more.
+// By the default keys. A trace whose stacks begin late is read again.
 ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest request) {
   const bool by_stack = begins_with_stacks(options);
   request.by = usual_keys(by_stack);

@@ -85,7 +85,7 @@ Exit status:
   130  interrupted by Ctrl+C; the report covers the part that was read, and says so)";
 
 const Column<GroupRow>& group_column(std::string_view key) {
-  // What a name was called when only call sites were grouped by.
+  // Its former name when grouping was by call site only.
   return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
@@ -95,7 +95,7 @@ int report_as_html(const ReportArguments& options) {
   return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
 }
 
-// What goes with no style of perf's.
+// Refuses options that fit no style of perf's.
 void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sort) {
   for (const char* const option : {"--columns", "--json", "--over-time"})
     if (command.has(option))
@@ -111,7 +111,7 @@ void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sor
       .hint(fmt::format("Sort by one of: {}", sums));
 }
 
-// " (/usr/bin/make and 3 more)"; empty: there is none to name.
+// " (/usr/bin/make and 3 more)"; empty without names.
 std::string example_of(const Findings& findings, Imperfection kind) {
   const auto first = std::ranges::find(findings.kept(), kind, &Finding::kind);
   if (first == findings.kept().end() || first->detail.empty()) return {};
@@ -119,7 +119,7 @@ std::string example_of(const Findings& findings, Imperfection kind) {
   return others == 0 ? fmt::format(" ({})", first->detail) : fmt::format(" ({} and {} more)", first->detail, others);
 }
 
-// What those lines have no place for.
+// Facts that those lines have no place for.
 void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
   if (const std::string missing = missing_cpus_text(trace); !missing.empty()) say("{}\n", missing);
   if (findings.count_of(Imperfection::sampled_events) > 0)
@@ -165,7 +165,7 @@ int report(const Command& command, const ReportArguments& options) {
     request.count_duplicates = true;
     if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
     perf_report.keys = request.by.size();
-    // By it functions of the kernel are told from those of programs.
+    // Distinguishes functions of the kernel from those of programs.
     const auto has = [&](GroupKey key) { return std::ranges::find(request.by, key) != request.by.end(); };
     if (has(GroupKey::user_symbol) && !has(GroupKey::dso)) request.by.push_back(GroupKey::dso);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What commands that read traces say of a series of snapshots instead.
+// Output of commands that read traces for a series of snapshots instead.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace kmt {
 
 using SeriesText = std::string (*)(const SnapshotSeries&, const SeriesOptions&, const TextStyle&);
 
-// Whether the options name one file, and it has several snapshots and nothing of a trace.
+// True if the options name one file with several snapshots and no trace.
 bool names_series(const TraceOptions& options);
 
-// Prints it. Options of the command that are about events are refused: throws Error, also where the file cannot be
-// read. The result says whether something grows for certain.
+// Prints it. Refuses options about events: throws Error, also for an unreadable file. Returns whether growth is
+// confirmed.
 bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
                   const SeriesOptions& view, const ResultOptions& result, SeriesText text);
 

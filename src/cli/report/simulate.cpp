@@ -31,7 +31,7 @@ struct SimulateArguments {
   std::vector<std::string> caches;
   std::string goal = "held";
   std::size_t suggest = SuggestionRequest{}.most;
-  std::string slabinfo;  // one copy, or two after each other
+  std::string slabinfo;  // one copy, or two in order
   SimulationOptions view;
   ResultOptions result;
 };
@@ -67,7 +67,7 @@ Exit status:
 
 void parse_classes(const std::string& text, SimulationRequest& request) {
   constexpr std::uint64_t kMost = 4 << 20;  // KMALLOC_MAX_SIZE of most kernels
-  constexpr std::uint64_t kAlign = 8;       // ARCH_KMALLOC_MINALIGN at the least, as a class may be
+  constexpr std::uint64_t kAlign = 8;       // ARCH_KMALLOC_MINALIGN at least
   for (const std::string_view word : split(text, ',')) {
     const bool added = word.starts_with('+');
     const std::uint64_t bytes = parse_size(added ? word.substr(1) : word);
@@ -136,7 +136,7 @@ SimulationRequest request_of(const SimulateArguments& options) {
   return request;
 }
 
-// Replays candidates in a reading of its own. False at Ctrl+C: what a part of the trace says of them is not taken.
+// Replays candidates in a reading of their own. False after Ctrl+C: partial results are not used.
 bool find_suggestions(const SimulateArguments& options, const std::vector<ProfiledKind>& profile,
                       SimulationRequest& request, std::optional<std::size_t>& candidates) {
   OpenedTrace trace(options.analyse, {});
@@ -167,7 +167,7 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
   CacheNames caches(trace.info());
   KmallocProfile profile(ahead->info(), trace.names());
   WatchedSource first(*ahead, options.analyse.trace.progress);
-  // Whether there are caches of control groups decides on the names that are learned by.
+  // Caches of control groups decide which names are used for learning.
   take_samples(trace.info(), request);
   const std::vector<std::string> copies = split_commas({options.slabinfo});
   if (!copies.empty()) request.slabinfo_before = slabinfo_in(copies.front(), trace.info().machine.page_size);
@@ -179,7 +179,7 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
     profile.add(batch);
   }
   caches.end_learning();
-  // The last sample is known when all has been read.
+  // The last sample is known at the trace's end.
   if (copies.empty()) take_samples(ahead->info(), request);
   if (copies.size() > 1) request.slabinfo_after = slabinfo_in(copies[1], trace.info().machine.page_size);
   if (copies.size() == 1) request.slabinfo_after.clear();

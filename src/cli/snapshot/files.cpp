@@ -29,7 +29,7 @@ TraceFile open(const std::string& path) {
 
 bool is_snapshot_file(const std::string& path) {
   try {
-    std::error_code none;  // what comes through a pipe comes once
+    std::error_code none;  // a pipe can be read only once
     return std::filesystem::is_regular_file(path, none) && kmt_format::holds_snapshots_only(open(path).bytes);
   } catch (const Error&) {
     return false;

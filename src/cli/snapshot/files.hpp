@@ -13,9 +13,9 @@
 
 namespace kmt {
 
-// Whether it is a snapshot, and no trace. False for what cannot be opened and what is no regular file.
+// True for a snapshot without a trace. False for files that cannot be opened or are not regular.
 bool is_snapshot_file(const std::string& path);
-// Whether it is a snapshot, or a folder with copies of the kernel's files.
+// True for a snapshot, or a folder with copies of the kernel's files.
 bool is_snapshot(const std::string& path);
 // True if there are several, in a series or a trace. Some may be damaged.
 bool has_snapshots(const std::string& path);
@@ -27,7 +27,7 @@ class SnapshotFile {
   std::size_t size() const { return reader_.size(); }  // at least 1
   const kmt_format::SnapshotReader& reader() const { return reader_; }
   StateSample sample(std::size_t index) { return reader_.at(index); }
-  // `elapsed_ns`: what the snapshot says of the time since the first one.
+  // `elapsed_ns`: the snapshot's time since the first one.
   SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
   // The first and the last one that can be read.
   SnapshotResult first() { return first_intact(false); }
@@ -40,13 +40,13 @@ class SnapshotFile {
   kmt_format::SnapshotReader reader_;
 };
 
-// Where memory stood, of that machine.
+// The memory state of that machine.
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
 // The last intact one of a file, or what a folder has copies of. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
-// All of them, or as many as say how they went. Throws Error where none can be read.
+// All snapshots, or as many as show the growth. Throws Error if none is readable.
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);
-// It is written beside its place first, so that nobody sees half of it. Throws Error.
+// Writes atomically, through a temporary file in the same folder. Throws Error.
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel);
 
 }  // namespace kmt

@@ -59,7 +59,7 @@ Exit status:
   2    wrong usage, or a file or folder cannot be read or written
   3    not permitted to read or write the file)";
 
-// What is known of the machine that copies came from.
+// The known facts of the machine of the copies.
 KernelDescription described(const StateSample& sample) {
   const KernelMemory memory = parse_snapshot(sample, 0);
   KernelDescription kernel;
@@ -84,11 +84,11 @@ SnapshotResult take(const SnapshotArguments& options) {
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
 
-// At even distances; one that takes longer than its distance makes the next ones late, but not all of them.
+// At even intervals; a slow one delays the next ones, but not all later ones.
 void take_series(const SnapshotArguments& options) {
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kShortest = 100'000'000;  // ns
-  constexpr std::chrono::milliseconds kTurn(50);    // so soon Ctrl+C is heeded
+  constexpr std::chrono::milliseconds kTurn(50);    // latency of Ctrl+C
   if (options.output.empty()) throw wrong_series("--every needs a file for the snapshots", "Name it: -o FILE.kmt");
   if (options.result.json)
     throw wrong_series("--every shows nothing: it writes a file",
@@ -106,8 +106,8 @@ void take_series(const SnapshotArguments& options) {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
   };
   std::uint64_t taken = 0;
-  std::uint64_t late = 0;     // since the one before took longer than the interval
-  std::uint64_t longest = 0;  // ns that one took
+  std::uint64_t late = 0;     // because the one before took longer than the interval
+  std::uint64_t longest = 0;  // ns of that one
   for (std::uint64_t next = 0; !guard.interrupted() && (options.lasting.empty() || next <= most);) {
     if (elapsed() < next) {
       std::this_thread::sleep_for(kTurn);

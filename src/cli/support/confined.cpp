@@ -16,12 +16,12 @@ namespace kmt {
 
 namespace {
 
-// They need neither the kernel nor another program. Others that read files call confine_reading() for these alone.
+// These need neither the kernel nor another program. Others call confine_reading() when they only read files.
 constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
                                                        "timeline", "diff",   "flamegraph", "export",
                                                        "convert",  "repair", "simulate",   "fleet"};
 
-// The options that name what a command writes.
+// The options that name outputs.
 constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
 
 std::vector<std::string> outputs_of(const Command& command) {
@@ -31,7 +31,7 @@ std::vector<std::string> outputs_of(const Command& command) {
       outputs.insert(outputs.end(), option->given.begin(), option->given.end());
   };
   std::ranges::for_each(kOutputs, add);
-  if (command.name == "repair" && outputs.empty()) {  // in its place, which a link may name
+  if (command.name == "repair" && outputs.empty()) {  // repaired in place; FILE may be a symlink, so resolve it
     std::error_code code;
     for (const std::string& file : command.find("FILE")->given)
       outputs.push_back(std::filesystem::weakly_canonical(file, code));
@@ -46,11 +46,11 @@ bool goes_to_a_server(const Command& command) {
 
 bool is_offline(const Command& command) { return std::ranges::find(kOffline, command.name) != kOffline.end(); }
 
-// Files of anybody, outputs that keep their owner, and addresses in /proc/kallsyms.
+// Other users' files, ownership of outputs, and addresses in /proc/kallsyms.
 constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
-// Beside them: BPF programs and perf events, readers that go first, a port below 1024.
+// Besides them: BPF programs and perf events, high-priority readers, a port below 1024.
 constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
-// Beside them: mounting tracefs, counting what BPF programs cost, BTF of modules; mappings of all processes; memory of
+// Besides them: mounting tracefs, measuring BPF programs' cost, BTF of modules; mappings of all processes; memory of
 // maps and rings beyond the limits.
 constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_IPC_LOCK};
 
@@ -70,10 +70,10 @@ void confine_reading(std::vector<std::string> outputs) {
 }
 
 void keep_watching() {
-  // Before Linux 5.8 they were one with what opening needs.
+  // Before Linux 5.8 they were one with the capability for opening.
   if (!knows_capability(CAP_PERFMON) || !knows_capability(CAP_BPF)) return;
   keep_capabilities(all_of(kReading, kWatching));
-  give_up_capabilities(kOpening);  // whoever was given them
+  give_up_capabilities(kOpening);  // even if the process is not root
 }
 
 void confine_command(const Command& command) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Commands that only read traces are confined before they open one (base/confine.hpp), and no command keeps what only
-// root may do and it need not (base/privileges.hpp). SECURITY.md has the lists.
+// Confines commands that only read traces before they open one (base/confine.hpp), and drops root's capabilities that a
+// command does not need (base/privileges.hpp). SECURITY.md has the lists.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace kmt {
 
-// To be called with the parsed command before it runs.
+// Call it with the parsed command before it runs.
 void confine_command(const Command& command);
 
-// To be called by a command that may watch the kernel too, where it is to read files only and before it opens one:
-// confines it as the others. Outputs that are empty are none.
+// For commands that may also watch the kernel, when they only read files: call it before opening one. Empty outputs are
+// ignored.
 void confine_reading(std::vector<std::string> outputs);
 
-// To be called where the kernel is watched, when nothing has to be loaded or mounted any more.
+// For commands that watch the kernel: call it when nothing remains to be loaded or mounted.
 void keep_watching();
 
 }  // namespace kmt

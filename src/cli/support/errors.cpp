@@ -23,7 +23,7 @@ int print_error(const Error& error) {
 
 namespace {
 
-// Does nothing but what is safe in a signal handler.
+// Must be safe in a signal handler.
 extern "C" void say_abort(int) {
   constexpr std::string_view kText =
       "error: A library gave up on this input, for what it said above\n"

@@ -6,11 +6,11 @@
 
 namespace kmt {
 
-// What, where, while and what to do, on stderr. The exit status that belongs to the error.
+// Prints problem, place, action and advice on stderr. Returns the error's exit status.
 int print_error(const Error& error);
 
-// libbabeltrace2 ends the program where it meets packets that it takes for impossible (BT_ASSERT): such an abort
-// becomes an error like others, though only in words.
+// libbabeltrace2 aborts the program on packets that it considers impossible (BT_ASSERT): the abort then prints an error
+// message like others.
 void catch_aborts_of_libraries();
 
 }  // namespace kmt

@@ -11,7 +11,7 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 int g_guards = 0;
 std::array<struct sigaction, InterruptGuard::kSignals.size()> g_before;
-// What a second signal does; empty: it is heeded like the first one.
+// The action for a second signal; empty: like the first one.
 std::array<struct sigaction, InterruptGuard::kSignals.size()> g_second;
 volatile std::sig_atomic_t g_has_second = 0;
 
@@ -38,8 +38,8 @@ InterruptGuard::InterruptGuard(SecondSignal second) {
     sigaction(kSignals[i], nullptr, &g_before[i]);
     g_second[i] = g_before[i];
     if (g_before[i].sa_handler == SIG_IGN) g_second[i].sa_handler = SIG_DFL;
-    // nohup is heeded. SIGINT is not asked about: a shell ignores it for every background job of a script, and who
-    // sends it to one by its id means it.
+    // nohup is respected. SIGINT is not checked: a shell ignores it for every background job of a script, and a user
+    // who sends it by process ID means it.
     if (kSignals[i] != SIGHUP || g_before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
   g_has_second = second == SecondSignal::ends_program ? 1 : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ctrl+C that ends long work early instead of the program, so that what is done so far can be shown.
+// Lets Ctrl+C end long work early instead of the program, so that its partial result can be shown.
 #pragma once
 
 #include <array>
@@ -7,14 +7,14 @@
 
 namespace kmt {
 
-// The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as shells have it.
+// The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as in shells.
 constexpr int kInterruptedExitCode = 130;
 
-// What a second signal does: as if nobody had heeded the first one, or nothing.
+// The effect of a second signal: the default action, or none.
 enum class SecondSignal { ends_program, is_ignored };
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. A SIGHUP that was ignored before stays ignored.
-// Inside another one it changes nothing: the mark is that of both. Of one thread alone.
+// During its life, the first SIGINT, SIGTERM or SIGHUP only sets a mark. An ignored SIGHUP stays ignored. Nested guards
+// share the mark. For one thread only.
 class InterruptGuard {
  public:
   explicit InterruptGuard(SecondSignal second = SecondSignal::ends_program);
@@ -27,7 +27,7 @@ class InterruptGuard {
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 };
 
-// While it lives, SIGUSR2 asks for a file instead of ending the program.
+// During its life, SIGUSR2 requests a file instead of ending the program.
 class FileRequestGuard {
  public:
   FileRequestGuard();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of the running kernel's addresses and cgroups, for commands that watch it; and what watching costs.
+// Names of the running kernel's addresses and cgroups, for commands that watch it; and the cost of watching.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace kmt {
 
 class LiveKernel {
  public:
-  // Says on stderr where /proc/kallsyms hides addresses.
+  // Notes on stderr if /proc/kallsyms hides addresses.
   LiveKernel();
   LiveKernel(const LiveKernel&) = delete;
   LiveKernel& operator=(const LiveKernel&) = delete;
 
   // Stays the same object.
   const Kallsyms& symbols() const { return symbols_; }
-  // Reads them again where modules were loaded or unloaded; whether they are others now.
+  // Reads them again if modules changed; true if they differ.
   bool refresh();
   std::string cgroup_name(std::uint64_t id) { return cgroups_.name(id); }
   static std::string release();

@@ -19,7 +19,7 @@ namespace kmt {
 
 namespace {
 
-// Of a task; itself where that cannot be told.
+// Returns the task itself if its group is unknown.
 pid_t thread_group_of(pid_t task) {
   const std::string status = try_read_file(fmt::format("/proc/{}/status", task)).value_or("");
   const auto group = find_proc_value(status, "Tgid");

@@ -22,11 +22,11 @@ struct LiveOptions {
 // -a, -p, --cgroup, -d and COMMAND. The options must outlive the command.
 void add_live_options(Command& command, LiveOptions& options);
 
-// Whom to watch; `child` is the held command's process. Throws Error.
+// Returns the selected tasks; `child` is the held command's process. Throws Error.
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child);
 // The same in words: "process 812", "cgroup a/b"; empty for the whole machine.
 std::string selection_text(const LiveOptions& options);
-// Says on stderr what is worse on this kernel than on newer ones.
+// Notes on stderr the restrictions of this kernel compared with newer ones.
 void say_caveats();
 
 }  // namespace kmt

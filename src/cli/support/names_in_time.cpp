@@ -13,7 +13,7 @@ namespace {
 
 enum class Stage : unsigned char { early, between, late };
 
-// Without zeros in front, so that longer ones are larger, whatever size they have.
+// Without leading zeros, so that longer ones are larger, whatever their size.
 using Digits = std::pair<std::size_t, std::string>;
 
 struct SaidTime {
@@ -69,7 +69,7 @@ bool sort_by_time_said(std::vector<std::string>& names) {
   const auto has = [&](Stage stage) {
     return std::ranges::any_of(said, [stage](const auto& one) { return one.first.stage == stage; });
   };
-  // Names of machines have numbers too, but not only these differ.
+  // Machines' names have numbers too, but differ in words.
   const bool only_numbers_differ =
       std::ranges::all_of(said, [&](const auto& one) { return one.first.words == said.front().first.words; });
   const bool all_differ =

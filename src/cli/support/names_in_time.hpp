@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The order in time that people give names by: before and after, t1 to t10.
+// The time order in names that people choose: before and after, t1 to t10.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace kmt {
 
-// Puts them into the order that they say: by words (before, start, begin, first, old, then others, then after, end,
-// last, finish, new) and numbers. False, and unchanged, where they say none for all of them.
+// Sorts by words (before, start, begin, first, old, then others, then after, end, last, finish, new) and numbers.
+// False, and unchanged, if they do not order all names.
 bool sort_by_time_said(std::vector<std::string>& names);
 
 }  // namespace kmt

@@ -35,10 +35,10 @@ struct OptionRules {
   bool required = false;
   bool repeats = false;  // may be given several times, each time with one value
   bool once = false;     // a flag that may not be given twice
-  unsigned values = 1;   // so many follow it
+  unsigned values = 1;   // number of its values
   bool may_be_empty = false;
-  std::vector<std::string> needs = {};     // options that have to be given too
-  std::vector<std::string> excludes = {};  // options that may not
+  std::vector<std::string> needs = {};     // required other options
+  std::vector<std::string> excludes = {};  // conflicting options
 };
 
 struct Option {
@@ -51,7 +51,7 @@ struct Option {
 
   bool is_argument() const { return !spec.starts_with('-'); }
   bool is_flag() const { return !is_argument() && value.empty(); }
-  std::vector<std::string> names() const;  // "-o", "--output"; none of an argument
+  std::vector<std::string> names() const;  // "-o", "--output"; empty for an argument
   std::string title() const;               // its name in messages: "--output"
   bool has_name(std::string_view name) const;
 };
@@ -64,7 +64,7 @@ struct Command {
   std::vector<std::string>* words_after_dashes = nullptr;  // gets the words after `--`
   std::vector<Command> commands = {};
   std::vector<Option> options = help_flags();
-  std::vector<const Option*> order = {};  // options as they were given
+  std::vector<const Option*> order = {};  // options in the order of the command line
 
   void argument(std::string spec, OptionTarget target, std::string help, OptionRules rules = {});
   void option(std::string spec, OptionTarget target, std::string value, std::string help, OptionRules rules = {});

@@ -42,7 +42,7 @@ bool locale_is_utf8() {
 }  // namespace
 
 bool print_result(std::string_view text) {
-  std::signal(SIGPIPE, SIG_IGN);  // write(2) says EPIPE instead
+  std::signal(SIGPIPE, SIG_IGN);  // write(2) returns EPIPE instead
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written > 0) {

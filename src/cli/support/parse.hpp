@@ -20,10 +20,10 @@ std::set<std::int32_t> parse_pid_list(std::string_view text);
 
 // The parts of values between commas, in order.
 std::vector<std::string> split_commas(const std::vector<std::string>& values);
-// Ids of processes that exist, of values like "812" and "812,813".
+// IDs of existing processes, from values like "812" and "812,813".
 std::vector<pid_t> parse_processes(const std::vector<std::string>& values);
 
-// "A,B" in seconds, either of which may be missing; "+" before one counts from the trace's first event.
+// "A,B" in seconds, one of which may be missing; "+" counts from the trace's first event.
 struct TimeWindow {
   std::optional<TimeEdge> from;  // inclusive
   std::optional<TimeEdge> to;    // exclusive
@@ -37,12 +37,12 @@ struct SizeRange {
 };
 SizeRange parse_size_range(std::string_view text);
 
-// "64K/min", "1M/h", "100": bytes for each s, min, h or d; a bare size is for each second.
+// "64K/min", "1M/h", "100": bytes per s, min, h or d; a bare size is per second.
 double parse_byte_rate(std::string_view text);
 
-// "cache,call-site": what `report --by` takes.
+// "cache,call-site": keys of `report --by`.
 std::vector<GroupKey> parse_group_keys(std::string_view text);
-// The same without lifetime, which nothing has that is live.
+// The same without lifetime, which live objects do not have.
 std::vector<GroupKey> parse_keys_of_live(std::string_view text);
 
 }  // namespace kmt

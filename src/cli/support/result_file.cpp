@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
 
-// What a signal that ends the program leaves behind, and nobody would know.
+// The unfinished file, which ending signals remove.
 std::atomic<const char*> g_unfinished = nullptr;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
@@ -36,7 +36,7 @@ void remove_and_end(int number) {
   std::raise(number);
 }
 
-// Signals that something else heeds or ignores stay as they are.
+// Signals that are handled or ignored elsewhere stay unchanged.
 void on_ending_signals(void (*from)(int), void (*to)(int)) {
   for (const int number : kEndingSignals) {
     struct sigaction action {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A result's way into a file, or to standard output.
+// Writes a result into a file, or to standard output.
 #pragma once
 
 #include <functional>
@@ -11,26 +11,26 @@
 
 namespace kmt {
 
-// A file is written beside its place, under a name that nobody knows before, and put there when it is whole, so that
-// nobody sees half of it; a device, a pipe or an open file (/dev/stdout) is written as it is. Any other link goes away
-// for the file: whose it is, and what it names, nobody needs to know. One at a time.
+// Writes a file beside its place, under an unpredictable name, and renames it when complete, so that readers never see
+// a part. A device, a pipe or an open file (/dev/stdout) is written directly. A symlink is replaced by the file,
+// because its target may be another user's. One at a time.
 class ResultFile {
  public:
-  // Opens it: what cannot be written shall fail before anything long is done. Empty or "-": standard output. A new file
-  // is private (base/file.hpp); one that is replaced gives its permissions on. Throws Error, as write() and finish()
-  // do; also where the file is one of the inputs.
+  // Opens it early, so that errors come before any long work. Empty or "-": standard output. A new file is private
+  // (base/file.hpp); a replaced one passes on its permissions. Throws Error, as write() and finish() do, also if the
+  // file is an input.
   ResultFile(std::string path, const std::vector<std::string>& inputs);
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
-  ~ResultFile();  // removes what is not finished; so does a signal that ends the program
+  ~ResultFile();  // removes an unfinished file, as an ending signal does
 
-  // False when the reader of standard output has gone away: nobody wants more.
+  // False if the reader of standard output is gone.
   bool write(std::string_view text);
   void finish();
-  // What it is called in messages.
+  // The name in messages.
   std::string name() const;
-  // For who writes a file by its name: it is there, and empty. Not for standard output and what is written as it is,
-  // which throws Error. Errors of `write` name the place.
+  // For writers that take a file name: the file exists and is empty. Throws Error for standard output and files written
+  // directly. Errors of `write` get the final name.
   void write_by_name(const std::function<void(const std::string& name)>& write);
 
  private:

@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-// Empty when none is near: at most two typing errors (insert, delete, replace, swap), one in short names; or a name
-// that starts with what was typed.
+// Empty if none is near: at most two typing errors (insert, delete, replace, swap), one in short names; or a name that
+// starts with the typed text.
 std::string nearest_name(std::string_view typed, const std::vector<std::string>& names);
 
 // "Cannot sort by "hit"", with the nearest name and all of them as a hint.

@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kMeanBytes = 256 << 10;           // between samples: rows get live bytes and stacks from them
+constexpr std::uint64_t kMeanBytes = 256 << 10;           // between samples, which give rows live bytes and stacks
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 
 HeapRequest request_of(const BpfSelection& selection) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The running kernel's allocations, interval by interval: what `top` shows and `serve` exports.
+// The running kernel's allocations by interval, for `top` and `serve`.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace kmt {
 
 class HeapWatch {
  public:
-  // Slab and pages, for those views; watching begins at once. Throws Error.
+  // Slab and pages, for those views; watching starts at once. Throws Error.
   HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
             std::vector<TopView> views);
   HeapWatch(const HeapWatch&) = delete;
@@ -24,10 +24,9 @@ class HeapWatch {
   const SymbolNames& symbols() const { return kernel_.symbols(); }
   const TopAccount& account() const { return account_; }
 
-  // Takes what has come: to be called several times a second. True when an interval has ended, of its own or since all
-  // has.
+  // Takes new events; call it several times per second. True if an interval has ended, by time or with `is_last`.
   bool turn(bool is_last = false);
-  // As it was when the last interval ended.
+  // As of the end of the last interval.
   TopResult result(TopView view) const;
 
  private:
@@ -47,7 +46,7 @@ class HeapWatch {
   std::uint64_t ends_lost_ = 0;
 };
 
-// "1s": what --interval takes. Throws Error.
+// "1s": the value of --interval. Throws Error.
 std::chrono::nanoseconds parse_watch_interval(const std::string& text);
 
 }  // namespace kmt

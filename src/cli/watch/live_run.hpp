@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Watching the running kernel until COMMAND ends, the time is over, or Ctrl+C.
+// Watches the running kernel until COMMAND ends, the time is over, or Ctrl+C.
 #pragma once
 
 #include <chrono>

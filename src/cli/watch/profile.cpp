@@ -100,7 +100,7 @@ std::uint64_t parse_rate(const std::string& text) {
   return bytes;
 }
 
-// Files are named by the second.
+// File names have seconds.
 std::chrono::nanoseconds parse_every(const std::string& text) {
   const std::chrono::nanoseconds every(parse_duration(text));
   if (every < std::chrono::seconds(1)) throw Error("--every is at least 1s");
@@ -112,7 +112,7 @@ std::uint64_t unix_ns() {
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
-// One profile that runs, with all that it needs.
+// A running profile and its resources.
 class Profiler {
  public:
   Profiler(const ProfileArguments& options, const BpfSelection& selection)
@@ -128,7 +128,7 @@ class Profiler {
   void drain() { watcher_.drain(); }
   const Kallsyms& symbols() const { return kernel_.symbols(); }
 
-  // What came since the begin of the interval, which ends now: the next one begins where this one took its last sample.
+  // The data since the interval's start; the next interval starts at its last sample.
   HeapProfileForms end_interval() {
     watcher_.drain();
     const Moment end = now();
@@ -177,7 +177,7 @@ class Profiler {
   LiveKernel kernel_;
   HeapProfile profile_;
   HeapWatcher watcher_;
-  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval bears what the begin cost
+  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval includes the cost of the start
 };
 
 void check_options(const ProfileArguments& options) {
@@ -191,7 +191,7 @@ void check_options(const ProfileArguments& options) {
   throw Error("--keep 0 would keep nothing");
 }
 
-// To the file that was asked for, and to standard output.
+// To the requested file, and to standard output.
 void give(const ProfileArguments& options, const HeapProfileForms& profile, const Kallsyms& symbols) {
   if (!options.output.empty()) {
     write_profile(options.output, profile, symbols);
@@ -203,7 +203,7 @@ void give(const ProfileArguments& options, const HeapProfileForms& profile, cons
     print_result(text_heap_profile(profile.result, symbols, options.limit, stdout_style(options.result.style)));
 }
 
-// A profile that was kept, as if it had just ended.
+// Shows a saved profile like one that has just ended.
 void show(const ProfileArguments& options) {
   if (options.output.ends_with(".kmt")) throw Error("--show and -o FILE.kmt would only copy the profile");
   if (!options.output.empty()) check_profile_name(options.output);
@@ -239,7 +239,7 @@ int profile(const ProfileArguments& options) {
     profiler.drain();
     if (options.continuous.empty() || Clock::now() < next) continue;
     write_interval();
-    next += every * ((Clock::now() - next) / every + 1);  // those that were slept through are one
+    next += every * ((Clock::now() - next) / every + 1);  // intervals missed in a suspension are one
   }
   if (!options.continuous.empty())
     write_interval();

@@ -60,7 +60,7 @@ void write_continuous_profile(const std::string& folder, const std::string& suff
   const auto seconds = static_cast<std::time_t>(profile.result.start_unix_ns / 1'000'000'000);
   const std::string name = fmt::format("{}/{}{:%Y%m%dT%H%M%SZ}", folder, kPrefix, fmt::gmtime(seconds));
   std::string path = name + suffix;
-  // Others may write there, and clocks be set back.
+  // The folder may have other writers, and clocks may be set back.
   for (unsigned i = 2; fs::exists(path); ++i) path = fmt::format("{}-{}{}", name, i, suffix);
   write_profile(path, profile, symbols);
   // Names are times, so they are in order.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A heap profile as a file, and files of a profile that goes on.
+// Writes a heap profile to a file, and a continuous profile's files.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ struct HeapProfileForms {
   DrawnProfile drawn;  // with its facts
 };
 
-// Throws Error unless the file's name tells what it shall be: *.pb.gz for pprof, *.json or *.kmt.
+// Throws Error for an unknown extension: *.pb.gz is for pprof, *.json or *.kmt.
 void check_profile_name(const std::string& path);
-// As its name tells. It is written beside its place first, so that nobody sees half of it. Throws Error.
+// In the form of its extension. Writes atomically, through a temporary file in the same folder. Throws Error.
 void write_profile(const std::string& path, const HeapProfileForms& profile, const Kallsyms& symbols);
-// Into the folder, by the time of its begin; `suffix` is one of those. No file is replaced; the latest `keep` of the
-// folder stay.
+// Into the folder, named by its start time; `suffix` is one of those extensions. Replaces no file; keeps the folder's
+// latest `keep`.
 void write_continuous_profile(const std::string& folder, const std::string& suffix, unsigned keep,
                               const HeapProfileForms& profile, const Kallsyms& symbols);
 

@@ -58,7 +58,7 @@ Exit status:
   2  wrong usage, or the address cannot be listened on
   3  not permitted or not supported here)";
 
-// What the server's threads hand out.
+// The data that the server's threads hand out.
 class Metrics : public prometheus::Collectable {
  public:
   void set(ExportedMetrics metrics) {
@@ -80,7 +80,7 @@ class Metrics : public prometheus::Collectable {
       .hint("Name ADDRESS:PORT of this machine that nobody else listens on, as 127.0.0.1:9751");
 }
 
-// The server says only that it failed: what is wrong is found by binding to the address before.
+// The server only reports that it failed: binding to the address in advance shows why.
 void check_address(const std::string& address) {
   if (address.starts_with('[')) refuse(address, "addresses of IPv6 are not served");
   const std::size_t colon = address.rfind(':');
@@ -95,7 +95,7 @@ void check_address(const std::string& address) {
   place.sin_port = htons(port);
   if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is no address of IPv4");
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // as the server does it
+  const int yes = 1;  // like the server
   ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
     refuse(address, std::strerror(errno));
@@ -140,7 +140,7 @@ void serve(const ServeArguments& options) {
     metrics->set(std::move(now));
   };
   publish();
-  // Only now, so that nobody who connects finds nothing.
+  // Only now, so that every client finds data.
   const std::unique_ptr<prometheus::Exposer> exposer = listen(options.address);
   exposer->RegisterCollectable(metrics);
   say("Serving http://{}/metrics; Ctrl+C ends it\n", printable(options.address));

@@ -59,7 +59,7 @@ std::uint64_t since(Clock::time_point start) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
 }
 
-// One moment: what was counted, and how memory stood.
+// The counts and the memory state at one moment.
 struct Reading {
   std::uint64_t at_ns = 0;
   std::vector<StatRow> rows;
@@ -120,12 +120,12 @@ int stat(const StatArguments& options) {
       Reading now = read_now(counters, start);
       print(last, now, false);
       last = std::move(now);
-      next += *interval * ((since(start) - next) / *interval + 1);  // those that were slept through are one
+      next += *interval * ((since(start) - next) / *interval + 1);  // intervals missed in a suspension are one
     }
     std::this_thread::sleep_for(kPause);
   }
   const Reading end = read_now(counters, start);
-  if (interval) print(last, end, false);  // what is left of it: intervals add up to the total
+  if (interval) print(last, end, false);  // the rest: intervals add up to the total
   print(first, end, true);
   return run.say_end();
 }

@@ -82,7 +82,7 @@ std::vector<TopView> all_views() {
   return views;
 }
 
-// Where a frame is frozen to.
+// Returns the path of the saved frame.
 std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOptions options) {
   std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
   TextStyle style;
@@ -93,13 +93,13 @@ std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOption
   return path;
 }
 
-// One view as it is at one moment.
+// One view at one moment.
 struct Frame {
   TopResult result;
   std::unordered_map<std::string, std::vector<TopRow>> stacks;  // of each row
 };
 
-// What the keys change.
+// The state that keys change.
 class Browser {
  public:
   Browser(HeapWatch& watch, TopView view, TopOptions options)
@@ -109,7 +109,7 @@ class Browser {
 
   void refresh();
   void draw(TopScreen& screen);
-  // False when it is to end.
+  // False at the end of the program.
   bool press(int key);
 
  private:
@@ -125,7 +125,7 @@ class Browser {
   TopView view_;
   TopOptions options_;
   TopResult frame_;
-  std::map<TopView, Frame> paused_;  // all that can be looked at meanwhile
+  std::map<TopView, Frame> paused_;  // the views that can be shown in a pause
   std::vector<TopRow> rows_;
   std::size_t selected_ = 0;
   std::size_t first_ = 0;
@@ -312,7 +312,7 @@ int top(const TopArguments& options) {
   screen.reset();
   const int status = run.say_end();
   if (!frames_only) return status;
-  // What was watched after the last whole interval.
+  // The data after the last whole interval.
   watch.turn(true);
   print_frame();
   return status;

@@ -13,7 +13,7 @@ namespace kmt {
 
 namespace {
 
-constexpr int kEscapeDelay = 25;  // ms: how long an escape may be the begin of a key's sequence
+constexpr int kEscapeDelay = 25;  // ms: how long an escape may start a key's sequence
 
 attr_t attributes_of(TopLineKind kind) {
   switch (kind) {
@@ -61,7 +61,7 @@ void TopScreen::show(const std::vector<TopLine>& lines, const std::string& foote
     ::wattr_set(stdscr, attributes, 0, nullptr);
     ::wmove(stdscr, row, 0);
     ::waddnstr(stdscr, text.c_str(), -1);
-    // What is too long went on in the next line, which is written over.
+    // A line that was too long continued in the next one, which is overwritten.
     if ((attributes & A_REVERSE) != 0) mvchgat(row, 0, -1, A_REVERSE, 0, nullptr);
   };
   for (int row = 0; row < last && row < static_cast<int>(lines.size()); ++row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The terminal of `top`: ncurses, and nothing that knows about memory.
+// The terminal of `top`: ncurses, without knowledge of memory.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// What a key means; others are the characters themselves.
+// Meanings of keys; others are the characters themselves.
 enum TopKey {
   kNoKey = -1,
   kKeyUp = 0x10000,
@@ -25,10 +25,10 @@ enum TopKey {
   kKeyBackspace
 };
 
-// Takes the terminal over for as long as it lives.
+// Controls the terminal during its life.
 class TopScreen {
  public:
-  // Throws Error where stdin or stdout is no terminal that can do it.
+  // Throws Error if stdin or stdout is not a capable terminal.
   TopScreen();
   ~TopScreen();
   TopScreen(const TopScreen&) = delete;
@@ -38,7 +38,7 @@ class TopScreen {
   unsigned height() const;
   // Lines that do not fit are cut off; the last line of the screen is `footer`.
   void show(const std::vector<TopLine>& lines, const std::string& footer);
-  // Waits that long at most, in milliseconds.
+  // Waits at most this long, in milliseconds.
   int key(int wait_ms);
 
  private:
