@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,8 @@
 namespace kmt {
 
 namespace {
+
+constexpr int kMostHours = 1'000'000;  // added to a clock it still fits into 63 bits of nanoseconds
 
 struct Quantity {
   double number;
@@ -28,7 +32,7 @@ Quantity split_quantity(std::string_view text, const char* what, const char* exa
 
 std::uint64_t scaled(const Quantity& quantity, double factor, std::string_view text) {
   const double value = quantity.number * factor;
-  if (value >= 18446744073709551615.0) throw Error(fmt::format("\"{}\" is too large", text));
+  if (value >= 0x1p64) throw Error(fmt::format("\"{}\" is too large", text));
   return static_cast<std::uint64_t>(std::llround(value));
 }
 
@@ -51,16 +55,17 @@ std::uint64_t parse_size(std::string_view text) {
 }
 
 std::uint64_t parse_duration(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {
+      {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}}};
   const Quantity quantity = split_quantity(text, "time", "10s, 1.5s, 200ms, 5m or 1h");
-  const std::string_view unit = quantity.suffix;
-  if (unit.empty() || unit == "s") return scaled(quantity, 1e9, text);
-  if (unit == "ms") return scaled(quantity, 1e6, text);
-  if (unit == "us") return scaled(quantity, 1e3, text);
-  if (unit == "ns") return scaled(quantity, 1, text);
-  if (unit == "m" || unit == "min") return scaled(quantity, 60e9, text);
-  if (unit == "h") return scaled(quantity, 3600e9, text);
-  throw Error(fmt::format("\"{}\" is not a time: unknown unit \"{}\"", text, unit))
-      .hint("Units are ns, us, ms, s, m and h");
+  const auto* const unit = std::ranges::find(kUnits, quantity.suffix, &decltype(kUnits)::value_type::first);
+  if (unit == kUnits.end())
+    throw Error(fmt::format("\"{}\" is not a time: unknown unit \"{}\"", text, quantity.suffix))
+        .hint("Units are ns, us, ms, s, m and h");
+  const double nanoseconds = quantity.number * unit->second;
+  if (nanoseconds > kMostHours * 3600e9)
+    throw Error(fmt::format("\"{}\" is too large", text)).hint(fmt::format("The greatest time is {}h", kMostHours));
+  return static_cast<std::uint64_t>(std::llround(nanoseconds));
 }
 
 std::string humane_bytes(std::uint64_t bytes) {
