@@ -34,10 +34,11 @@ bool parse_time(std::string_view word, Line& line) {
   if (!line.time_in_ns) return true;
   const std::string_view digits = word.substr(point + 1);
   const auto fraction = parse_number<std::uint64_t>(digits);
-  if (!fraction || digits.size() > 9 || *whole > 1'000'000'000'000) return false;
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  if (!fraction || digits.size() > 9 || *whole >= UINT64_MAX / kSecond) return false;
   std::uint64_t scale = 1;
   for (std::size_t i = digits.size(); i < 9; ++i) scale *= 10;
-  line.time = *whole * 1'000'000'000 + *fraction * scale;
+  line.time = *whole * kSecond + *fraction * scale;
   return true;
 }
 

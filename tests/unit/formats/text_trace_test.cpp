@@ -43,7 +43,7 @@ TEST(TextTrace, LinesOfEventsThatCannotBeReadAreCounted) {
        {line(kWhole, "sh-148 [000] d..1. 5.000002: kmalloc "), line("", "sh-148 [000] d..1. 5.0"),
         line("", "sh-148 [000] d..1."), line("", "sh-148 [000] d..1. 5.000003:"),
         line(kWhole, "sh-148 [00x] d..1. 5.000003: kmalloc: "), line(kWhole, "sh-148 [000] 5.00x003: kmalloc: "),
-        line(kWhole + std::string(20'000, ' '))}) {
+        line(kWhole, "sh-148 [000] d..1. 18446744074.5: kmalloc: "), line(kWhole + std::string(20'000, ' '))}) {
     const ReadText found = read(line(kWhole) + bad);
     EXPECT_EQ(found.events.size(), 1u) << bad.substr(0, 100);
     EXPECT_EQ(found.unreadable(), 1u) << bad.substr(0, 100);
