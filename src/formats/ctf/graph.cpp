@@ -116,7 +116,9 @@ void Messages::assign(bt_message_array_const messages, std::size_t count) {
 struct Graph::State {
   PluginRef plugin;
   SinkClassRef sink_class;
+  std::size_t sources = 0;
   std::vector<const bt_port_output*> outputs;
+  std::vector<std::size_t> empty;  // numbers of sources without a stream
   GraphRef graph;
   std::vector<IteratorRef> iterators;  // in the order of the outputs; destroyed before the graph
 
@@ -154,11 +156,14 @@ void Graph::State::create_sink_class() {
 void Graph::State::add_source(const std::vector<std::string>& folders) {
   const ValueRef parameters = inputs_of(folders);
   const bt_component_source* source = nullptr;
-  const std::string name = fmt::format("trace {}", outputs.size());  // unique in the graph
+  const std::string name = fmt::format("trace {}", sources);  // unique in the graph
   if (bt_graph_add_source_component(mutable_graph(), source_class_of(plugin), name.c_str(), parameters.get(),
                                     BT_LOGGING_LEVEL_NONE, &source) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
     throw babeltrace_error("Cannot read the CTF trace").at({folders.front(), {}, {}});
-  for (std::uint64_t i = 0; i < bt_component_source_get_output_port_count(source); ++i)
+  const std::uint64_t count = bt_component_source_get_output_port_count(source);
+  if (count == 0) empty.push_back(sources);
+  ++sources;
+  for (std::uint64_t i = 0; i < count; ++i)
     outputs.push_back(bt_component_source_borrow_output_port_by_index_const(source, i));
 }
 
@@ -229,6 +234,7 @@ Graph::~Graph() = default;
 Graph::Graph(Graph&&) noexcept = default;
 
 std::size_t Graph::streams() const { return state_->outputs.size(); }
+const std::vector<std::size_t>& Graph::empty_traces() const { return state_->empty; }
 
 bool Graph::read(std::size_t stream, Messages& messages) {
   messages.reset();

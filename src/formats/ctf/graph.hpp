@@ -53,6 +53,7 @@ class Graph {
   Graph(Graph&&) noexcept;
 
   std::size_t streams() const;
+  const std::vector<std::size_t>& empty_traces() const;  // without a stream
   // Replaces the messages by the stream's next ones; false at its end. Throws Error if the stream is damaged, which
   // must not be read again.
   bool read(std::size_t stream, Messages& messages);

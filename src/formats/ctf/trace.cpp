@@ -62,20 +62,18 @@ const bt_clock_class* clock_of(const bt_stream* stream) {
 }  // namespace
 
 Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folders(path)) {
+  const auto shown = [&path](const std::string& below) {
+    return printable(std::filesystem::relative(below, path).string());
+  };
   for (const std::string& stream : folders_.missing)
     findings.add(
-        {Imperfection::missing_cpu,
-         fmt::format("{} is not there, but its index is", printable(std::filesystem::relative(stream, path).string())),
-         {},
-         {},
-         {}});
+        {Imperfection::missing_cpu, fmt::format("{} is not there, but its index is", shown(stream)), {}, {}, {}});
   for (const DoubtedStream& stream : folders_.doubted)
-    findings.add(
-        {stream.is_cut_off ? Imperfection::cut_off_cpu : Imperfection::damaged_section,
-         fmt::format("{}: {}", printable(std::filesystem::relative(stream.path, path).string()), stream.detail),
-         stream.cpu,
-         {},
-         {}});
+    findings.add({stream.is_cut_off ? Imperfection::cut_off_cpu : Imperfection::damaged_section,
+                  fmt::format("{}: {}", shown(stream.path), stream.detail),
+                  stream.cpu,
+                  {},
+                  {}});
   read_description(findings);
   if (!folders_.kallsyms.empty()) description.kernel.kallsyms = read_file(folders_.kallsyms);
   try {
@@ -84,6 +82,9 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
     salvage_ = std::make_unique<Salvage>(folders_.traces, refusal, findings);
     graph_ = std::make_unique<Graph>(salvage_->traces());
   }
+  if (folders_.traces.size() > 1)
+    for (const std::size_t empty : graph_->empty_traces())
+      findings.add({Imperfection::missing_cpu, shown(folders_.traces[empty].front()) + " has no stream", {}, {}, {}});
   open_streams(findings);
 }
 

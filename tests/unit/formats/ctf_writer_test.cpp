@@ -2,6 +2,7 @@
 // The folder that the CTF writer makes; tests/oracle has babeltrace2 read what is in it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "formats/ctf/records.hpp"
+#include "formats/registry.hpp"
 
 namespace kmt {
 namespace {
@@ -49,6 +51,28 @@ TEST_F(CtfWriter, StreamsGoOn) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
   for (const fs::path& made : {path(), path() / "kernel"})
     EXPECT_EQ(fs::status(made).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(CtfWriter, ATraceWithoutStreamsBesideAnotherIsReported) {
+  fs::create_directory(folder_ / "session");
+  for (const bool has_stream : {false, true}) {
+    ctf::RecordWriter writer(folder_ / "session" / (has_stream ? "b" : "a"), findings_);
+    writer.describe({});
+    if (has_stream) {
+      writer.begin_stream({0, "", 4096, false});
+      writer.lost(3);
+      writer.end_stream();
+    }
+    writer.finish();
+    fs::remove(folder_ / "session" / (has_stream ? "b" : "a") / "description.kmt");  // as other tracers write it
+  }
+  const auto source = open_trace(folder_ / "session");
+  for (EventBatch batch; source->read(batch);) continue;
+  EXPECT_EQ(source->info().losses.stretches.size(), 1u);
+  const auto& found = source->info().findings.kept();
+  const auto missing = std::ranges::find(found, Imperfection::missing_cpu, &Finding::kind);
+  ASSERT_NE(missing, found.end());
+  EXPECT_EQ(missing->detail, "a/kernel has no stream");
 }
 
 // Until it is complete it has a random name, so that no link of that name can be made before.
