@@ -25,4 +25,7 @@ template <std::same_as<std::string> Temporary>  // the parts would outlive it
 std::vector<std::string_view> split(Temporary&& text, char separator) = delete;
 std::string_view trim(std::string_view text);
 
+// The first ones of many names: "a, b, c and 7 more".
+std::string first_of(const std::vector<std::string>& names, std::size_t most = 10);
+
 }  // namespace kmt

@@ -3,12 +3,15 @@
 // a varint in front, and in front of a Nullable a byte that is 1 where it is null. No text can be taken for SQL.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/endian.hpp"
 
 namespace kmt {
 
@@ -19,8 +22,16 @@ class RowBinary {
     store(&value, sizeof value);
     return *this;
   }
-  RowBinary& text(std::string_view text);
-  RowBinary& length(std::uint64_t elements);  // in front of an array's
+  RowBinary& text(std::string_view text) {
+    length(text.size());
+    bytes_ += text;
+    return *this;
+  }
+  RowBinary& length(std::uint64_t elements) {  // in front of an array's
+    for (; elements >= 0x80; elements >>= 7) bytes_ += static_cast<char>(0x80 | (elements & 0x7f));
+    bytes_ += static_cast<char>(elements);
+    return *this;
+  }
   template <typename Stored, typename Value>
   RowBinary& maybe(const std::optional<Value>& value) {
     number(static_cast<std::uint8_t>(value ? 0 : 1));
@@ -35,7 +46,10 @@ class RowBinary {
   std::string take() { return std::exchange(bytes_, {}); }
 
  private:
-  void store(const void* value, std::size_t size);
+  void store(const void* value, std::size_t size) {
+    bytes_.append(static_cast<const char*>(value), size);
+    if (kHostOrder == ByteOrder::big) std::reverse(bytes_.end() - static_cast<std::ptrdiff_t>(size), bytes_.end());
+  }
 
   std::string bytes_;
 };

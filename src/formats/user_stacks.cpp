@@ -45,10 +45,6 @@ StackId UserStacks::place_of_kernel(std::uint64_t address) {
   return stacks_.place_id_of(frame_number({address, UserCode::kKernel, 0}));
 }
 
-StackId UserStacks::place_of_user(std::int32_t process, std::uint64_t address, std::uint64_t time_ns) {
-  return stacks_.place_id_of(frame_number(frame_at(process, address, time_ns)));
-}
-
 std::uint32_t UserStacks::frame_number(const UserFrame& frame) {
   const auto [number, is_new] = frames_.id_of(frame);
   if (is_new) info_.code.user.frames.push_back(frame);

@@ -25,7 +25,6 @@ class UserStacks {
   StackId place(StackId kernel, StackId kept, std::uint64_t time_ns);
   // Returns the stack of one kernel address, for a sample without a stack.
   StackId place_of_kernel(std::uint64_t address);
-  StackId place_of_user(std::int32_t process, std::uint64_t address, std::uint64_t time_ns);
 
  private:
   struct Placed {

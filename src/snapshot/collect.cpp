@@ -102,6 +102,19 @@ Reading read_some(const std::string& path, const Limits& limits) {
   return reading;
 }
 
+// True, and says why in `all`, if the rest of a source is left out.
+bool has_enough(Reading& all, const Limits& limits, std::size_t files = 0) {
+  if (all.text.size() >= limits.bytes)
+    all.cut = kTooLarge;
+  else if (files >= kMostFiles)
+    all.cut = kTooManyFiles;
+  else if (Clock::now() > limits.until)
+    all.cut = kTooSlow;
+  else
+    return false;
+  return true;
+}
+
 void append_lines(std::string_view prefix, std::string_view text, std::string& out) {
   each_line(text, [&](std::string_view line) { out.append(prefix).append(line).push_back('\n'); });
 }
@@ -110,10 +123,7 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
   Reading all;
   std::size_t files = 0;
   for (const std::string& cache : names_in(folder)) {
-    if (all.text.size() >= limits.bytes || files >= kMostFiles || Clock::now() > limits.until) {
-      all.cut = all.text.size() >= limits.bytes ? kTooLarge : files >= kMostFiles ? kTooManyFiles : kTooSlow;
-      break;
-    }
+    if (has_enough(all, limits, files)) break;
     const std::string path = fmt::format("{}/{}", folder, cache);
     std::error_code code;
     if (fs::is_symlink(path, code)) {
@@ -138,10 +148,7 @@ Reading read_traces(const std::string& folder, std::string_view name, const Limi
   Reading all;
   all.error = ENOENT;
   for (const std::string& cache : names_in(folder)) {
-    if (all.text.size() >= limits.bytes || Clock::now() > limits.until) {
-      all.cut = all.text.size() >= limits.bytes ? kTooLarge : kTooSlow;
-      break;
-    }
+    if (has_enough(all, limits)) break;
     std::error_code code;
     const std::string path = fmt::format("{}/{}", folder, cache);
     if (fs::is_symlink(path, code)) continue;
@@ -167,10 +174,7 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
   std::vector<Place> left = {{"", 0}};
   std::size_t files = 0;
   while (!left.empty()) {
-    if (all.text.size() >= limits.bytes || ++files > kMostFiles || Clock::now() > limits.until) {
-      all.cut = all.text.size() >= limits.bytes ? kTooLarge : files > kMostFiles ? kTooManyFiles : kTooSlow;
-      break;
-    }
+    if (has_enough(all, limits, files++)) break;
     const Place place = std::move(left.back());
     left.pop_back();
     const Reading one = read_some(root + place.path + "/memory.stat", {kMostOfAnAttribute * 4, limits.until});

@@ -4,9 +4,14 @@
 
 #include <cstdint>
 
-#include "base/strong_id.hpp"
-
 namespace kmt {
+
+// Ids that do not convert into each other.
+template <typename Tag, typename Int>
+struct StrongId {
+  Int value = 0;
+  friend bool operator==(StrongId, StrongId) = default;
+};
 
 using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // TraceTables::event_types
 using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // TraceTables::call_sites; 0 is "none"

@@ -12,6 +12,7 @@
 #include "analysis/growth/clusters.hpp"
 #include "analysis/growth/rise.hpp"
 #include "analysis/growth/states.hpp"
+#include "base/number.hpp"
 #include "base/units.hpp"
 #include "results/series/thresholds.hpp"
 
@@ -25,12 +26,12 @@ constexpr std::size_t kMostFilterTerms = 16;  // names, and sizes, in one filter
 void add_cache(const std::string& cache, Narrowing& narrowing) {
   if (narrowing.has(cache)) return;
   if (cache.starts_with(kPagesOfOrder)) {
-    narrowing.orders.push_back(std::strtoull(cache.c_str() + kPagesOfOrder.size(), nullptr, 10));
+    narrowing.orders.push_back(parse_leading<std::uint64_t>(cache.substr(kPagesOfOrder.size())).value_or(0));
   } else if (!is_slab_cache(cache)) {
     return;
   } else if (is_of_a_size(cache)) {
     if (narrowing.object_sizes.size() < kMostFilterTerms)
-      narrowing.object_sizes.push_back(std::strtoull(cache.c_str() + kObjectsOf.size(), nullptr, 10));
+      narrowing.object_sizes.push_back(parse_leading<std::uint64_t>(cache.substr(kObjectsOf.size())).value_or(0));
   } else if (class_of(cache) == cache && cache.starts_with("kmalloc-") && !cache.starts_with("kmalloc-rcl-")) {
     if (narrowing.sizes.size() < kMostFilterTerms)
       narrowing.sizes.push_back(parse_size(cache.substr(cache.rfind('-') + 1)));

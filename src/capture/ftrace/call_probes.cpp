@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "capture/ftrace/event_filters.hpp"
 #include "capture/tracefs/probe_definitions.hpp"

@@ -13,7 +13,6 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "capture/features/call_tracing.hpp"
 #include "capture/features/kernel_symbols.hpp"

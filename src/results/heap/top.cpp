@@ -31,9 +31,6 @@ constexpr std::array<TopColumnInfo, 7> kTopColumns = {
 std::span<const TopViewInfo> top_views() { return kViews; }
 const TopViewInfo& info_of(TopView view) { return *std::ranges::find(kViews, view, &TopViewInfo::view); }
 std::span<const TopColumnInfo> top_columns() { return kTopColumns; }
-const TopColumnInfo& info_of(TopColumn column) {
-  return *std::ranges::find(kTopColumns, column, &TopColumnInfo::column);
-}
 
 double value_of(const TopRow& row, TopColumn column) {
   switch (column) {

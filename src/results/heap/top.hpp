@@ -68,7 +68,6 @@ struct TopColumnInfo {
   std::string_view meaning;
 };
 std::span<const TopColumnInfo> top_columns();
-const TopColumnInfo& info_of(TopColumn column);
 double value_of(const TopRow& row, TopColumn column);
 void sort_rows(std::vector<TopRow>& rows, TopColumn column);
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "results/group.hpp"
 #include "views/text/findings.hpp"

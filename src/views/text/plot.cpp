@@ -180,18 +180,6 @@ std::string sparkline(std::span<const double> values, std::size_t cells, const T
   return out;
 }
 
-std::string bar(double value, double most, std::size_t cells, const TextStyle& style) {
-  if (!(value > 0) || !(most > 0) || cells == 0) return "";
-  const std::size_t parts = style.unicode ? 8 : 1;  // of a cell
-  const double share = std::min(value / most, 1.0);
-  const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(cells * parts)));
-  const std::size_t shown = std::max<std::size_t>(filled, 1);
-  std::string out;
-  for (std::size_t i = 0; i < shown / parts; ++i) out += style.unicode ? "█" : "#";
-  if (shown % parts != 0) out += utf8(0x2590u - static_cast<unsigned>(shown % parts));  // from ▏ to ▉
-  return out;
-}
-
 std::string plot(const std::vector<PlotSeries>& series, const PlotFrame& frame, const TextStyle& style) {
   if (series.size() > 1 && style.colour && series.size() <= kColours.size())
     return legend(series, style) + curves(series, frame, style);

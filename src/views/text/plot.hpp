@@ -17,9 +17,6 @@ namespace kmt {
 // "▁▂▅█": as many characters as cells.
 std::string sparkline(std::span<const double> values, std::size_t cells, const TextStyle& style);
 
-// "███▌": the share of `most`, at most as many characters as cells; what is greater than nothing is seen.
-std::string bar(double value, double most, std::size_t cells, const TextStyle& style);
-
 struct PlotSeries {
   std::string name;
   std::vector<double> values;  // at equal distances from the begin to the end

@@ -10,7 +10,7 @@
 #include "analysis/calls/stacks.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/name_list.hpp"
+#include "base/text.hpp"
 #include "capture/missed_log.hpp"
 #include "capture/tracefs/arguments_option.hpp"
 #include "capture/tracefs/probe_definitions.hpp"

@@ -16,7 +16,6 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/calls/layout.hpp"
 #include "capture/bpf/calls/trampoline_targets.hpp"

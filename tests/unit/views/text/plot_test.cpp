@@ -46,24 +46,6 @@ TEST(Sparkline, UnknownIsBlank) {
   EXPECT_EQ(sparkline(std::vector<double>{-most, most}, 2, kUnicode).size(), 6u);
 }
 
-TEST(Bar, IsTheShareInEighths) {
-  EXPECT_EQ(bar(1, 1, 4, kUnicode), "████");
-  EXPECT_EQ(bar(7, 16, 2, kUnicode), "▉");
-  EXPECT_EQ(bar(9, 16, 2, kUnicode), "█▏");
-  EXPECT_EQ(bar(5, 4, 2, kUnicode), "██");
-  EXPECT_EQ(bar(1, 4, 8, kAscii), "##");
-}
-
-TEST(Bar, OnlyNothingIsNotSeen) {
-  EXPECT_EQ(bar(1, 1e9, 4, kUnicode), "▏");
-  EXPECT_EQ(bar(1, 1e9, 4, kAscii), "#");
-  EXPECT_EQ(bar(0, 1, 4, kUnicode), "");
-  EXPECT_EQ(bar(0, 0, 4, kUnicode), "");
-  EXPECT_EQ(bar(-1, 1, 4, kUnicode), "");
-  EXPECT_EQ(bar(kUnknown, 1, 4, kUnicode), "");
-  EXPECT_EQ(bar(1, 1, 0, kUnicode), "");
-}
-
 PlotFrame frame(std::size_t height) {
   return {height, "0 s", "30.000 s", [](double value) { return humane_bytes(static_cast<std::uint64_t>(value)); }};
 }
