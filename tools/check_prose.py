@@ -21,7 +21,6 @@ from typing import NamedTuple
 NOT_YET = (
     'docs/imperfections.md',
     'src/anonymise/',
-    'src/cli/',
     'src/results/',
     'src/symbols/',
     'src/trace/',

@@ -339,7 +339,7 @@ class Bpf(LiveTest):
         for arguments in (['-o', self.path('trace.dat')], ['--filter', 'kmem:kmalloc:bytes_req > 1'], ['--clock', 'global'],
                           ['--boot']):
             messages = self.record('--backend', 'bpf', *arguments, exit_code=2)
-            self.assertIn('exclude each other', messages)
+            self.assertIn('cannot be combined', messages)
 
 
 if __name__ == '__main__':

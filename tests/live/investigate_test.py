@@ -98,7 +98,7 @@ class Investigate(LiveTest):
         seen = json.loads(output)
         if seen['verdict'] != 'grows':  # of what else runs here sums alone may tell
             self.assertEqual((nobody.returncode, seen['verdict']), (4, 'cannot_tell'), messages)
-        self.assertIn('who allocates', [one['what'] for one in seen['unseen']])
+        self.assertIn('the allocating code', [one['what'] for one in seen['unseen']])
         self.assertEqual({'meminfo'}, {state['source'] for state in seen['states']})
         self.assertIn('SUnreclaim', [state['name'] for state in seen['states']])
 
@@ -155,7 +155,7 @@ class Investigate(LiveTest):
     def test_says_what_it_takes_to_see_more(self):
         nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
         command = [PROGRAM, 'investigate', '--dry-run', '--json']
-        slabs, trace = "the kernel's account of slab caches", 'exact recordings'
+        slabs, trace = "the kernel's counters of slab caches", 'exact recordings'
 
         def unseen(before):
             done = subprocess.run([*before, *command], stdout=subprocess.PIPE, check=True)

@@ -71,7 +71,7 @@ class Loading:
         for server in self.servers.all:
             first_schema(server, 'older_cluster', 'fleet')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 6, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster changed from schema 1 to another one: schema 6, a shard's and its cluster's\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['web1'][0], 'web1', HOSTS['web1'][1])
@@ -168,7 +168,7 @@ class Loading:
         load(self.urls[0], path, 'twice', '2025-01-01', level='aggregates')
         self.assertEqual(['0'], self.query("SELECT count() FROM fleet_test.events WHERE host = 'twice'"))
         once = fleet(self.urls[0], 'report', '--host', 'twice')
-        self.assertIn('were there already', load(self.urls[0], path, 'twice', '2025-01-01'))
+        self.assertIn('had arrived already', load(self.urls[0], path, 'twice', '2025-01-01'))
         self.assertEqual(once, fleet(self.urls[0], 'report', '--host', 'twice'))
         self.assertEqual([str(report(path)['trace']['events'])],
                          self.query("SELECT count() FROM fleet_test.events WHERE host = 'twice'"))
@@ -184,7 +184,7 @@ class Loading:
         rows = self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')
         for table in 'sums', 'events':
             self.query(f"ALTER TABLE dropped.{table} DROP PARTITION ('2026-11-20', 'late')")
-            self.assertIn('were there already', load(url, HOSTS['late'][0], 'late', HOSTS['late'][1]))
+            self.assertIn('had arrived already', load(url, HOSTS['late'][0], 'late', HOSTS['late'][1]))
             self.assertEqual(before, [fleet(url, what) for what in ('report', 'traces')])
             self.assertEqual(rows, (self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')))
         trace = next(row['trace'] for row in before[1]['traces'] if row['host'] == 'late')

@@ -115,7 +115,7 @@ class Killed(Case):
         load.kill()
         load.communicate()
         self.assertIn('holds no trace', fleet(self.url, 'report', exit_code=2))
-        self.assertIn('were there already', self.finish(self.start_load()))
+        self.assertIn('had arrived already', self.finish(self.start_load()))
         self.check_whole()
 
     def test_who_is_not_there(self):

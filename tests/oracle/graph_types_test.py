@@ -99,7 +99,7 @@ class GraphTypes(unittest.TestCase):
     def calls(self, *options):
         done = run('graph', '--btf', self.btf, '--args', '--ret', *options, self.path)
         self.assertEqual(0, done.returncode, done.stderr)
-        self.assertRegex(done.stderr, r'\Anote: nothing here tells whether the types in .*\n\Z')
+        self.assertRegex(done.stderr, r'\Anote: it is unknown whether the types in .*\n\Z')
         return re.findall(r'0\.050 us    \|  (.*)', done.stdout)
 
     def test_text(self):
@@ -154,7 +154,7 @@ class GraphTypes(unittest.TestCase):
             with self.subTest(command[0]):
                 done = run(*command, '--btf', self.btf, self.path)
                 self.assertEqual(0, done.returncode, done.stderr)
-                self.assertIn(f'note: nothing here tells whether the types in {self.btf} are', done.stderr)
+                self.assertIn(f'note: it is unknown whether the types in {self.btf} are', done.stderr)
                 self.assertNotIn('types in', run(*command, self.path).stderr)
 
     def test_without_types(self):

@@ -48,8 +48,8 @@ constexpr std::array kNeeded = {
 };
 
 constexpr const char* kElsewhere =
-    "What needs no tracing of functions: `kmemtrace record --stacks` (who allocates), and `kmemtrace graph FILE` (what "
-    "was recorded elsewhere)";
+    "Without tracing of functions: use `kmemtrace record --stacks` (who allocates), and `kmemtrace graph FILE` "
+    "(traces recorded elsewhere)";
 
 constexpr std::string_view kBackends[] = {"bpf", "ftrace", "kprobe"};
 

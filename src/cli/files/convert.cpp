@@ -93,11 +93,11 @@ std::string listed(const Names& names) {
 
 void print_left_out(const ConvertArguments& options, const LeftOut& left_out) {
   if (!left_out.fields.empty())
-    say("note: {}: fields of events that are blank now: {}\n", options.input_name(), listed(left_out.fields));
+    say("note: {}: blanked event fields: {}\n", options.input_name(), listed(left_out.fields));
   if (left_out.events > 0)
-    say("note: {}: {} events that cannot be read are left out\n", options.input_name(), humane_count(left_out.events));
+    say("note: {}: {} unreadable events were dropped\n", options.input_name(), humane_count(left_out.events));
   if (!left_out.texts.empty())
-    say("note: {}: left out of what the trace says of its machine: {}\n", options.input_name(), listed(left_out.texts));
+    say("note: {}: dropped from the description of the machine: {}\n", options.input_name(), listed(left_out.texts));
 }
 
 PseudonymKey key_for(const ConvertArguments& options) {
@@ -105,11 +105,11 @@ PseudonymKey key_for(const ConvertArguments& options) {
   constexpr std::size_t kLeastBytes = 16;
   std::error_code code;
   if (!fs::is_regular_file(options.key_file, code))  // a device may have no end
-    throw Error(fmt::format("The key {} is no file", printable(options.key_file)));
+    throw Error(fmt::format("The key {} is not a file", printable(options.key_file)));
   const std::string secret = read_file(options.key_file);
   if (secret.size() < kLeastBytes)
     throw Error(
-        fmt::format("The key {} is of {} bytes: it could be guessed", printable(options.key_file), secret.size()))
+        fmt::format("The key {} has only {} bytes and could be guessed", printable(options.key_file), secret.size()))
         .hint("Make one:  head -c 32 /dev/urandom > KEY");
   return key_of(secret);
 }
@@ -174,7 +174,7 @@ bool convert(const ConvertArguments& options) {
     else if (extension == ".ctf")
       write_records(options, ctf::RecordWriter(options.output, findings), findings);
     else
-      throw Error("Cannot tell the output's format: its name ends neither in .kmt, .dat nor in .ctf");
+      throw Error("Unknown output format: name it *.kmt, *.dat or *.ctf");
   } catch (Error& error) {
     throw error.context(fmt::format("Converting {} to {}", options.input_name(), printable(options.output)));
   }

@@ -195,8 +195,8 @@ AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, con
     say("note: of {} allocations the {} largest are shown; --events N shows more\n", humane_count(slices.allocations),
         humane_count(slices.slices.size()));
   if (slices.without_room > 0)
-    say("note: {} of them are instants, not slices: at most {} slices of a task stand at one time, those that hold "
-        "most bytes for longest\n",
+    say("note: {} of them are instants: a task shows at most {} slices at one time, those with the most bytes for the "
+        "longest time\n",
         humane_count(slices.without_room), AllocationSlices::kMostLanes);
   return slices;
 }
@@ -277,18 +277,19 @@ struct Format {
   OwnOptions options = OwnOptions::none;
 };
 constexpr std::array kFormats = {
-    Format{"pprof", "profile for `go tool pprof`: what each stack allocated, has live and wastes", export_pprof},
+    Format{"pprof", "profile for `go tool pprof`: allocated, live and wasted bytes of each stack", export_pprof},
     Format{"speedscope", "the same for speedscope", export_speedscope},
     Format{"firefox", "the same for Firefox Profiler", export_firefox},
-    Format{"collapsed", "a line for each stack and its --metric, for flamegraph.pl and others", export_collapsed,
+    Format{"collapsed", "one line per stack with its --metric, for flamegraph.pl and others", export_collapsed,
            OwnOptions::of_stacks},
     Format{"perfetto", "Perfetto trace: memory over time, the largest allocations, and traced calls", export_perfetto,
            OwnOptions::of_tracks},
     Format{"chrome", "the same as JSON, for chrome://tracing and others", export_chrome, OwnOptions::of_tracks},
-    Format{"csv", "every event, a line each", export_csv},
-    Format{"jsonl", "every event, a JSON object a line", export_jsonl},
+    Format{"csv", "every event, one per line", export_csv},
+    Format{"jsonl", "every event, one JSON object per line", export_jsonl},
     Format{"sqlite", "database of every event and every allocation, with a view for each report", export_sqlite},
-    Format{"clickhouse", "into a ClickHouse server at URL, beside traces of other machines: see `kmemtrace fleet`",
+    Format{"clickhouse",
+           "rows in the ClickHouse server at URL, next to traces of other machines (see `kmemtrace fleet`)",
            export_clickhouse, OwnOptions::of_clickhouse}};
 
 void check_options(const Command& command, const Format& format) {
@@ -298,7 +299,7 @@ void check_options(const Command& command, const Format& format) {
     for (const Format& other : kFormats)
       if (option.of == other.options) others += fmt::format("{}{}", others.empty() ? "" : " and ", other.name);
     throw Error(fmt::format("{} has no effect on {}", option.name, format.name))
-        .hint(fmt::format("It is an option of {}", others));
+        .hint(fmt::format("It is only for {}", others));
   }
 }
 
@@ -308,7 +309,7 @@ const Format& format_named(const std::string& name) {
     if (format.name == name) return format;
     names.emplace_back(format.name);
   }
-  throw unknown_name("There is no format", name, names);
+  throw unknown_name("Unknown format", name, names);
 }
 
 std::string format_help() {
@@ -321,7 +322,8 @@ int run(const Command& command, ExportArguments& options) {
   const Format& format = format_named(options.format);
   check_options(command, format);
   if (format.options == OwnOptions::of_clickhouse) {
-    if (!options.output.empty()) throw Error("clickhouse writes no file").hint("Leave out -o, and name a server");
+    if (!options.output.empty())
+      throw Error("-o has no effect on clickhouse, which writes no file").hint("Drop -o and name a server");
     options.clickhouse.url = take_url(options.analyse.trace.files);
   }
   const std::vector<std::string>& files = options.analyse.trace.files;

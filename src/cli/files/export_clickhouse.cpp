@@ -49,8 +49,8 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
   if (!options.recorded_at.empty()) return parse_utc(options.recorded_at);
   if (const auto note = info.recording.notes.find("recorded_at"); note != info.recording.notes.end())
     return parse_utc(note->second);
-  throw Error(fmt::format("{} does not say when it was recorded", printable(info.path)))
-      .hint("Say it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
+  throw Error(fmt::format("The recording time of {} is unknown", printable(info.path)))
+      .hint("Give it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
 }
 
 // Default names of machines (CONFIG_DEFAULT_HOSTNAME, and installers'), which many machines share.
@@ -63,18 +63,18 @@ std::string host(const ClickHouseOptions& options, const TraceInfo& info) {
   if (const auto note = info.recording.notes.find("host"); note != info.recording.notes.end()) {
     if (!is_nobodys_name(note->second)) return printable(note->second);
     throw Error(
-        fmt::format("{} is of a host without a name: it says \"{}\"", printable(info.path), printable(note->second)))
-        .hint("All hosts without one would be the same. Name it with --host NAME, /etc/machine-id has one of its own");
+        fmt::format("The host of {} has no name of its own (\"{}\")", printable(info.path), printable(note->second)))
+        .hint("Name it with --host NAME, or all such hosts would be one; /etc/machine-id is unique");
   }
-  throw Error(fmt::format("{} does not say which host it is of", printable(info.path))).hint("Say it with --host NAME");
+  throw Error(fmt::format("{} does not name its host", printable(info.path))).hint("Name it with --host NAME");
 }
 
 std::string blocks_text(const LoadCounts& counts, std::string_view what) {
   std::string text =
       fmt::format("{} {} in {} block{}, {}", humane_count(counts.rows), what, humane_count(counts.blocks),
                   counts.blocks == 1 ? "" : "s", humane_bytes(counts.bytes));
-  if (counts.found > 0) text += fmt::format("; {} were there already", humane_count(counts.found));
-  if (counts.retried > 0) text += fmt::format("; {} took more than one attempt", humane_count(counts.retried));
+  if (counts.found > 0) text += fmt::format("; {} had arrived already", humane_count(counts.found));
+  if (counts.retried > 0) text += fmt::format("; {} needed a retry", humane_count(counts.retried));
   return text;
 }
 
@@ -82,15 +82,15 @@ std::string blocks_text(const LoadCounts& counts, std::string_view what) {
 
 void add_clickhouse_options(Command& command, ClickHouseOptions& options) {
   command.option("--level", &options.level, "LEVEL",
-                 "Load events, or aggregates alone (default: events)\n(clickhouse only) Aggregates are sums per "
-                 "second, which `kmemtrace fleet` shows.",
+                 "Load events, or only aggregates (default: events)\n"
+                 "(clickhouse only) Aggregates are sums per second, which `kmemtrace fleet` shows.",
                  {.words = {"events", "aggregates"}});
   command.option("--host", &options.host, "NAME",
-                 "Name the host of the trace (default: as the trace says)\n(clickhouse only)");
-  command.option(
-      "--recorded-at", &options.recorded_at, "TIME",
-      "Set the time when recording started, in UTC (default: as the trace says)\n(clickhouse only) "
-      "2026-11-21T12:13:14Z. A .kmt has it, and a perf.data of `perf record -k CLOCK`; a trace.dat does not.");
+                 "Name the host of the trace (default: from the trace)\n(clickhouse only)");
+  command.option("--recorded-at", &options.recorded_at, "TIME",
+                 "Set the time when recording started, in UTC (default: from the trace)\n"
+                 "(clickhouse only) 2026-11-21T12:13:14Z. A .kmt has it, and a perf.data of `perf record -k CLOCK`; a "
+                 "trace.dat does not.");
   command.option("--retry", &options.retry, "DURATION",
                  "Retry for DURATION to send a block to the server (default: 2m)\n(clickhouse only) Blocks that "
                  "arrived are not sent again.");
@@ -98,8 +98,7 @@ void add_clickhouse_options(Command& command, ClickHouseOptions& options) {
 
 std::string take_url(std::vector<std::string>& words) {
   const auto url = std::ranges::find_if(words, is_url);
-  if (url == words.end())
-    throw Error("Into which server? None is named").hint("kmemtrace export FILE --to clickhouse http://HOST:8123/");
+  if (url == words.end()) throw Error("Name a server").hint("kmemtrace export FILE --to clickhouse http://HOST:8123/");
   std::string taken = *url;
   words.erase(url);
   return taken;
@@ -133,7 +132,7 @@ ClickHouseExport::ClickHouseExport(const ClickHouseOptions& options, const std::
 
 bool ClickHouseExport::is_there_already() const {
   if (!is_loaded(server_, trace_)) return false;
-  say("note: the trace {} of {} is there already\n", trace_.id, trace_.host);
+  say("note: trace {} of {} is loaded already\n", trace_.id, trace_.host);
   return true;
 }
 
@@ -143,11 +142,11 @@ FleetExport* ClickHouseExport::sink(const TraceInfo& info, const SymbolNames& sy
 
 void ClickHouseExport::say_what_was_loaded(bool complete) const {
   if (!complete) {
-    say("note: the trace {} of {} is not shown until all of it is loaded: run the same command again, it goes on\n",
-        trace_.id, trace_.host);
+    say("note: trace {} of {} is hidden until it is complete: run the same command again to continue\n", trace_.id,
+        trace_.host);
     return;
   }
-  say("note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
+  say("note: loaded trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
   if (trace_.with_events) say("; {}", blocks_text(sink_->events(), "events"));
   say("\n");
   // The trace is loaded: failing to compare it is not an error.
@@ -157,8 +156,8 @@ void ClickHouseExport::say_what_was_loaded(bool complete) const {
   } catch (const Error&) {
   }
   if (others > 0)
-    say("note: {} of {} of the same time {} there: events that several hold count as often, as where a trace was "
-        "converted, or a part of it selected\n",
+    say("note: {} of {} of the same time {} loaded already: events in several traces count several times (was this "
+        "trace converted or cut from one of them?)\n",
         others == 1 ? "another trace" : humane_count(others) + " other traces", trace_.host,
         others == 1 ? "is" : "are");
 }

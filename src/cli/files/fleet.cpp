@@ -56,11 +56,9 @@ Queries:
   traces  what is loaded
   schema  create the tables; loading does it too, but on a cluster each server needs it
 
-A server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE], the database being kmemtrace where none is named. A user and a
-password may be in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or in ~/.netrc, where nobody sees them.
+A server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE], with the database kmemtrace by default. Keep user and password private in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or in ~/.netrc.
 
-For report, --since and --until select what happened in that time and what was live at its end; for all others, traces
-that started in it.
+For report, --since and --until select events in that time and memory live at its end; for all others, traces that started in it.
 
 Exit status:
   0  answered
@@ -84,8 +82,8 @@ std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::str
 // Throws Error for an empty time range.
 FleetSelection checked(FleetSelection selection) {
   if (selection.since && selection.until && *selection.since >= *selection.until)
-    throw Error("Nothing can be since a time that is not before the one of until")
-        .hint("--since TIME is where it begins, and --until TIME where it has ended");
+    throw Error("--since must be before --until")
+        .hint("The selection starts at --since TIME and ends before --until TIME");
   return selection;
 }
 
@@ -113,7 +111,7 @@ FleetSelection side_of(const std::string& text, std::string_view option) {
       side.until = parse_utc(value);
     else
       throw Error(fmt::format("{} cannot be \"{}\"", option, printable(text)))
-          .hint("It takes host=GLOB, kernel=GLOB, since=TIME and until=TIME, several with commas between them");
+          .hint("Write host=GLOB, kernel=GLOB, since=TIME and until=TIME, separated by commas");
   }
   return checked(std::move(side));
 }
@@ -141,7 +139,7 @@ void diff(ClickHouse& server, const FleetArguments& options) {
     throw Error("fleet diff needs two sides").hint("--a kernel=6.1.* --b kernel=6.12.*");
   FleetOptions view = options.view;
   view.sort_diff = &column_named(fleet_diff_columns(), options.sort.empty() ? "allocated" : options.sort,
-                                 "There is no column whose changes can be told");
+                                 "No such comparable column");
   show(fleet_diff(server, selection_of(options), side_of(options.a, "--a"), side_of(options.b, "--b"),
                   keys_of(options.by, "function")),
        options, view);
@@ -156,7 +154,7 @@ void schema(ClickHouse& server, const FleetArguments& options) {
   const std::string done = state.before == 0 ? "were made"
                            : state.before == state.now
                                ? "were there"
-                               : fmt::format("were of schema {} and are of another now", state.before);
+                               : fmt::format("changed from schema {} to another one", state.before);
   print_result(fmt::format("The tables of the database {} {}: schema {}{}\n", printable(server.database()), done,
                            state.now, state.of_cluster ? ", a shard's and its cluster's" : ""));
 }
@@ -179,7 +177,7 @@ void check_options(const Command& command, const Question& question) {
                                    "--a", "--b", "--threshold", "--min-count", "--cluster"})
     if (command.has(option) && question.options.find(fmt::format(" {} ", option)) == std::string_view::npos)
       throw Error(fmt::format("{} has no effect on fleet {}", option, question.name))
-          .hint("`kmemtrace fleet --help` says what each option is of");
+          .hint("`kmemtrace fleet --help` shows which subcommands take it");
 }
 
 void run(const Command& command, const FleetArguments& options) {
@@ -191,7 +189,7 @@ void run(const Command& command, const FleetArguments& options) {
     ClickHouse server(server_at(options.server, options.retry));
     return question.ask(server, options);
   }
-  throw unknown_name("A fleet cannot be asked for", options.what, names);
+  throw unknown_name("Unknown subcommand of fleet:", options.what, names);
 }
 
 std::string keys_help() {
@@ -236,7 +234,7 @@ Command fleet_command() {
                  "Ignore changes below PERCENT (default: 5)\n(diff only) As for `kmemtrace diff`.",
                  {.range = OptionRange{0, 10'000}});
   command.option("--min-count", &options->view.noise.least_count, "N",
-                 "Ignore what happened less than N times (default: 10) (diff only)", {.range = kCounts});
+                 "Ignore groups with fewer than N allocations (default: 10) (diff only)", {.range = kCounts});
   command.option("--sort", &options->sort, "COLUMN", sort_help());
   add_limit_option(command, options->view.limit, "rows in each table");
   command.option("--cluster", &options->cluster, "NAME",

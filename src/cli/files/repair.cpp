@@ -55,10 +55,10 @@ void refuse_while_written(const std::string& path) {
 void refuse_other_formats(const std::string& path, Bytes file) {
   if (kmt_format::is_kmt(file)) return;
   const bool trace_dat = tracedat::is_trace_dat(file);
-  throw Error(trace_dat ? "A trace.dat file cannot be repaired" : "The file is no .kmt file")
+  throw Error(trace_dat ? "A trace.dat file cannot be repaired" : "Not a .kmt file")
       .at({path, {}, {}})
-      .hint(trace_dat ? "`kmemtrace convert` reads what is intact and writes it into a new file"
-                      : "Only .kmt files can be repaired; its first 16 bytes have to be intact");
+      .hint(trace_dat ? "`kmemtrace convert` writes the intact part into a new file"
+                      : "Only .kmt files whose first 16 bytes are intact can be repaired");
 }
 
 std::string describe(const kmt_format::Repair& repair, const TextStyle& style) {
@@ -100,8 +100,8 @@ void repair(const RepairArguments& options) {
   try {
     const kmt_format::Repair plan = kmt_format::plan_repair(file);
     if (!plan.readable)
-      throw Error("The description of the machine is damaged: without it nobody can read the events")
-          .hint("The file stays as it is; another copy of it may be intact");
+      throw Error("The description of the machine is damaged, and the events are unreadable without it")
+          .hint("The file is unchanged; another copy of it may be intact");
     if (!in_place) {
       kmt_format::write_repaired(options.output, file, plan);
     } else if (plan.needed && plan.only_end()) {

@@ -121,7 +121,7 @@ bool OpenedTrace::stream(EventStream& events, const bool& wanted) {
 
 void OpenedTrace::say_lack_of_calls() const {
   if (options_.call_paths && !has_calls())
-    say("note: the trace holds no calls: kmemtrace graph FUNCTION and ftrace's function_graph record them\n");
+    say("note: the trace has no calls: kmemtrace graph FUNCTION and ftrace's function_graph record them\n");
 }
 
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {

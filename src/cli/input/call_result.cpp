@@ -36,15 +36,15 @@ std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo
 void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types) {
   if (file.empty()) return;
   if (!types.is_of_file()) {
-    say("note: the trace holds the types of its calls: those in {} are not used\n", printable(file));
+    say("note: the trace has the types of its calls: those in {} are not used\n", printable(file));
     return;
   }
   const std::optional<bool> same = is_of_traced_kernel(file, info);
   if (!same)
-    say("note: nothing here tells whether the types in {} are those of the kernel that was traced{}\n", printable(file),
+    say("note: it is unknown whether the types in {} are the traced kernel's{}\n", printable(file),
         info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
   else if (!*same)
-    say("warning: the types in {} are of another kernel than the one that was traced{}\n", printable(file),
+    say("warning: the types in {} belong to another kernel than the traced one{}\n", printable(file),
         info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
 }
 

@@ -22,11 +22,11 @@ void say_damage(const Findings& findings) {
     if (count == 0 || !hides) continue;
     said += fmt::format("{}{} ({})", said.empty() ? "" : "; ", text.sentence, humane_count(count));
   }
-  if (!said.empty()) say("warning: the trace is not whole: {}. `kmemtrace check` tells more\n", said);
+  if (!said.empty()) say("warning: the trace is incomplete: {}. `kmemtrace check` shows more\n", said);
 }
 
 void say_interrupted(std::string_view result) {
-  say("note: the reading was interrupted: the {} is of the part that was read\n", result);
+  say("note: reading was interrupted: the {} covers only the part that was read\n", result);
 }
 
 void say_lack_of_cgroups(const TraceInfo& info) {
@@ -41,8 +41,8 @@ void say_lack_of_cgroups(const TraceInfo& info) {
         if (path + 1 < line.size()) return;
       }
   if (is_told)
-    say("note: the trace has all tasks in the root cgroup: those of version 1 are not recorded, and inside a "
-        "container that one is the root\n");
+    say("note: all tasks of the trace are in the root cgroup: cgroups of version 1 are not recorded, and in a "
+        "container its own cgroup is the root\n");
 }
 
 }  // namespace kmt

@@ -37,7 +37,7 @@ void take_lines(const Command& command, const PerfKmemFlags& options, std::size_
     if (option->has_name("--alloc")) of_addresses = true;
     if (!option->has_name("--line") || next == options.lines.size()) continue;
     if (of_addresses && !options.alloc)
-      throw Error("--line stands before the table that it is of").hint("Write: --caller --line N, or --alloc --line N");
+      throw Error("--line must follow its table").hint("Write: --caller --line N, or --alloc --line N");
     (of_addresses ? addresses : callers) = options.lines[next++];
   }
 }
@@ -46,10 +46,10 @@ void take_lines(const Command& command, const PerfKmemFlags& options, std::size_
 
 void add_perf_kmem_options(Command& command, PerfKmemFlags& options) {
   command.option("--style", &options.style, "STYLE",
-                 "Print the tables of another tool, for scripts that read them\nperf-kmem prints those of perf kmem "
-                 "stat. perf-report prints, as perf report does, the share of each group of --by (default: "
-                 "comm,dso,user-symbol) in the events or in the column of --sort. Shares of bytes are of one "
-                 "allocator. Allocations by interrupts count for the interrupted task.",
+                 "Print the tables of another tool, for scripts that read these tables\n"
+                 "perf-kmem prints those of perf kmem stat. perf-report prints, as perf report does, the share of each "
+                 "group of --by (default: comm,dso,user-symbol) in the events or in the column of --sort. Shares of "
+                 "bytes are of one allocator. Allocations by interrupts count for the interrupted task.",
                  {.words = {"perf-kmem", "perf-report"}});
   command.flag("--caller", &options.caller, "With --style: show a table of call sites");
   command.flag("--alloc", &options.alloc, "With --style: show a table of addresses (pages: by frame)");
@@ -67,17 +67,17 @@ std::optional<PerfKmemOptions> perf_kmem_options(const Command& command, const P
   if (options.style != kPerfKmem) {
     for (const Peer& peer : kPeers)
       if (command.has(peer.option) && !(peer.of_all_styles && !options.style.empty()))
-        throw Error(fmt::format("{} goes with --style {} only", peer.option,
+        throw Error(fmt::format("{} needs --style {}", peer.option,
                                 peer.of_all_styles ? "perf-kmem or perf-report" : "perf-kmem"))
             .hint(fmt::format("Add --style perf-kmem. Without it: {}", peer.otherwise));
     return std::nullopt;
   }
   for (const char* const option : {"--by", "--columns", "--json"})
     if (command.has(option))
-      throw Error(fmt::format("{} does not go with --style perf-kmem", option))
-          .hint("Its tables and their columns are those of perf kmem stat. Leave one of the two out");
+      throw Error(fmt::format("{} cannot be used with --style perf-kmem", option))
+          .hint("Its tables and columns are those of perf kmem stat. Drop one of the two");
   if (options.live && !options.page)
-    throw Error("--live is of pages, as in perf kmem").hint("Add --page, or use: kmemtrace report --sort live-bytes");
+    throw Error("--live needs --page, as in perf kmem").hint("Add --page, or use: kmemtrace report --sort live-bytes");
 
   PerfKmemOptions view;
   std::size_t callers = command.has("--limit") ? limit : 0;

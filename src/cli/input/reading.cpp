@@ -49,7 +49,8 @@ TraceFile standard_input() {
 
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options) {
   if (path == "-") {
-    if (!options.more_files.empty()) throw Error("Standard input, -, is all of a trace: no other files belong to it");
+    if (!options.more_files.empty())
+      throw Error("Standard input (-) must be a whole trace and cannot be combined with other files");
     return open_trace(standard_input(), options);
   }
   try {

@@ -26,7 +26,7 @@ inline StackMetric metric_named(const std::string& name) {
     if (info.name == name) return info.metric;
     names.emplace_back(info.name);
   }
-  throw unknown_name("There is no metric", name, names);
+  throw unknown_name("Unknown metric", name, names);
 }
 
 }  // namespace kmt

@@ -29,11 +29,12 @@ void add_symbol_options(Command& command, SymbolOptions& options) {
 }
 
 void add_name_options(Command& command, SymbolOptions& options) {
-  command.option("--debug-dir", &options.debug_dirs, "DIR",
-                 "Search DIR for debug info of kernel and modules\nThe layout is that of packages: "
-                 ".build-id/xx/*.debug, vmlinux-RELEASE, boot, lib/modules/RELEASE, and the same below usr/lib/debug. "
-                 "May be given more than once. Files of another build are skipped with a note.",
-                 {.repeats = true});
+  command.option(
+      "--debug-dir", &options.debug_dirs, "DIR",
+      "Search DIR for debug info of kernel and modules\n"
+      "The layout is the one of packages: .build-id/xx/*.debug, vmlinux-RELEASE, boot, lib/modules/RELEASE, and the "
+      "same below usr/lib/debug. May be given more than once. Files of another build are skipped with a note.",
+      {.repeats = true});
   add_kallsyms_option(command, options);
   command.option("--symfs", &options.symfs, "DIR",
                  "Look for the programs and libraries of user stacks below DIR\nDIR is a copy of the traced machine's "
@@ -53,11 +54,11 @@ void add_kallsyms_option(Command& command, SymbolOptions& options) {
 }
 
 void add_wrapper_options(Command& command, WrapperOptions& options) {
-  command.option(
-      "--wrappers", &options.files, "FILE",
-      "Add to the list of wrapper functions, which are skipped to find the caller\nOne glob a line; a leading `!` "
-      "removes functions from the list. docs/wrappers.md has the built-in list. May be given more than once.",
-      {.repeats = true});
+  command.option("--wrappers", &options.files, "FILE",
+                 "Add to the list of wrapper functions, which are skipped to find the caller\n"
+                 "One glob per line; a leading `!` removes functions from the list. docs/wrappers.md has the built-in "
+                 "list. May be given more than once.",
+                 {.repeats = true});
   command.flag("--no-wrappers", &options.none, "Skip no wrapper functions", {.excludes = {"--wrappers"}});
 }
 

@@ -9,9 +9,9 @@ namespace kmt {
 
 void add_file_option(Command& command, TraceOptions& options) {
   command.argument("FILE", &options.files,
-                   "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\nA .kmt, trace.dat, "
-                   "perf.data, text of ftrace or perf, or relay files of kmemtrace, from any machine. Relay files of "
-                   "one trace are given as a folder or as several files. - is standard input.");
+                   "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\n"
+                   "A .kmt, trace.dat, perf.data, text of ftrace or perf, or relay files of kmemtrace, from any "
+                   "machine. For relay files, give their folder, or all of them. - is standard input.");
 }
 
 void add_output_option(Command& command, std::string& path, std::string_view more) {

@@ -51,7 +51,7 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
   if (tell)
     names = std::move(by_uptime);
   else
-    copied.no_order = fmt::format("neither names nor uptimes tell; they are taken as {}", fmt::join(names, ", "));
+    copied.no_order = fmt::format("neither names nor uptimes show the order; assuming {}", fmt::join(names, ", "));
 }
 
 // A copy without uptime among others that have one is useless for growth, and would hide their times.
@@ -61,7 +61,7 @@ void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
   for (std::size_t i = folders.size(); i-- > 0;) {
     if (!has_none(folders[i])) continue;
-    copied.damaged.push_back(name_in(folders[i]) + ": it has no uptime, as others have");
+    copied.damaged.push_back(name_in(folders[i]) + ": it has no uptime, but others have");
     folders.erase(folders.begin() + static_cast<std::ptrdiff_t>(i));
     copied.states.erase(copied.states.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -74,7 +74,7 @@ void take_times(const std::vector<std::string>& folders, std::uint64_t duration_
   const bool are_known = std::ranges::find(uptimes, 0) == uptimes.end();
   const bool rise = std::ranges::adjacent_find(uptimes, std::greater_equal()) == uptimes.end();
   if (are_known && !rise && copied.no_order.empty())
-    copied.no_order = "their uptimes do not rise in the order of their names, in which they are taken";
+    copied.no_order = "their uptimes do not rise in the order of their names, which is used";
   if (duration_ns == 0 && !are_known) copied.no_times = "not all copies have an uptime";
   if (duration_ns == 0 && are_known && !rise) copied.no_times = "their uptimes do not rise";
   if (!copied.no_times.empty()) return;
@@ -90,7 +90,7 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
     state.ticks = duration_ns != 0 ? duration_ns * (copied.states.size() - 1) : state.unix_ns;
   }
   if (duration_ns == 0 && (copied.states[0].ticks == 0 || copied.states[0].ticks >= copied.states[1].ticks)) {
-    copied.no_times = "the snapshots do not tell when they were taken, one after the other";
+    copied.no_times = "the snapshots have no increasing times";
     for (StateSample& state : copied.states) state.ticks = 0;
   }
 }
@@ -179,10 +179,10 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
   if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2)
     throw Error("There is nothing to compare")
-        .hint(!copied.damaged.empty() ? fmt::format("Copy these again, as a whole: {}", fmt::join(copied.damaged, "; "))
+        .hint(!copied.damaged.empty() ? fmt::format("Copy these again, completely: {}", fmt::join(copied.damaged, "; "))
               : copied.lacking_meminfo.empty()
-                  ? "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), "
-                    "or a trace: trace.kmt, trace.dat or perf.data"
+                  ? "It needs folders with copies of /proc/meminfo, slabinfo, … from at least two times (before, "
+                    "after), or a trace: trace.kmt, trace.dat or perf.data"
                   : fmt::format("There is no meminfo among the copies in {}: copy it too",
                                 fmt::join(copied.lacking_meminfo, ", ")))
         .at({folder, {}, {}});

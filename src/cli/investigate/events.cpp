@@ -80,7 +80,7 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     add("kmem:mm_page_free", narrowing.pages ? "" : fmt::format("order <= {}", std::ranges::max(narrowing.orders)));
   }
   if (options.events.empty())
-    throw Error("Before Linux 6.1 trace events name no cache, and without slabinfo its size is not known");
+    throw Error("Before Linux 6.1 trace events do not name the cache, and without slabinfo its size is unknown");
   // Names and processes of tasks.
   add("task:task_newtask", "");
   add("task:task_rename", "");

@@ -148,7 +148,7 @@ MemoryCgroups cgroups_of(const SortedJson& json) {
 }
 
 void take(const SortedJson& json, InvestigationResult& result, InvestigationEvidence& evidence) {
-  if (json.at("schema") != kSchema) throw Error("it is of another version");
+  if (json.at("schema") != kSchema) throw Error("it has another version");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
   result.host = json.value("host", "");  // missing in early versions
@@ -208,8 +208,8 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
 
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence) {
   const auto refuse = [&path](const char* why) {
-    return Error(fmt::format("The file is not what `kmemtrace investigate` writes: {}", why))
-        .hint("Remove it, and what else lies in the folder is looked at")
+    return Error(fmt::format("Not a file of `kmemtrace investigate`: {}", why))
+        .hint("Remove it to use the other files of the folder")
         .at({path, {}, {}});
   };
   const MappedFile file(path);

@@ -64,11 +64,8 @@ constexpr const char* kInvestigateFooter = R"(Examples:
                                             a slower leak; only the page is kept
   kmemtrace investigate --from copied/      of files that were copied from another machine, and a trace
 
-It takes a snapshot of the kernel's files about its memory. It samples slab allocations, and pages that no user has,
-and follows the samples until they are freed. Meanwhile it reads meminfo and slabinfo. If that shows growth, it
-records all allocations of the caches and sizes that grow, filtered in the kernel. A second snapshot ends it. Then it
-reports what grew, how fast, how certain that is, by which call sites and processes, which share that explains, and
-what it cannot know.
+It takes a snapshot of the kernel's files about its memory. It samples slab allocations and kernel pages, and follows the samples until they are freed. Meanwhile it reads meminfo and slabinfo. If that shows growth, it
+records all allocations of the caches and sizes that grow, filtered in the kernel. A second snapshot ends it. Then it reports what grew, how fast and how certainly, through which call sites and processes, how much of the growth these explain, and what remains unknown.
 
 It measures its own cost while it runs. Sampling ends before it would use more than --cpu allows, after 10 s at the
 earliest, and a recording starts only if the budget lasts. Results then rest on the other sources, and the page says
@@ -121,7 +118,7 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
     read_trace(path, by_stack(), evidence, result);
     return true;
   } catch (const Error& error) {
-    result.unseen.push_back({"what was recorded", fmt::format("{}: {}", path, error.what()), error.hint()});
+    result.unseen.push_back({"the content of the recording", fmt::format("{}: {}", path, error.what()), error.hint()});
     return false;
   }
 }
@@ -163,8 +160,7 @@ int investigate_live(const InvestigateArguments& options) {
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
   if (request.seconds < kThresholds.shortest_watch)
-    throw Error(fmt::format("--for takes {:.0f}s or more: of less it cannot be told whether anything grows",
-                            kThresholds.shortest_watch))
+    throw Error(fmt::format("--for must be at least {:.0f}s to judge growth", kThresholds.shortest_watch))
         .hint("kmemtrace investigate --for 30s");
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
@@ -180,7 +176,7 @@ int investigate_live(const InvestigateArguments& options) {
   InvestigationPlace place(options.output, {});
   place.make();
   request.folder = place.folder();
-  if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it with what it has\n", duration);
+  if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it early with the results so far\n", duration);
   WatchedKernel watched = watch_kernel(request, plan, *interrupt);
   interrupt.reset();
   InvestigationResult result;
@@ -227,30 +223,31 @@ void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
 // Changes of copied states, if there is nothing else.
 void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
   if (!copied.only_slabinfo.empty())
-    result.unseen.push_back({copied.only_slabinfo.size() == copied.states.size()
-                                 ? "all but the slab caches"
-                                 : fmt::format("all but the slab caches in {}", fmt::join(copied.only_slabinfo, ", ")),
-                             "there is no meminfo among these copies", "copy it too"});
+    result.unseen.push_back(
+        {copied.only_slabinfo.size() == copied.states.size()
+             ? "everything except slab caches"
+             : fmt::format("everything except slab caches in {}", fmt::join(copied.only_slabinfo, ", ")),
+         "there is no meminfo among these copies", "copy it too"});
   if (!copied.lacking_slabinfo.empty())
     result.unseen.push_back({copied.lacking_slabinfo.size() == copied.states.size()
                                  ? "slab caches"
                                  : fmt::format("slab caches in {}", fmt::join(copied.lacking_slabinfo, ", ")),
                              "there is no slabinfo among these copies", "copy it too, as root"});
   if (!copied.lacking_meminfo.empty())
-    result.unseen.push_back({fmt::format("what the copies in {} tell", fmt::join(copied.lacking_meminfo, ", ")),
+    result.unseen.push_back({fmt::format("the content of the copies in {}", fmt::join(copied.lacking_meminfo, ", ")),
                              "there is neither meminfo nor slabinfo among them", "copy these too"});
   if (!copied.damaged.empty())
-    result.unseen.push_back({"what damaged copies tell", fmt::format("{}", fmt::join(copied.damaged, "; ")),
-                             "copy these files again, as a whole"});
+    result.unseen.push_back({"the content of damaged copies", fmt::format("{}", fmt::join(copied.damaged, "; ")),
+                             "copy these files again, completely"});
   result.unsure_order = !copied.no_order.empty();
   if (!copied.no_order.empty())
     result.unseen.push_back(
-        {"which state came first", copied.no_order, "name the folders before and after, or 1, 2, …"});
+        {"the order of the states", copied.no_order, "name the folders before and after, or 1, 2, …"});
   if (!copied.no_times.empty()) {
     result.timeless_states = copied.states.size();
     result.unseen.push_back(
-        {"how fast it changed", copied.no_times,
-         copied.no_order.empty() ? "copy /proc/uptime with the other files, or say the time: --for 1h" : ""});
+        {"the rate of change", copied.no_times,
+         copied.no_order.empty() ? "copy /proc/uptime with the other files, or give the time: --for 1h" : ""});
   } else if (copied.states.size() > 1) {
     evidence.states = states_over_time(copied.states, copied.page_size);
     evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
@@ -258,13 +255,13 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
 }
 
 int investigate_copies(const InvestigateArguments& options) {
-  if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
+  if (options.dry_run) throw Error("--dry-run is about this machine, --from about copies: choose one");
   InvestigationPlace place(options.output, options.from);
   confine_reading({place.first_made()});
   CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
   const bool was_watched = !copied.evidence.empty();
   if (!options.duration.empty() && (was_watched || copied.states.size() < 2))
-    throw Error("--for tells the time between folders with copies, which are not what is looked at here")
+    throw Error("--for with --from is the time between folders of copies, and there are none here")
         .hint("Leave it out")
         .at({options.from, {}, {}});
   InvestigationResult result;
@@ -289,8 +286,9 @@ int investigate_copies(const InvestigateArguments& options) {
       copied.trace.clear();
     if (!was_watched) result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
   } else if (!was_watched || result.trace_seconds > 0) {
-    result.unseen.push_back({"who allocates", "there is no trace among the copies",
-                             "`kmemtrace record --stacks -d 1m` on that machine, and its trace.kmt beside the copies"});
+    result.unseen.push_back(
+        {"the allocating code", "there is no trace among the copies",
+         "run `kmemtrace record --stacks -d 1m` on that machine, and put its trace.kmt beside the copies"});
   }
   if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
   result.copies = {copied.before_path, copied.after_path, copied.trace};
@@ -300,11 +298,11 @@ int investigate_copies(const InvestigateArguments& options) {
   if (copied.after) name_merged(*copied.after, result.judgement);
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
       copied.states.size() < Trend::kFewestValues)
-    result.unseen.push_back({"whether what changed goes on",
-                             copied.no_times.empty() ? fmt::format("of {} states nothing is known but their difference",
+    result.unseen.push_back({"whether the change continues",
+                             copied.no_times.empty() ? fmt::format("{} states show only their difference",
                                                                    std::max<std::size_t>(copied.states.size(), 2))
                                                      : "without times there are no rates",
-                             fmt::format("copies of {} times or more", Trend::kFewestValues)});
+                             fmt::format("make copies at {} times or more", Trend::kFewestValues)});
   place.make();
   return give(options, place, {}, copied.trace, result);
 }

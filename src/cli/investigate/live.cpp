@@ -98,7 +98,7 @@ class Watch {
       if (!narrowing.empty()) record_narrowed(narrowing);
       // Later growth is visible in the kernel's counters, and its cause in a recording, which may be brief.
       if (samples_.are_drawn() && !recording_.began && was_spent_ && !is_last) {
-        end_samples_early(", the rest being kept for an exact recording of what may grow later");
+        end_samples_early(", except the part kept for an exact recording of later growth");
         saw_no_growth_ = wanted.empty();
       }
     }
@@ -168,11 +168,9 @@ class Watch {
   void end_samples_early(const char* rest) {
     watched_.unseen.push_back(
         {fmt::format("samples after {:.0f} s", seconds()),
-         fmt::format(
-             "with the {:.1f} s of CPU time that may be taken they came no further{}: what is allocated here is "
-             "looked at for {:.1f} % of this machine's CPU time",
-             most_cpu_, rest, 100 * samples_.costs().per_s() / plan_.cpus),
-         "--cpu lets it take more"});
+         fmt::format("the CPU budget of {:.1f} s was used{}: sampling takes {:.1f} % of this machine's CPU time",
+                     most_cpu_, rest, 100 * samples_.costs().per_s() / plan_.cpus),
+         "raise --cpu"});
     samples_.look();
     end_samples();
   }
@@ -279,13 +277,13 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   recording_.ends_samples = choice.ends_samples;
   if (choice.rest.orders.size() < wanted.orders.size() && !std::exchange(recording_.no_single_pages, true))
     watched_.unseen.push_back(
-        {"an exact recording of single pages", "of the whole machine they are too many: samples tell of them", ""});
+        {"an exact recording of single pages", "there are too many on the whole machine; samples cover them", ""});
   if (choice.of.empty() && !choice.rest.empty())
     recording_.why_none = {
-        "an exact recording of what may grow",
-        fmt::format("{} there is no CPU time left for long enough a one of some {:.0f} events a second",
+        "an exact recording of possible growth",
+        fmt::format("{} the remaining CPU budget is too small for a useful recording of {:.0f} events/s",
                     samples_.are_drawn() ? "beside samples" : "after samples", events_per_s(choice.rest)),
-        "--cpu lets it take more"};
+        "raise --cpu"};
   return choice.of;
 }
 
@@ -306,13 +304,10 @@ void Watch::say_why_so_short(double recorded_seconds) {
   const bool tells = recorded_seconds >= shortest_recording();
   watched_.unseen.push_back(
       {tells ? "growth after the recording, exactly" : "growth in the recording",
-       fmt::format("it had to end after {:.1f} s, {}", recorded_seconds,
-                   tells
-                       ? fmt::format("{:.1f} s before the time was over: more would have taken more CPU time than may "
-                                     "be taken",
-                                     request_.seconds - seconds())
-                       : "too soon to tell what grows from what lives longer"),
-       "--cpu lets it take more"});
+       fmt::format("it ended after {:.1f} s, {}", recorded_seconds,
+                   tells ? fmt::format("{:.1f} s early, because the CPU budget was used", request_.seconds - seconds())
+                         : "too early to distinguish growth from long lifetimes"),
+       "raise --cpu"});
 }
 
 void Watch::record_narrowed(const Narrowing& narrowing) {

@@ -34,19 +34,19 @@ constexpr const char* kPageFile = "index.html";
 // Exists until all is written: names alone would not distinguish a killed run's files from other files.
 constexpr const char* kUnfinishedFile = "unfinished";
 constexpr std::string_view kUnfinishedText =
-    "kmemtrace investigate is at work here, or was ended before it was done. The next one replaces its files.\n";
+    "kmemtrace investigate is running here, or was killed. The next one replaces its files.\n";
 
 struct FileText {
   const char* name;
   const char* what;
 };
 constexpr std::array kFiles = {
-    FileText{"before.kmt", "snapshot at the begin: `kmemtrace snapshot`"},
+    FileText{"before.kmt", "snapshot at the start: `kmemtrace snapshot`"},
     FileText{"after.kmt", "snapshot at the end"},
     FileText{"profile.kmt", "samples: `kmemtrace profile --show`"},
     FileText{"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"},
-    FileText{kEvidenceFile, "what was watched: `kmemtrace investigate --from` judges it again"},
-    FileText{kSummaryFile, "all of this, with every series"},
+    FileText{kEvidenceFile, "the collected data: `kmemtrace investigate --from` judges it again"},
+    FileText{kSummaryFile, "all of this with every series, as JSON"},
     FileText{kPageFile, "all of this as a page"},
 };
 
@@ -85,7 +85,7 @@ FileDescriptor lock_unfinished(const std::string& folder, int flags) {
   FileDescriptor file = open_file(path, O_RDWR | O_NOFOLLOW | flags);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
   if (errno != EWOULDBLOCK) throw system_error("Cannot lock the file", path);
-  throw Error("Another investigation is at work in this folder").hint("Name another one with -o").at({folder, {}, {}});
+  throw Error("Another investigation is running in this folder").hint("Name another one with -o").at({folder, {}, {}});
 }
 
 bool is_same_folder(const std::string& one, const std::string& other) {
@@ -101,7 +101,7 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
       page_(is_page_alone_ ? output : fmt::format("{}/{}", folder_, kPageFile)) {
   if (is_page_alone_) return;
   if (!from.empty() && is_same_folder(folder_, from))
-    throw Error("The folder that --from reads cannot be the one that -o writes: what it has would be replaced")
+    throw Error("--from and -o cannot be the same folder: its files would be replaced")
         .hint("Name another folder with -o, or a page alone: -o again.html")
         .at({folder_, {}, {}});
   earlier_ = files_of_earlier(folder_);
@@ -120,11 +120,11 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
   std::ranges::sort(others);
   const bool are_more = others.size() > kMostNamed;
   if (are_more) others.resize(kMostNamed);
-  throw Error(fmt::format("The folder holds files that are no earlier investigation's: {}{}", fmt::join(others, ", "),
-                          are_more ? ", …" : ""))
+  throw Error(fmt::format("The folder has files that are not from an earlier investigation: {}{}",
+                          fmt::join(others, ", "), are_more ? ", …" : ""))
       .hint(may_be_killed_ones
-                ? "If they are what an investigation left that was killed, as earlier versions left it without a word, "
-                  "remove them; else name a new folder with -o"
+                ? "They may be leftovers of an investigation that was killed; if so, remove them. Otherwise name a new "
+                  "folder with -o"
                 : "Name a new folder with -o, an empty one, or that of an earlier investigation, which is replaced")
       .at({folder_, {}, {}});
 }
@@ -141,7 +141,7 @@ void InvestigationPlace::make() {
   }
   for (const std::string& name : earlier_)
     if (std::error_code code; !fs::remove(fmt::format("{}/{}", folder_, name), code) && code)
-      throw Error(fmt::format("Cannot remove what an earlier investigation left: {}", code.message()))
+      throw Error(fmt::format("Cannot remove the files of an earlier investigation: {}", code.message()))
           .at({fmt::format("{}/{}", folder_, name), {}, {}});
   if (!earlier_.empty())
     say("Replacing the {} investigation in {}: {} are removed\n",

@@ -40,14 +40,14 @@ bool is_refusal(int error_number) { return error_number == EACCES || error_numbe
 
 // Advice for a feature that exists, but not for this process.
 std::string way_out_of_refusal() {
-  if (is_in_user_namespace()) return "run it as root outside of this user namespace, on the host";
+  if (is_in_user_namespace()) return "run it as root on the host, outside this user namespace";
   return ::geteuid() == 0 ? "" : "run it as root";
 }
 
 std::string way_out_without_tracefs(const TracefsMount& mount) {
   const bool is_refused =
       mount.path.empty() ? mount.is_refused : !may_access(mount.path + "/instances", W_OK | X_OK) && is_refusal(errno);
-  return is_refused ? way_out_of_refusal() : "`kmemtrace list` says what is missing";
+  return is_refused ? way_out_of_refusal() : "`kmemtrace list` shows what is missing";
 }
 
 // The fastest growth comes first. A busy cache is dropped if others can then be recorded.
@@ -130,10 +130,10 @@ double most_cpu_seconds(const LiveInvestigation& request) {
 std::optional<UnseenSource> unseen_slabinfo(const std::string& path) {
   if (may_access(path, R_OK)) return std::nullopt;
   const int number = errno;
-  UnseenSource unseen{"the kernel's account of slab caches",
+  UnseenSource unseen{"the kernel's counters of slab caches",
                       fmt::format("{} cannot be read: {}", path, std::generic_category().message(number)),
                       {}};
-  if (number == ENOENT) unseen.how = "it takes a kernel with CONFIG_SLUB_DEBUG";
+  if (number == ENOENT) unseen.how = "it needs a kernel with CONFIG_SLUB_DEBUG";
   if (is_refusal(number)) unseen.how = way_out_of_refusal();
   return unseen;
 }
@@ -160,8 +160,8 @@ InvestigationPlan plan_investigation(const LiveInvestigation& request) {
   plan.trace_stacks = plan.trace && !plan.samples;
   if (auto slabinfo = unseen_slabinfo()) plan.unseen.push_back(std::move(*slabinfo));
   if (!plan.samples && !plan.trace)
-    plan.unseen.push_back({"who allocates", "neither BPF programs nor trace events can be used here",
-                           "`kmemtrace list` says what is missing"});
+    plan.unseen.push_back({"the allocating code", "neither BPF programs nor trace events can be used here",
+                           "`kmemtrace list` shows what is missing"});
   plan.least_cpu_seconds =
       kSecondsAtTheEnd + cpu_of_states(0, plan) + (plan.samples ? kFixedSeconds - kSecondsAtTheEnd : 0);
   plan.kernel_bytes = (plan.samples ? 10u << 20 : 0) + (plan.trace ? kMostTraceBuffer : 0);

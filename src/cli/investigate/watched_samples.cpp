@@ -61,8 +61,8 @@ void WatchedSamples::tune(double cpu_left, bool recorded, const InvestigationPla
   earlier_ += sampler_->samples();
   begin(static_cast<std::uint64_t>(wanted), pages);
   if (is_first && !pages)
-    unseen_.push_back({"who takes pages straight from the page allocator",
-                       "looking at these too would take more CPU time than may be taken", "--cpu lets it take more"});
+    unseen_.push_back(
+        {"direct users of the page allocator", "sampling them too would exceed the CPU budget", "raise --cpu"});
 }
 
 void WatchedSamples::look() {

@@ -44,8 +44,8 @@ void check_options(const RecordOptions& options) {
   }};
   for (const auto& [name, given] : senseless) {
     if (!given) continue;
-    throw Error(fmt::format("--boot and {} exclude each other", name))
-        .hint("A boot is traced by the kernel's parameters: only -o, -e, -b, --max-memory, --clock and --stacks count");
+    throw Error(fmt::format("--boot and {} cannot be combined", name))
+        .hint("A boot is traced by kernel parameters: only -o, -e, -b, --max-memory, --clock and --stacks apply");
   }
 }
 
@@ -65,8 +65,7 @@ BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
   plan.release = names.release;
   plan.events = request.events;
   if (std::none_of(plan.events.begin(), plan.events.end(), [](const auto& event) { return event.system == "kmem"; }))
-    throw Error("--boot needs an event of kmem: by that it knows its buffer after the boot")
-        .hint("Add one: -e kmem:kmalloc");
+    throw Error("--boot needs a kmem event, to recognise its buffer after the boot").hint("Add one: -e kmem:kmalloc");
   if (options.events.empty()) plan.missing = default_events(tracefs, available_events(tracefs)).missing;
   plan.cpus = std::max(buffer_limits(tracefs).cpus_online, 1u);
   const std::uint64_t share = std::max(request.most_buffer_bytes / plan.cpus / kMiB * kMiB, kMiB);
@@ -108,15 +107,15 @@ std::string describe_boot_plan(const BootPlan& plan) {
     text += fmt::format("# Without {}: {}.\n", event.pattern, event.reason);
   text += fmt::format(
       R"(#
-# Boot with the line below. Once: press e in GRUB's menu and put it behind the line that begins with "linux".
+# Boot with the line below. Once: press e in GRUB's menu and append it to the line that starts with "linux".
 # Always: put it into GRUB_CMDLINE_LINUX of /etc/default/grub, then run update-grub (Debian, Ubuntu) or
 # grub2-mkconfig -o /boot/grub2/grub.cfg; or with grubby --update-kernel=ALL --args="…". On Debian and Ubuntu it can be
 # a file of its own, /etc/default/grub.d/kmemtrace.cfg: GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX …"
 #
-# Then reboot and run `kmemtrace record --boot -o boot.kmt`, as root. It writes what was traced and frees the buffer.
+# Then reboot and run `kmemtrace record --boot -o boot.kmt`, as root. It writes the trace and frees the buffer.
 #
-# It takes {} of memory a CPU, {} for {} CPUs, until then, and time for each event. When a CPU's buffer
-# is full, later events are counted as lost: without "nooverwrite" earlier ones are. Tracing begins when the kernel's
+# Until then it takes {} of memory per CPU, {} for {} CPUs, and time for each event. When a CPU's buffer
+# is full, later events are counted as lost: without "nooverwrite" earlier ones are. Tracing starts when the kernel's
 # allocators are ready, before other CPUs are started. Instances that are made during such a boot start with this size.
 )",
       humane_bytes(plan.buffer_bytes), humane_bytes(plan.buffer_bytes * plan.cpus), plan.cpus);
@@ -131,7 +130,7 @@ std::string describe_boot_plan(const BootPlan& plan) {
 # trace_instance={},{} {}
 #
 # The same as a bootconfig (CONFIG_BOOTTIME_TRACING; {}), for `bootconfig -a FILE INITRD` and the
-# parameter "bootconfig". It begins later, with the kernel's core initcalls.
+# parameter "bootconfig". It starts later, with the kernel's core initcalls.
 # ftrace.instance.{} {{
 #   trace_clock = {}
 #   buffer_size = {}
@@ -153,16 +152,16 @@ std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
   std::optional<BootBuffer> buffer = find_boot_buffer(tracefs, parameters);
   if (buffer) {
     say("This boot was traced: collecting {}\n",
-        buffer->top_level ? "the top-level ring buffer, which this boot's parameters ask for" : buffer->path);
+        buffer->top_level ? "the top-level ring buffer, which this boot's parameters use" : buffer->path);
     if (!options.events.empty() || !options.buffer.empty() || !options.clock.empty() || !options.stacks.empty())
-      say("note: -e, -b, --clock and --stacks choose the parameters of another boot; this one's are in "
+      say("note: -e, -b, --clock and --stacks apply to the parameters of another boot; this one's are in "
           "/proc/cmdline\n");
     return buffer;
   }
   const bool asked = !parameters.events.empty() || !parameters.instance_events.empty();
   const std::string text = describe_boot_plan(plan_boot(options, tracefs));
-  say("{}: nothing to collect. What to boot with is on stdout\n",
-      asked ? "This boot's parameters ask for tracing, but its buffer is gone or has been collected"
+  say("{}: nothing to collect. The kernel parameters to boot with are on stdout\n",
+      asked ? "This boot's parameters enable tracing, but its buffer is gone or has been collected"
             : "This boot was not traced (/proc/cmdline)");
   print_result(text);
   return std::nullopt;

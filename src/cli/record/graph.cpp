@@ -50,12 +50,12 @@ bool looks_like_file(const std::string& word) {
 
 void check_options(const CallRecordOptions& options) {
   if (options.functions.empty())
-    throw Error("Which functions? None is named").hint("kmemtrace graph vfs_read,vfs_write -- cat /etc/hostname");
+    throw Error("Name a function").hint("kmemtrace graph vfs_read,vfs_write -- cat /etc/hostname");
   if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
-    throw Error("-a records the whole machine, -p and --cgroup only a part of it: choose one");
+    throw Error("-a records the whole machine, -p and --cgroup a part of it: choose one");
   if (!options.all && options.pids.empty() && options.cgroup.empty() && options.command.empty())
-    throw Error("Whose calls? Neither COMMAND, -p, --cgroup nor -a is given")
-        .hint(fmt::format("-- COMMAND records it and what it forks, -p PID a process, -a the whole machine until "
+    throw Error("Choose what to trace: COMMAND, -p, --cgroup or -a")
+        .hint(fmt::format("-- COMMAND records it and its child processes, -p PID a process, -a the whole machine until "
                           "Ctrl+C. If \"{}\" was meant as a trace to show: there is no such file",
                           printable(options.functions.front())));
   if (options.output.ends_with(".dat"))
@@ -89,9 +89,9 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
           fmt::format("{} of {} called {}", same.left_out, same.chosen + same.left_out, printable(same.name)));
     else
       all.push_back(fmt::format("{} called {}", same.chosen, printable(same.name)));
-  if (!all.empty()) say("note: functions of one name, of which calls of all are recorded: {}\n", first_of(all));
+  if (!all.empty()) say("note: several functions have this name; the calls of all are recorded: {}\n", first_of(all));
   if (!some.empty())
-    say("note: functions that are left out since this kernel does not tell which ones of a name can be traced: {}\n",
+    say("note: skipped, because this kernel does not report which functions of a name can be traced: {}\n",
         first_of(some));
 }
 
@@ -102,7 +102,7 @@ std::string count_of(const std::vector<TracedFunction>& functions) {
 std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, const std::string& traceable) {
   const std::string kallsyms = try_read_file("/proc/kallsyms").value_or("");
   if (!has_addresses(kallsyms))
-    throw Error("Cannot tell where the functions are: /proc/kallsyms shows no addresses", ExitCode::unsupported)
+    throw Error("The functions' addresses are unknown: /proc/kallsyms shows none", ExitCode::unsupported)
         .hint(std::string(kWayToAddresses));
   FunctionChoice choice = choose_functions(traceable, kallsyms, options.functions);
   if (!choice.not_found.empty()) throw no_such_function(choice.not_found.front(), traceable, kallsyms);
@@ -113,8 +113,8 @@ std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, co
   check_modules(choice.functions);
   say_namesakes(choice.namesakes);
   if (choice.functions.empty())
-    throw Error("None of these functions can be told from others of its name", ExitCode::unsupported)
-        .hint("Linux 6.5 and later can (available_filter_functions_addrs)");
+    throw Error("Each of these names belongs to several functions", ExitCode::unsupported)
+        .hint("Linux 6.5 and later can distinguish them (available_filter_functions_addrs)");
   return std::move(choice.functions);
 }
 
@@ -180,9 +180,9 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
   Error error(
       fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
   if (const std::vector<std::string> modules = modules_with(traceable, name); !modules.empty())
-    return error.hint(fmt::format(
-        "There is one in {}", modules.front().empty() ? "the kernel itself: name it alone"
-                                                      : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
+    return error.hint(fmt::format("There is one in {}", modules.front().empty()
+                                                    ? "the kernel itself: give the name without a module"
+                                                    : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
   if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == name; }).rest.empty())
     return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
   const std::vector<std::string> names = names_of_traceable(traceable);
@@ -192,16 +192,16 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
       twins += fmt::format("{}{}", twins.empty() ? "" : ", ", printable(other));
   if (!twins.empty())
     return error.hint(
-        fmt::format("The compiler has made {} of it: name that. What it changed so has other arguments, "
-                    "of which the types are not known, and calls that it has inlined are not seen",
+        fmt::format("The compiler replaced it by {}: name that. Its arguments differ and their types are unknown; "
+                    "inlined calls are not traced",
                     twins));
   // Since Linux 6.10 allocators have such names, and macros around them the plain ones.
   if (const std::string renamed = name + "_noprof"; std::ranges::find(names, renamed) != names.end())
     return error.hint(fmt::format("This kernel calls it {}", printable(renamed)));
   const std::string nearest = nearest_name(name, names);
   return error.hint(
-      fmt::format("{}Functions that the compiler has inlined cannot be traced, and those of a module only "
-                  "when it is loaded; available_filter_functions of tracefs lists all that can",
+      fmt::format("{}Inlined functions cannot be traced, and functions of a module only while it is loaded; tracefs "
+                  "lists all others in available_filter_functions",
                   nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", printable(nearest))));
 }
 
@@ -210,7 +210,7 @@ void check_modules(const std::vector<TraceableFunction>& functions) {
   for (const TraceableFunction& function : functions)
     if (const auto [at, is_new] = modules.try_emplace(function.name, function.module);
         !is_new && at->second != function.module)
-      throw Error(fmt::format("{} is in {} and in {}: calls of both cannot be told apart in one recording",
+      throw Error(fmt::format("{} is in {} and in {}: one recording cannot tell their calls apart",
                               printable(function.name), at->second.empty() ? "the kernel" : at->second,
                               function.module.empty() ? "the kernel" : function.module))
           .hint(fmt::format("Name one of them: {}:{}", function.module.empty() ? at->second : function.module,
@@ -257,7 +257,7 @@ void add_call_record_options(Command& command, CallRecordOptions& options) {
   command.option("-o,--output", &options.output, "FILE",
                  "Record into FILE.kmt and keep it\nBy default the recording is deleted after it has been shown.");
   command.flag("-a,--all", &options.all,
-               "Record calls of all tasks and interrupts, not only of COMMAND and what it forks");
+               "Record calls of all tasks and interrupts, not only of COMMAND and its child processes");
   command.option("--cgroup", &options.cgroup, "CGROUP", "Record calls of tasks in this cgroup and below it");
   command.option("-d,--duration", &options.duration, "T", "End the recording after time T: 10s, 1.5s, 200ms, 5m");
   command.option("--buffer-size", &options.buffer_size, "SIZE",
@@ -269,12 +269,12 @@ void add_call_record_options(Command& command, CallRecordOptions& options) {
                  "--args. Strings that are arguments are always recorded. Needs the back end bpf or kprobe.",
                  {.repeats = true});
   command.flag("--allocs,!--no-allocs", &options.allocations,
-               "Also record what is allocated in calls (default); --no-allocs records only calls", {.once = true});
-  command.option("--backend", &options.backend, "BACKEND",
-                 "Record calls by bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 "
-                 "functions at most), or auto (default): the first of these that works and records what is asked for; "
-                 "kprobe before an ftrace that records no arguments",
-                 {.words = {"auto", "bpf", "ftrace", "kprobe"}});
+               "Also record allocations in calls (default); --no-allocs records only calls", {.once = true});
+  command.option(
+      "--backend", &options.backend, "BACKEND",
+      "Record calls with BACKEND: bpf, ftrace (function_graph, Linux 6.11), kprobe (at most 256 functions), or auto "
+      "(default): the first that can record the request, but kprobe before an ftrace that records no arguments",
+      {.words = {"auto", "bpf", "ftrace", "kprobe"}});
 }
 
 std::string asks_for_recording(const CallRecordOptions& options) {
@@ -298,7 +298,7 @@ bool name_functions(const std::vector<std::string>& words, const std::string& as
     const auto file = std::ranges::find_if(words, is_file);
     const auto other = std::ranges::find_if_not(words, is_file);
     if (file != words.end() && other != words.end())
-      throw Error(fmt::format("\"{}\" is a trace and \"{}\" is none: there is no such file", printable(*file),
+      throw Error(fmt::format("\"{}\" is a trace, but \"{}\" is not: there is no such file", printable(*file),
                               printable(*other)))
           .hint(fmt::format("To show a function's calls of the trace: kmemtrace graph {} -F {}; to record calls: "
                             "kmemtrace graph {} -- COMMAND",
@@ -307,8 +307,7 @@ bool name_functions(const std::vector<std::string>& words, const std::string& as
   }
   for (const std::string& word : words)
     if (looks_like_file(word))
-      throw Error(
-          fmt::format("\"{}\" is no function, and with {} calls of functions are recorded", printable(word), asked))
+      throw Error(fmt::format("\"{}\" is not a function; {} needs functions", printable(word), asked))
           .hint("kmemtrace graph FILE shows a trace, kmemtrace graph FUNCTION… -- COMMAND records one");
   return true;
 }
@@ -381,7 +380,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   exit_status_ = command_exit_status(outcome);
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
-        .hint(folder_ ? "-o FILE.kmt records into another place" : "What had been recorded until then is in the trace");
+        .hint(folder_ ? "Record to another place with -o FILE.kmt" : "Events recorded until then are in the trace");
 }
 
 }  // namespace kmt

@@ -33,8 +33,7 @@ constexpr const char* kKmemtracedFooter = R"(Examples:
   kmemtrace-report                               who allocated what
 
 Writes what kmemtrace wrote in July 2008: a file cpuN.out for each CPU, and kallsyms, a copy of /proc/kallsyms.
-total_overruns has the number of events that were lost. `kmemtrace record` writes a better trace, of a fraction of the
-size: with pages, task names, caches and what was lost when.
+total_overruns has the number of lost events. `kmemtrace record` writes a better trace in a fraction of the size, with pages, task names, caches and the times of losses.
 
 Exit status:
   0  recorded
@@ -81,8 +80,7 @@ void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, st
   say("{} events in {:.1f} s, {} in {} files\n", humane_count(sum.read), outcome.seconds, humane_bytes(writer.bytes()),
       outcome.recording.cpus.size());
   if (writer.left_out() > 0)
-    say("note: {} events are not in the files, whose layout has no place for them: allocations that failed or asked "
-        "for no "
+    say("note: {} events are not in the files, whose layout cannot hold them: failed allocations, allocations of 0 "
         "bytes, and frees of NULL\n",
         humane_count(writer.left_out()));
   if (writer.damaged_pages() > 0) say("warning: {} pages of the ring buffer were damaged\n", writer.damaged_pages());
@@ -130,7 +128,7 @@ void trace_into_files(const RecordOptions& options) {
   print_end(outcome, *writer, lost);
   if (failure.empty()) return;
   throw Error(fmt::format("The recording ended early: {}", failure))
-      .hint("What had been recorded until then is in the files");
+      .hint("Events recorded until then are in the files");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr const char* kListFooter = R"(Examples:
   kmemtrace list events         every event of this kernel, for record -e
   kmemtrace list clocks --json
 
-Nothing is changed: if tracefs is not mounted, it is mounted for this command alone.
+Nothing is changed: if tracefs is not mounted, it is mounted for this command only.
 
 Exit status:
   0  this kernel can be recorded
@@ -90,11 +90,10 @@ std::string clocks_text(const Capabilities& found, const TextStyle& style) {
 std::string limits_text(const Capabilities& found, const TextStyle& style) {
   const BufferLimits& limits = found.limits;
   std::string out = heading("Buffers", style);
-  out += labelled("default", say_bytes(limits.default_bytes_per_cpu, style) + " a CPU (record -b)", style);
-  out += labelled(
-      "at most",
-      fmt::format("{} a CPU, half of the memory that is available", say_bytes(limits.most_bytes_per_cpu, style)),
-      style);
+  out += labelled("default", say_bytes(limits.default_bytes_per_cpu, style) + " per CPU (record -b)", style);
+  out += labelled("at most",
+                  fmt::format("{} per CPU, half of the available memory", say_bytes(limits.most_bytes_per_cpu, style)),
+                  style);
   out += labelled("memory", say_bytes(limits.memory_available, style) + " available", style);
   out += labelled("CPUs", fmt::format("{} online of {}", limits.cpus_online, limits.cpus_possible), style);
   if (limits.page_size > 0) out += labelled("page", say_bytes(limits.page_size, style), style);

@@ -56,25 +56,23 @@ void ProgressLine::clear() {
 }
 
 void say_left_open(const std::string& instance) {
-  say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
+  say("note: another process keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
       instance, instance);
 }
 
 std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks) {
   if (function.empty() && count == 1)
-    return fmt::format("1 of these was missed by a BPF program, most likely in an interrupt{}",
-                       some_tasks ? ", and may be of a task that is not recorded" : "");
+    return fmt::format("1 of these was missed by a BPF program, probably in an interrupt{}",
+                       some_tasks ? ", and may belong to a task that is not recorded" : "");
   if (function.empty())
     return fmt::format("{} of these were missed by BPF programs, most of them in interrupts{}", humane_count(count),
-                       some_tasks ? ", in any task: some or all may be of tasks that are not recorded" : "");
+                       some_tasks ? ", in all tasks: some or all may belong to tasks that are not recorded" : "");
   if (count == 1)
     return fmt::format(
-        "1 of these is a begin or an end of {}, in any task: the kernel says to have missed it, and it "
-        "may be of a task that is not recorded",
+        "1 of these is a start or end of {} that the kernel missed; it may belong to a task that is not recorded",
         printable(function));
   return fmt::format(
-      "{} of these are begins and ends of {}, in any task: so many the kernel says to have missed, and "
-      "some may be of tasks that are not recorded",
+      "{} of these are starts and ends of {} that the kernel missed; some may belong to tasks that are not recorded",
       humane_count(count), printable(function));
 }
 
@@ -108,10 +106,10 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   else if (!options.command.empty())
     say("{} still runs\n", printable(options.command.front()));
   if (outcome.missed_events > 0)
-    lost_by_cpu += fmt::format("  of any cpu: {} missed\n", humane_count(outcome.missed_events));
+    lost_by_cpu += fmt::format("  on unknown CPUs: {} missed\n", humane_count(outcome.missed_events));
   const std::uint64_t lost = sum.lost + sum.unread + outcome.missed_events;
   if (!outcome.missed_calls_are_known)
-    say("How many calls the kprobe events missed is not known: the kernel's files about them do not agree\n");
+    say("The number of calls missed by kprobe events is unknown: the kernel's files disagree\n");
   if (lost == 0) return say("Nothing{} was lost\n", outcome.missed_calls_are_known ? "" : " else");
   say("{} {} lost:\n{}", humane_count(lost), lost == 1 ? "event was" : "events were", lost_by_cpu);
   const bool some_tasks = options.only_command || !options.pids.empty() || !options.cgroup.empty();

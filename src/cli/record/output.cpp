@@ -76,7 +76,7 @@ void Reserve::take(const std::string& directory, std::uint64_t bytes) {
   file_ = unnamed_file(directory);
   const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
   if (code != ENOSPC && code != EDQUOT) return;
-  throw Error(fmt::format("The disk is full: {} are needed to begin with", humane_bytes(bytes)))
+  throw Error(fmt::format("The disk is full: {} are needed to start", humane_bytes(bytes)))
       .hint("Choose another place with -o")
       .at({directory, {}, {}});
 }
@@ -89,12 +89,12 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
   if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight need");
   if (writes_trace_dat(options) && options.trigger == "failure") throw only_kmt("--trigger failure needs");
   if (flight_ && flight_->time_ns && request.clock != "x86-tsc" && !ticks_are_ns(request.clock))
-    throw Error(fmt::format("--flight T needs a clock of nanoseconds, and {} is none", request.clock))
+    throw Error(fmt::format("--flight T needs a clock in nanoseconds, unlike {}", request.clock))
         .hint("Choose another --clock, or give --flight a size");
   if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval needs");
   if (writes_trace_dat(options) && request.user_stacks)
-    say("note: a trace.dat has no place for what programs map: stacks of programs are addresses without names in it. "
-        "Record into FILE.kmt to name them\n");
+    say("note: a trace.dat cannot hold the mappings of programs, so their stacks have addresses without names. Record "
+        "into FILE.kmt to get names\n");
   if (!writes_trace_dat(options) && options.version_given) throw Error("--file-version is for trace.dat: -o FILE.dat");
 }
 
@@ -124,7 +124,7 @@ void RecordOutput::turn(const RecordProgress& progress, const std::function<RawR
   } catch (const Error& error) {
     // A flight recorder's memory can still be written at the end.
     if (flight_)
-      say("{}warning: the file that was asked for cannot be written: {}\n", line_begin, error.what());
+      say("{}warning: cannot write the requested file: {}\n", line_begin, error.what());
     else
       failure_ = error.what();
   }
@@ -139,10 +139,9 @@ WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
     written.files_removed = recording_->files_removed();
     if (flight_) written.events = recording_->last_file().events;
     if (const std::uint64_t left_out = recording_->last_file().left_out; left_out > 0)
-      say("warning: the disk was full: the oldest {} events that were kept are not in the file\n",
-          humane_count(left_out));
+      say("warning: the disk was full: the oldest {} events in memory are not in the file\n", humane_count(left_out));
     if (flight_ && flight_->time_ns && recording_->was_short_of_memory())
-      say("note: not all of the time fitted into {}; --max-memory allows more\n", humane_bytes(flight_->bytes));
+      say("note: {} was too small for the whole time; raise --max-memory\n", humane_bytes(flight_->bytes));
     if (recording_->encoder().damaged_pages() > 0)
       say("warning: {} pages of the ring buffer were damaged\n", recording_->encoder().damaged_pages());
   } else {

@@ -47,8 +47,7 @@ Without -F the whole machine is recorded while COMMAND runs. Others often free w
 interrupts, kernel threads); if only the command were recorded, that memory would look leaked.
 
 A .kmt grows while it is recorded. If the recorder is killed, the file can still be read, and `kmemtrace repair`
-completes it. With --flight nothing is written until Ctrl+C, the end of COMMAND or the trigger. SIGUSR2 writes what is
-kept to a numbered file (trace.0001.kmt) and recording continues.
+completes it. With --flight nothing is written until Ctrl+C, the end of COMMAND or the trigger. SIGUSR2 writes the kept events to a numbered file (trace.0001.kmt) and recording continues.
 
 kmemtrace traces in its own tracefs instance and does not touch other tracing. The instance is removed however the
 recording ends. A filter in the kernel excludes the recorder's own allocations.
@@ -76,10 +75,9 @@ std::string tracefs_for(const RecordOptions& options) {
     return usable_tracefs();
   } catch (Error& error) {
     if (bpf_would_do(options))
-      error.hint(
-          fmt::format("Add --backend bpf: this process may load BPF programs, and they only need to read there. "
-                      "Or: {}",
-                      error.hint()));
+      error.hint(fmt::format(
+          "Add --backend bpf: it only needs read access there, and this process may load BPF programs. Or: {}",
+          error.hint()));
     throw;
   }
 }
@@ -109,7 +107,7 @@ int record_trace(const RecordOptions& options) {
   steps.begins = [&] {
     if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
       say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
-          output.is_flight_recorder() ? "SIGUSR2 writes what is kept, " : "");
+          output.is_flight_recorder() ? "SIGUSR2 writes the kept events, " : "");
     if (trigger) trigger->start();
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
@@ -124,8 +122,8 @@ int record_trace(const RecordOptions& options) {
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return command_exit_status(outcome);
   throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
-      .hint(boot ? "What was read is in the trace, the rest still in the buffer: run it again with another -o"
-                 : "What had been recorded until then is in the trace")
+      .hint(boot ? "The trace has the part that was read; the rest is still in the buffer: run again with another -o"
+                 : "Events recorded until then are in the trace")
       .at({written.path, {}, {}});
 }
 
@@ -160,9 +158,10 @@ void add_selection_options(Command& command, RecordOptions& options) {
                  "'kmem:kmalloc:bytes_req > 4096'",
                  {.repeats = true});
   command.option("-p,--pid", &options.pids, "PID",
-                 "Record only process PID, all its threads and what it forks (repeatable)", {.repeats = true});
+                 "Record only process PID, all its threads and its future child processes (repeatable)",
+                 {.repeats = true});
   command.option("--cgroup", &options.cgroup, "CGROUP", "Record only tasks in this cgroup and below it");
-  command.flag("-F,--only-command", &options.only_command, "Record only COMMAND and what it forks");
+  command.flag("-F,--only-command", &options.only_command, "Record only COMMAND and its child processes");
 }
 
 }  // namespace

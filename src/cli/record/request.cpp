@@ -46,7 +46,7 @@ std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, c
     const std::size_t system_end = text.find(':');
     const std::size_t end = system_end == std::string::npos ? system_end : text.find(':', system_end + 1);
     if (end == std::string::npos || trim(text.substr(end + 1)).empty())
-      throw Error(fmt::format("\"{}\" is no filter", printable(text)))
+      throw Error(fmt::format("Not a filter: \"{}\"", printable(text)))
           .hint("Write SYSTEM:EVENT:EXPRESSION, as --filter 'kmem:kmalloc:bytes_req > 4096'");
     const std::string pattern = text.substr(0, end);
     const std::size_t before = filters.size();
@@ -75,7 +75,7 @@ Amount parse_amount(const char* option, const std::string& text) {
   else
     amount.bytes = parse_size(text);
   if (amount.bytes.value_or(1) == 0 || amount.time_ns.value_or(1) == 0)
-    throw Error(fmt::format("{} of nothing records nothing", option));
+    throw Error(fmt::format("{} of 0 records nothing", option));
   return amount;
 }
 
@@ -110,19 +110,19 @@ void check_output(const std::string& path) {
 void check_backend(const RecordOptions& options) {
   if (!uses_bpf(options)) return;
   const auto refuse = [](const char* what, const char* hint) {
-    throw Error(fmt::format("--backend bpf and {} exclude each other", what)).hint(hint);
+    throw Error(fmt::format("--backend bpf and {} cannot be combined", what)).hint(hint);
   };
   if (writes_trace_dat(options))
     refuse("a trace.dat", "Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
-  if (options.boot) refuse("--boot", "A boot is traced by the kernel's parameters");
-  if (!options.filters.empty()) refuse("--filter", "Record with --backend tracefs, whose events the kernel filters");
-  if (!options.clock.empty() && options.clock != "mono") refuse("this --clock", "BPF programs have the clock mono");
+  if (options.boot) refuse("--boot", "A boot is traced by kernel parameters");
+  if (!options.filters.empty()) refuse("--filter", "Record with --backend tracefs, which filters events in the kernel");
+  if (!options.clock.empty() && options.clock != "mono") refuse("this --clock", "BPF programs use the clock mono");
 }
 
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs) {
   if (options.max_memory.empty()) return buffer_limits(tracefs).default_bytes;
   const std::uint64_t bytes = parse_size(options.max_memory);
-  if (bytes < 1 << 20) throw Error("--max-memory of less than 1M is too little to record with");
+  if (bytes < 1 << 20) throw Error("--max-memory must be at least 1M");
   return bytes;
 }
 
@@ -134,7 +134,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   request.events =
       options.events.empty() ? default_events(tracefs, available).present : select_events(available, patterns);
   if (request.events.empty())
-    throw Error("This kernel has no kmem events", ExitCode::unsupported).hint("`kmemtrace list events` says why");
+    throw Error("This kernel has no kmem events", ExitCode::unsupported)
+        .hint("`kmemtrace list events` shows the reason");
   if (options.events.empty()) add_events_of_names(available, request.events);
   request.filters = parse_filters(options.filters, available, request.events);
   request.pids = parse_processes(options.pids);
@@ -158,19 +159,19 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
     request.events.push_back(end);
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
-  if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");
+  if (options.only_command && !request.pids.empty()) throw Error("-F and -p cannot be combined");
   if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
   if (request.duration_ns == 0) throw Error("A duration of 0 records nothing");
   if (!options.sample_interval.empty()) {
     request.sample_interval_ns = parse_duration(options.sample_interval);
-    if (*request.sample_interval_ns < 10'000'000) throw Error("--sample-interval takes 10ms or more");
+    if (*request.sample_interval_ns < 10'000'000) throw Error("--sample-interval must be at least 10ms");
   }
   request.preferred_buffer_bytes = buffer_limits(tracefs).default_bytes_per_cpu;
   request.most_buffer_bytes = most_memory(options, tracefs);
   if (!options.buffer.empty()) request.buffer_bytes = parse_size(options.buffer);
   if (request.buffer_bytes && !options.max_memory.empty() && options.flight.empty())
-    throw Error("-b and --max-memory exclude each other: both say how large the ring buffers are");
-  if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
+    throw Error("-b and --max-memory cannot be combined: both set the size of the ring buffers");
+  if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer needs at least 8k per CPU");
 
   const TraceClocks clocks = read_clocks(tracefs);
   request.clock = uses_bpf(options) ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
@@ -186,7 +187,7 @@ std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options) {
     if (options.keep > 0) throw Error("--keep needs --rotate");
     return std::nullopt;
   }
-  if (!options.flight.empty()) throw Error("--rotate and --flight exclude each other");
+  if (!options.flight.empty()) throw Error("--rotate and --flight cannot be combined");
   const Amount amount = parse_amount("--rotate", options.rotate);
   kmt_format::Rotation rotation;
   rotation.bytes = amount.bytes;
@@ -199,7 +200,7 @@ std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::u
   if (options.flight.empty()) return std::nullopt;
   const Amount amount = parse_amount("--flight", options.flight);
   if (amount.bytes.value_or(kFewestFlightBytes) < kFewestFlightBytes)
-    throw Error("A flight recorder of less than 64k holds next to no events (5s would be a time)");
+    throw Error("A flight recorder needs at least 64k (a time would be 5s)");
   return kmt_format::Flight{amount.bytes.value_or(most_bytes), amount.time_ns};
 }
 

@@ -89,26 +89,26 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
 
 void print_notes(const RecordOutcome& outcome) {
   if (outcome.filtered_by_pid_list)
-    say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
+    say("note: interrupts on top of the recorder's own threads are not in the trace, because there are many\n");
   if (outcome.not_followed_processes > 0)
-    say("warning: {} processes that were forked could not be followed\n", outcome.not_followed_processes);
+    say("warning: {} child processes could not be followed\n", outcome.not_followed_processes);
   if (outcome.own_events_recorded)
-    say("note: the recorder's own events are in the trace: in a PID namespace (a container) it cannot tell the kernel "
-        "which they are. Record on the host to leave them out\n");
+    say("note: the trace contains the recorder's own events, because the kernel cannot filter them in a PID namespace "
+        "(container). Record on the host to avoid them\n");
   if (!outcome.no_mappings_reason.empty())
-    say("note: the kernel does not tell what programs map ({}): those that began and ended meanwhile have no names\n",
+    say("note: the kernel does not report mappings of programs ({}): programs that ran only during the recording have "
+        "no names\n",
         outcome.no_mappings_reason);
   if (!outcome.lost_mappings.empty())
-    say("warning: not all is known of what programs mapped ({}): some of their functions may have no names\n",
+    say("warning: some mappings of programs were missed ({}): some functions may have no names\n",
         outcome.lost_mappings);
   if (!outcome.lost_cgroup_moves.empty())
-    say("warning: not all is known of which tasks were moved to other cgroups ({}): some may be counted for the cgroup "
-        "that they left\n",
+    say("warning: some moves of tasks between cgroups were missed ({}): some tasks may count for their old cgroup\n",
         outcome.lost_cgroup_moves);
   if (!outcome.late_mappings.empty()) say("note: {}\n", outcome.late_mappings);
   if (outcome.unanswered_build_ids > 0)
-    say("warning: {} mappings are of files whose devices did not answer: they have no build-ids, and their functions "
-        "no names but with --symfs\n",
+    say("warning: the files of {} mappings could not be read because their devices did not answer: no build IDs, and "
+        "function names only with --symfs\n",
         outcome.unanswered_build_ids);
   if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
 }

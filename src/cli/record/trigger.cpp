@@ -26,7 +26,7 @@ Trigger::Trigger(const std::string& condition) : condition_(condition) {
   if (condition == "failure") return;
   const std::size_t at = condition.find_first_of("<>+");
   if (at == std::string::npos || at == 0)
-    throw Error(fmt::format("\"{}\" is no condition", printable(condition)))
+    throw Error(fmt::format("Not a condition: \"{}\"", printable(condition)))
         .hint(
             "Write failure, or NAME>SIZE, NAME<SIZE, NAME+SIZE with a name of /proc/meminfo or /proc/vmstat: "
             "SUnreclaim>2G, MemFree<200M, SUnreclaim+500M");

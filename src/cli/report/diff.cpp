@@ -80,7 +80,7 @@ Exit status:
   130  interrupted by Ctrl+C; the part of B that was read is compared, or nothing before B was reached)";
 
 const Column<GroupRow>& diff_column(std::string_view key) {
-  return column_named(diff_columns(), key, "There is no column whose changes can be told");
+  return column_named(diff_columns(), key, "No such comparable column");
 }
 
 ReportResult read_side(const std::string& file, const DiffArguments& options, const ReportRequest& request) {
@@ -93,8 +93,8 @@ DiffRequest diff_request(const DiffArguments& options) {
   DiffRequest request;
   request.exact = options.exact;
   if (options.absolute && !options.per.empty())
-    throw Error("--absolute and --per exclude each other")
-        .hint("--absolute compares counts as they are, --per divides them");
+    throw Error("--absolute and --per cannot be combined")
+        .hint("--absolute compares undivided counts, --per divides them");
   if (options.absolute) request.per = DiffPer::trace;
   if (!options.per.empty()) request.per = options.per == "second" ? DiffPer::second : DiffPer::event;
   request.event = options.per;
@@ -113,17 +113,16 @@ int diff_snapshots(const DiffArguments& options) {
 }
 
 int run_diff(const DiffArguments& options) {
-  // Of a recording and a snapshot, the common data about the kernel's memory is compared.
+  // For a recording and a snapshot, compares the common data about the kernel's memory.
   const bool of_states =
       options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
   if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
     if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // reports a missing file
-    throw Error("There is nothing to compare the trace with")
+    throw Error("Nothing to compare the trace with")
         .hint(
-            "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has "
-            "some: "
-            "what `snapshot --every` wrote, or a .kmt that `record` wrote");
+            "Name two: kmemtrace diff A B. With one file, its first and last snapshots are compared: `snapshot "
+            "--every` and `record` write them");
   }
   ReportRequest request;
   request.filter = filter_of(options.filter);
@@ -182,7 +181,7 @@ Command diff_command() {
                  {.range = OptionRange{0, 10'000}});
   command.option(
       "--min-count", &options->view.noise.least_count, "N",
-      "Ignore what happened less than N times (default: 10)\nIn both traces; for lifetimes and shares, in either.",
+      "Ignore groups with fewer than N allocations (default: 10)\nIn both traces; for lifetimes and shares, in either.",
       {.range = kCounts});
   add_limit_option(command, options->view.limit, "groups in each table");
   add_filter_options(command, options->filter);

@@ -40,7 +40,7 @@ constexpr const char* kFlamegraphFooter = R"(Examples:
   kmemtrace flamegraph trace.dat --call-paths -o calls.svg           by calls that ftrace's function_graph recorded
   kmemtrace flamegraph big.kmt --cache dentry --title dentries -o dentries.svg
 
-The width of a frame is what was allocated in it and in all functions that it calls. Allocators stand side by side. Do
+The width of a frame is the memory allocated in it and in all functions that it calls. Allocators stand side by side. Do
 not add them up: slabs are made of pages. Percentages are of the frame's own allocator. Peaks of several stacks are
 from different times, so their frames say "at most". At most 10,000 frames are drawn, the largest ones. In a browser
 the picture is as wide as the window; a click or Enter zooms, "all" or Escape goes back, / or Ctrl+F searches, Tab and
@@ -109,7 +109,7 @@ int run(const FlamegraphArguments& options) {
   const Flamegraph graph = flamegraph(sides[0].profile, sides.size() > 1 ? &sides[1].profile : nullptr, view);
   file.write(graph.svg);
   file.finish();
-  if (graph.frames == 0) say("note: the picture is empty: nothing was {} in what the options select\n", options.metric);
+  if (graph.frames == 0) say("note: the picture is empty: nothing was {} among the selected events\n", options.metric);
   if (graph.left_out > 0)
     say("note: the {} smallest of {} frames are not drawn\n", humane_count(graph.left_out),
         humane_count(graph.left_out + graph.frames));
@@ -130,8 +130,8 @@ Command flamegraph_command() {
   add_output_option(command, options->output);
   add_metric_option(command, options->metric, "Set the width of frames (default: allocated)");
   command.option("--by", &options->by, "ORDER",
-                 "Draw stack, from the bottom up, or caller-first, an icicle (default: stack)\nAn icicle has the "
-                 "allocating function at the top and its callers below.",
+                 "Draw stack (bottom up) or caller-first, an icicle (default: stack)\n"
+                 "An icicle has the allocating function at the top and its callers below.",
                  {.words = {"stack", "caller-first"}});
   command.option("--diff", &options->base, "BASE",
                  "Colour growth since the trace BASE red, shrinkage green\nWidths are those of FILE; frames that only "

@@ -75,9 +75,7 @@ constexpr const char* kGraphFooter = R"(Examples:
   kmemtrace graph trace.dat --json | jq '.functions[] | select(.inside.pages.failed > 0)'
 
 Lines are like those of ftrace, in the order of time: CPU, duration of the call, and function. A rule marks that a CPU
-switched to another task. f(); called nothing that was traced; f() { ... } called something that is not shown. After a
-call follows what the same task allocated inside it and inside all that it called, and how much of that was live when
-the call returned:
+switched to another task. f(); called no traced function; f() { ... } called some that are not shown. After a call follows the memory that its task allocated inside it, including calls from it, and the part still live at its return:
 
   1)   8.806 us    |  handle_mm_fault() { ... } /* slab 192 B in 2, none live; pages 4.0 KiB in 1, all live */
 
@@ -164,7 +162,7 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
     if (names.empty() || std::ranges::any_of(names, [&](const std::string& name) { return glob_match(glob, name); }))
       continue;
     const std::string near = nearest_name(glob, names);
-    say("note: no traced function is like \"{}\"{}\n", printable(glob),
+    say("note: no traced function matches \"{}\"{}\n", printable(glob),
         near.empty() ? "" : fmt::format(": did you mean \"{}\"?", printable(near)));
   }
 }
@@ -208,7 +206,7 @@ int graph(const GraphArguments& options) {
   std::optional<CallTrace> recorded;
   if (is_recorded) {
     if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id()))
-      say("note: nothing here tells whether the types in {} are this kernel's\n", printable(options.btf));
+      say("note: it is unknown whether the types in {} are this kernel's\n", printable(options.btf));
     if (!options.html.empty()) try_to_write(options.html);
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);
@@ -252,21 +250,21 @@ int graph(const GraphArguments& options) {
 Command graph_command() {
   const auto options = std::make_shared<GraphArguments>();
   Command command{"graph",
-                  "Record calls of kernel functions, or show those in a trace, with what was allocated inside each.",
+                  "Record calls of kernel functions, or show those in a trace, with the memory allocated inside each.",
                   kGraphFooter, [options](const Command&) { return graph(*options); }};
   command.argument("FUNCTION|FILE", &options->words,
                    "The functions to record, or the trace to show (default: trace.kmt, else trace.dat)\nA function is "
                    "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. A word that names a file, or "
                    "ends like a trace, is shown. With COMMAND or an option for recording, words are always functions.");
   command.words_after_dashes = &options->recording.command;
-  command.argument("COMMAND", {}, "Run COMMAND; record it and what it forks until it ends");
+  command.argument("COMMAND", {}, "Run COMMAND; record it and its child processes until it ends");
   command.option("-F,--function", &options->functions, "GLOB",
                  "Show calls of functions that match GLOB, and all calls inside them (default: all calls)\nSeparate "
                  "several with commas, or repeat the option.",
                  {.repeats = true});
   command.option("-p,--pid", &options->processes, "LIST",
-                 "Show calls of the tasks with these ids (812,813), and of interrupts on top of them\nWhen recording: "
-                 "record only these processes, all their threads and what they fork.",
+                 "Show calls of the tasks with these ids (812,813), and of interrupts on top of them\n"
+                 "When recording: record only these processes, all their threads and their future child processes.",
                  {.repeats = true});
   command.option("--depth", &options->depth, "N", "Show N levels of calls", {.range = OptionRange{1, 1000}});
   command.option("--duration-above", &options->duration, "TIME",

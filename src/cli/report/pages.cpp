@@ -33,9 +33,7 @@ constexpr const char* kPagesFooter = R"(Examples:
   kmemtrace pages big.kmt --sort severe          whose allocations fragment memory
   kmemtrace pages big.kmt --comm 'nginx*' --limit 0 --json
 
-How pages travel: an allocation of a small order takes pages from the CPU's own list. Where that is empty it is
-refilled from the buddy lists, under the zone's lock; where it is too full it is drained to them. An allocation whose
-migrate type has nothing left falls back to a free block of another type. That mixes types within a page block, and
+How pages travel: an allocation of a small order takes pages from the CPU's own list. If the list is empty, it is refilled from the buddy lists, under the zone's lock; if it is too full, it is drained to them. An allocation falls back to a free block of another migrate type if its own type has none left. That mixes types within a page block, and
 large allocations fail later, unless the block was a whole page block: below that it fragments, severely up to order 3.
 
 Drains and refills are runs: they end with the task's next page event of another kind, whatever other tasks do

@@ -99,15 +99,15 @@ int report_as_html(const ReportArguments& options) {
 void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sort) {
   for (const char* const option : {"--columns", "--json", "--over-time"})
     if (command.has(option))
-      throw Error(fmt::format("{} does not go with --style perf-report", option))
-          .hint("Its columns are those of perf report. Leave one of the two out");
+      throw Error(fmt::format("{} cannot be used with --style perf-report", option))
+          .hint("Its columns are those of perf report. Drop one of the two");
   if (command.has("--slab") && command.has("--page"))
-    throw Error("--slab and --page exclude each other with --style perf-report: its lines are of one of them");
+    throw Error("--slab and --page cannot be combined with --style perf-report, which shows one of them");
   if (sort == nullptr || adds_up(*sort)) return;
   std::string sums;
   for (const Column<GroupRow>& column : group_columns())
     if (adds_up(column)) sums += fmt::format("{}{}", sums.empty() ? "" : ", ", column.key);
-  throw Error(fmt::format("--style perf-report prints shares of a sum, and \"{}\" is none", sort->key))
+  throw Error(fmt::format("--style perf-report needs a column that adds up, unlike \"{}\"", sort->key))
       .hint(fmt::format("Sort by one of: {}", sums));
 }
 
@@ -123,8 +123,7 @@ std::string example_of(const Findings& findings, Imperfection kind) {
 void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
   if (const std::string missing = missing_cpus_text(trace); !missing.empty()) say("{}\n", missing);
   if (findings.count_of(Imperfection::sampled_events) > 0)
-    say("note: {}{}: each sample counts once here, where perf report counts the period that it stands "
-        "for: shares may differ from perf's\n",
+    say("note: {}{}: each sample counts once here, but perf report counts its period: shares may differ from perf's\n",
         describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
   for (const Imperfection kind :
        {Imperfection::no_kernel_symbols, Imperfection::unreadable_symbols, Imperfection::unchecked_kernel_symbols,
@@ -198,7 +197,7 @@ int report(const Command& command, const ReportArguments& options) {
 
 Command report_command() {
   const auto options = std::make_shared<ReportArguments>();
-  Command command{"report", "Report who allocated what, from a trace.",
+  Command command{"report", "Report who allocated kernel memory, from a trace.",
                   fmt::format(fmt::runtime(kReportFooter), kWhichEventsCount), [options](const Command& given) {
                     return options->html.empty() ? report(given, *options) : report_as_html(*options);
                   }};

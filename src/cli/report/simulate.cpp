@@ -50,8 +50,7 @@ Held: the memory of slabs, and of allocations above the largest class, for objec
 allocated beyond the requested size (internal waste). Unused in slabs: parts of slabs without an object (external
 waste). Both are as of when most was held. CPUs' lists: the most that the CPUs may keep in reserve of a cache.
 
-Suggestions come from replays. A first reading finds candidates, by what an object of exactly the requested size would
-save. A second one replays each candidate on its own and ranks those that save memory held on average. A third one
+Suggestions come from replays. A first reading finds candidates, by the savings of objects with exactly the requested size. A second one replays each candidate on its own and ranks those that save memory held on average. A third one
 replays all suggestions together.
 
 Exit status:
@@ -61,8 +60,8 @@ Exit status:
   130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
 
 [[noreturn]] void wrong_class(std::string_view text) {
-  throw Error(fmt::format("--classes: {} is no size of a kmalloc class", printable(text)))
-      .hint("Sizes are 1 to 4M; those that are added to the kernel's begin with +: --classes +640,+1280");
+  throw Error(fmt::format("--classes: {} is not a size of a kmalloc class", printable(text)))
+      .hint("Sizes are 1 to 4M; a + adds one to the kernel's: --classes +640,+1280");
 }
 
 void parse_classes(const std::string& text, SimulationRequest& request) {
@@ -73,11 +72,12 @@ void parse_classes(const std::string& text, SimulationRequest& request) {
     const std::uint64_t bytes = parse_size(added ? word.substr(1) : word);
     if (bytes == 0 || bytes > kMost) wrong_class(word);
     if (bytes % kAlign != 0)
-      throw Error(fmt::format("--classes: {} is no size of a kmalloc class: it is no multiple of {}", bytes, kAlign))
+      throw Error(
+          fmt::format("--classes: {} is not a size of a kmalloc class: it is not a multiple of {}", bytes, kAlign))
           .hint("The kernel rounds objects up to a multiple of its word");
     if (!added && !request.classes.empty() && bytes <= request.classes.back())
-      throw Error(fmt::format("--classes: {} comes after {}: sizes have to ascend", bytes, request.classes.back()))
-          .hint("--classes 8,16,32; those that are added to the kernel's begin with +: --classes +640,+1280");
+      throw Error(fmt::format("--classes: {} comes after {}: sizes must ascend", bytes, request.classes.back()))
+          .hint("--classes 8,16,32; a + adds one to the kernel's: --classes +640,+1280");
     (added ? request.new_classes : request.classes).push_back(bytes);
   }
 }
@@ -89,7 +89,7 @@ SiteCache parse_site_cache(const std::string& text) {
   cache.glob = text.substr(0, equals);
   if (equals != std::string::npos) cache.most_bytes = parse_size(std::string_view(text).substr(equals + 1));
   if (cache.glob.empty() || (equals != std::string::npos && (cache.most_bytes == 0 || cache.most_bytes > kMost)))
-    throw Error(fmt::format("--cache: {} is no call site, or its size is none", printable(text)))
+    throw Error(fmt::format("--cache: {} is not a call site with a valid size", printable(text)))
         .hint("--cache alloc_pipe_info=640, or without a size for the largest request");
   return cache;
 }
@@ -104,7 +104,7 @@ std::vector<SlabInfo> slabinfo_in(const std::string& path, std::uint64_t page_si
   const std::string text = read_file(path);
   std::vector<SlabInfo> slabs = slabinfo_of(text, page_size);
   if (slabs.empty())
-    throw Error(fmt::format("{}: no slabinfo", path)).hint("It takes a copy of /proc/slabinfo, which root can read");
+    throw Error(fmt::format("{}: no slabinfo", path)).hint("It needs a copy of /proc/slabinfo, which root can read");
   refuse_damage("slabinfo", text, path);
   return slabs;
 }
@@ -132,7 +132,7 @@ SimulationRequest request_of(const SimulateArguments& options) {
   for (const std::string& cache : options.caches) request.site_caches.push_back(parse_site_cache(cache));
   if (request.allocator == SlabAllocator::slob && request.asks_for_what_if() &&
       !(options.classes.empty() && options.caches.empty()))
-    throw Error("--classes and --cache have no meaning with --allocator slob: SLOB has no classes");
+    throw Error("--classes and --cache have no effect with --allocator slob: SLOB has no classes");
   return request;
 }
 
@@ -204,8 +204,8 @@ int simulate(const Command& command, const SimulateArguments& options) {
   SimulationRequest request = request_of(options);
   for (const char* const option : {"--suggest", "--goal"})
     if (request.asks_for_what_if() && command.has(option))
-      throw Error(fmt::format("{} has no effect beside --allocator, --classes or --cache", option))
-          .hint("Without these `kmemtrace simulate` looks for caches itself");
+      throw Error(fmt::format("{} has no effect together with --allocator, --classes or --cache", option))
+          .hint("Without these `kmemtrace simulate` finds caches itself");
   const SimulationResult result = simulated(options, std::move(request));
   print_result(options.result.json ? json_simulation(result, options.view)
                                    : text_simulation(result, options.view, stdout_style(options.result.style)));
@@ -237,8 +237,8 @@ Command simulate_command() {
                  "Suggest N new caches or classes (default: 5)\nNot with --allocator, --classes or --cache.",
                  {.range = OptionRange{0, 50}});
   command.option("--goal", &options->goal, "GOAL",
-                 "Suggest what saves held or given memory (default: held)\nHeld is the average over time, given the "
-                 "sum of all allocations.",
+                 "Suggest caches that save held or given memory (default: held)\n"
+                 "Held is the average over time, given the sum of all allocations.",
                  {.words = {"held", "given"}});
   command.option(
       "--slabinfo", &options->slabinfo, "BEFORE[,AFTER]",

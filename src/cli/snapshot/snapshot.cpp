@@ -47,12 +47,11 @@ constexpr const char* kSnapshotFooter = R"(Examples:
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt; kmemtrace leaks hour.kmt
                                                  what grows in an hour; also report, timeline and diff
 
-Nothing is traced: a snapshot is what the kernel keeps anyway, read once. The lines of the balance sheet that are not
+Nothing is traced: a snapshot reads the kernel's own counters once. The lines of the balance sheet that are not
 indented add up to MemTotal. "What nobody accounts for" are pages that were taken straight from the page allocator and
 that the kernel does not count: buffers of pipes, sockets and rings, drivers' memory.
 
-What else is shown depends on what the kernel was built and booted with; what is missing is named, with the way to get
-it. Some files are for root alone.
+Other sections depend on the kernel's configuration and boot parameters; missing ones are listed with advice. Some files are readable by root only.
 
 Exit status:
   0    shown or written
@@ -91,10 +90,11 @@ void take_series(const SnapshotArguments& options) {
   constexpr std::chrono::milliseconds kTurn(50);    // latency of Ctrl+C
   if (options.output.empty()) throw wrong_series("--every needs a file for the snapshots", "Name it: -o FILE.kmt");
   if (options.result.json)
-    throw wrong_series("--every shows nothing: it writes a file",
-                       "Leave --json out; later: kmemtrace leaks FILE --json");
+    throw wrong_series("--every writes a file and shows nothing", "Drop --json; later: kmemtrace leaks FILE --json");
   const std::uint64_t every = parse_duration(options.every);
-  if (every < kShortest) throw wrong_series("--every of less than 100ms would watch itself", "Name a longer one: 10s");
+  if (every < kShortest)
+    throw wrong_series("--every must be at least 100ms (shorter ones would measure themselves)",
+                       "Name a longer one: 10s");
   const std::uint64_t most = options.lasting.empty() ? 0 : parse_duration(options.lasting);
 
   KernelDescription kernel = describe_running_kernel();
@@ -127,13 +127,13 @@ void take_series(const SnapshotArguments& options) {
   say("{}: {} snapshot{} in {}, {}\n", printable(options.output), humane_count(taken), taken == 1 ? "" : "s",
       humane_duration(lasted), humane_bytes(file.bytes()));
   if (late > 0)
-    say("{} of them began late: reading all files takes {} here, which is the shortest interval\n", humane_count(late),
-        humane_duration(longest));
+    say("{} of them started late: reading all files takes {} here\n", humane_count(late), humane_duration(longest));
 }
 
 void run_snapshot(SnapshotArguments& options) {
   if (!options.every.empty()) return take_series(options);
-  if (!options.lasting.empty()) throw wrong_series("--for says how long a series is", "Say how often: --every 10s");
+  if (!options.lasting.empty())
+    throw wrong_series("--for is the length of a series, which needs --every", "Give the interval: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
   if (!options.file.empty() || !options.from.empty()) confine_reading({options.output});
   const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
@@ -146,7 +146,7 @@ void run_snapshot(SnapshotArguments& options) {
 
 Command snapshot_command() {
   const auto options = std::make_shared<SnapshotArguments>();
-  Command command{"snapshot", "Show what the kernel's memory is used for now, without tracing.", kSnapshotFooter,
+  Command command{"snapshot", "Show how the kernel's memory is used now, without tracing.", kSnapshotFooter,
                   [options](const Command&) {
                     run_snapshot(*options);
                     return 0;
@@ -162,8 +162,9 @@ Command snapshot_command() {
   command.option("-o,--output", &options->output, "FILE",
                  "Write the snapshot to FILE.kmt instead of showing it\nWith --json, do both.");
   command.option("--every", &options->every, "INTERVAL",
-                 "Take a snapshot every INTERVAL, e.g. 10s or 1m, and write them to the file of -o\nUntil Ctrl+C or "
-                 "for the time of --for. The file grows by what changed, and a kill loses no finished snapshot.",
+                 "Take a snapshot every INTERVAL, e.g. 10s or 1m, and write them to the file of -o\n"
+                 "Until Ctrl+C or for the time of --for. The file grows by the changes only, and a kill loses no "
+                 "finished snapshot.",
                  {.excludes = {"FILE", "--from"}});
   command.option("--for", &options->lasting, "DURATION", "End the series of --every after DURATION, e.g. 1h");
   command.option(

@@ -34,7 +34,7 @@ std::string list_of(const std::vector<const Column<Row>*>& columns) {
 // Throws Error for an unknown name, with the nearest one as a hint.
 template <typename Row>
 const Column<Row>& column_named(const std::vector<const Column<Row>*>& columns, std::string_view key,
-                                std::string_view missing = "There is no column") {
+                                std::string_view missing = "Unknown column") {
   std::vector<std::string> keys;
   for (const auto* column : columns) {
     if (column->key == key) return *column;

@@ -26,8 +26,8 @@ namespace {
 // Must be safe in a signal handler.
 extern "C" void say_abort(int) {
   constexpr std::string_view kText =
-      "error: A library gave up on this input, for what it said above\n"
-      "  hint: Damaged packets of a CTF trace do that; `babeltrace2` stops at them too\n";
+      "error: A library aborted on this input; its message is above\n"
+      "  hint: Damaged packets of a CTF trace cause this; `babeltrace2` fails on them too\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText.data(), kText.size());
   ::_exit(static_cast<int>(ExitCode::bad_input));
 }

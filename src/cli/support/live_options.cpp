@@ -31,15 +31,15 @@ pid_t thread_group_of(pid_t task) {
 void add_live_options(Command& command, LiveOptions& options) {
   command.flag("-a,--all", &options.all, "Watch the whole machine while COMMAND runs, not only COMMAND");
   command.option("-p,--pid", &options.pids, "PID",
-                 "Watch only process PID, all its threads and what it forks from now on (repeatable)\nEnds when all "
-                 "these processes have ended.",
+                 "Watch only process PID, all its threads and its future child processes (repeatable)\n"
+                 "Ends when all these processes have ended.",
                  {.repeats = true});
   command.option("--cgroup", &options.cgroup, "CGROUP",
                  "Watch only tasks in this cgroup and below it\nOnly cgroups of version 2 can be selected.");
   command.option("-d,--duration", &options.duration, "T", "End after time T: 10s, 1.5s, 200ms, 5m");
   command.argument("COMMAND", &options.command,
-                   "Run COMMAND and watch it and what it forks; end when it ends\nAllocations by interrupts while its "
-                   "tasks run count as theirs.");
+                   "Run COMMAND and watch it and its child processes; end when it ends\n"
+                   "Allocations by interrupts while its tasks run count as theirs.");
 }
 
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {
@@ -50,7 +50,7 @@ BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child
       throw Error(fmt::format("{} is a thread of process {}: only whole processes can be watched", process, group))
           .hint(fmt::format("-p {}", group));
   if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
-    throw Error("-a watches the whole machine, -p and --cgroup only a part of it: choose one");
+    throw Error("-a watches the whole machine, -p and --cgroup a part of it: choose one");
   if (child && !options.all && options.cgroup.empty()) selection.processes.push_back(*child);
   if (!selection.processes.empty() && !knows_kernel_pids())
     throw Error("Cannot watch only some processes from inside a PID namespace: the kernel knows them by other numbers",

@@ -26,7 +26,7 @@ std::optional<unsigned> columns_variable() {
   return columns == 0u ? std::nullopt : columns;
 }
 
-// What setlocale(3) takes for LC_CTYPE.
+// As setlocale(3) chooses LC_CTYPE.
 bool locale_is_utf8() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = std::getenv(name);

@@ -74,7 +74,7 @@ std::set<std::int32_t> parse_pid_list(std::string_view text) {
   std::set<std::int32_t> pids;
   for (const std::string_view part : split(text, ',')) {
     const auto pid = parse_number<std::int32_t>(part);
-    if (!pid || *pid < 0) throw bad_value(text, "a list of task ids", "Write it as 1234,5678");
+    if (!pid || *pid < 0) throw bad_value(text, "a list of task IDs", "Write it as 1234,5678");
     pids.insert(*pid);
   }
   return pids;
@@ -113,14 +113,14 @@ double parse_byte_rate(std::string_view text) {
       {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
   for (const auto& [name, seconds] : kUnits)
     if (text.substr(slash + 1) == name) return bytes / seconds;
-  throw bad_value(text, "a rate", "Write bytes for each s, min, h or d: 64K/min, 1M/h");
+  throw bad_value(text, "a rate", "Write bytes per s, min, h or d: 64K/min, 1M/h");
 }
 
 std::vector<GroupKey> parse_keys_of_live(std::string_view text) {
   std::vector<GroupKey> keys = parse_group_keys(text);
   if (std::find(keys.begin(), keys.end(), GroupKey::lifetime) != keys.end())
-    throw bad_value(text, "a list of keys that live allocations have",
-                    "`kmemtrace report --by lifetime` shows how long allocations live that were freed");
+    throw bad_value(text, "a list of keys for live allocations",
+                    "`kmemtrace report --by lifetime` shows lifetimes of freed allocations");
   return keys;
 }
 
@@ -136,11 +136,11 @@ std::vector<GroupKey> parse_group_keys(std::string_view text) {
       throw unknown_name("Cannot group by", part, names);
     }
     if (std::find(keys.begin(), keys.end(), found->key) != keys.end())
-      throw bad_value(text, "a list of different keys", "Name each key once: cache,call-site");
+      throw bad_value(text, "a list without duplicates", "Name each key once: cache,call-site");
     keys.push_back(found->key);
   }
   if (keys.size() > kMostGroupKeys)
-    throw bad_value(text, "a short list of keys", fmt::format("At most {} nest", kMostGroupKeys));
+    throw bad_value(text, "a list of few enough keys", fmt::format("Give at most {} keys", kMostGroupKeys));
   return keys;
 }
 
@@ -156,7 +156,7 @@ std::vector<pid_t> parse_processes(const std::vector<std::string>& values) {
   std::vector<pid_t> pids;
   for (const std::string& part : split_commas(values)) {
     const int pid = parse_number<int>(part).value_or(0);
-    if (pid <= 0) throw Error(fmt::format("\"{}\" is not a process id", part));
+    if (pid <= 0) throw Error(fmt::format("\"{}\" is not a process ID", part));
     if (!std::filesystem::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
     pids.push_back(pid);
   }

@@ -23,7 +23,7 @@ std::vector<std::string> split_commas(const std::vector<std::string>& values);
 // IDs of existing processes, from values like "812" and "812,813".
 std::vector<pid_t> parse_processes(const std::vector<std::string>& values);
 
-// "A,B" in seconds, one of which may be missing; "+" counts from the trace's first event.
+// "A,B" in seconds; one may be missing; "+" counts from the trace's first event.
 struct TimeWindow {
   std::optional<TimeEdge> from;  // inclusive
   std::optional<TimeEdge> to;    // exclusive

@@ -25,7 +25,7 @@ std::uint32_t parse_utc(const std::string& text) {
     if (seconds >= 0 && seconds <= std::numeric_limits<std::uint32_t>::max())
       return static_cast<std::uint32_t>(seconds);
   }
-  throw Error(fmt::format("\"{}\" is no time", printable(text)))
+  throw Error(fmt::format("Not a time: \"{}\"", printable(text)))
       .hint("Write 2026-11-21, 2026-11-21T12:13 or 2026-11-21T12:13:14Z; times are UTC, from 1970 on");
 }
 

@@ -77,7 +77,7 @@ void ResultFile::open_beside(unsigned replaced_mode) {
   on_ending_signals(SIG_DFL, remove_and_end);
   const int fd = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile);
   if (fd < 0) {
-    const Error error = system_error("Cannot make a file beside it", path_);
+    const Error error = system_error("Cannot create a temporary file beside it", path_);
     forget();
     throw error;
   }
@@ -106,7 +106,7 @@ bool ResultFile::write(std::string_view text) {
 std::string ResultFile::name() const { return path_.empty() ? "standard output" : printable(path_); }
 
 void ResultFile::write_by_name(const std::function<void(const std::string&)>& write) {
-  if (!beside()) throw Error("This format has to be written to a file").hint("Name one: -o FILE");
+  if (!beside()) throw Error("This format needs a file").hint("Name it: -o FILE");
   try {
     write(unfinished_);
   } catch (Error& error) {

@@ -27,7 +27,8 @@ HeapRequest request_of(const BpfSelection& selection) {
 
 std::chrono::nanoseconds parse_watch_interval(const std::string& text) {
   const std::uint64_t interval = parse_duration(text);
-  if (interval < kShortestInterval) throw Error("--interval of less than 100ms would watch itself");
+  if (interval < kShortestInterval)
+    throw Error("--interval must be at least 100ms (shorter ones would measure themselves)");
   return std::chrono::nanoseconds(interval);
 }
 

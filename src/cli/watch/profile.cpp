@@ -65,7 +65,7 @@ constexpr const char* kProfileFooter = R"(Examples:
 Allocations are sampled at random: every allocated byte has the same chance, with one sample per --rate bytes on
 average. A sample is followed until it is freed. The output is extrapolated: estimates of everything allocated and of
 what is live, each with its 95 % confidence interval. Rows with few samples have wide intervals; a smaller --rate
-makes them narrower and costs more. Live is what was allocated since the profile started and not freed yet.
+makes them narrower and costs more. Live memory was allocated since the profile started and not freed yet.
 
 Estimates are unbiased however long it runs, so it may run all the time. An event that is not sampled costs some
 nanoseconds.
@@ -182,11 +182,11 @@ class Profiler {
 
 void check_options(const ProfileArguments& options) {
   if (!options.continuous.empty() && !options.output.empty())
-    throw Error("--continuous names its files itself: -o cannot be given with it");
+    throw Error("--continuous names its files itself and cannot be combined with -o");
   if (!options.output.empty()) check_profile_name(options.output);
   std::error_code code;
   if (!options.continuous.empty() && !fs::is_directory(options.continuous, code))
-    throw Error("--continuous needs a folder that exists").at({options.continuous, {}, {}});
+    throw Error("The folder of --continuous does not exist").at({options.continuous, {}, {}});
   if (options.continuous.empty() || options.keep > 0) return;
   throw Error("--keep 0 would keep nothing");
 }
@@ -205,7 +205,7 @@ void give(const ProfileArguments& options, const HeapProfileForms& profile, cons
 
 // Shows a saved profile like one that has just ended.
 void show(const ProfileArguments& options) {
-  if (options.output.ends_with(".kmt")) throw Error("--show and -o FILE.kmt would only copy the profile");
+  if (options.output.ends_with(".kmt")) throw Error("--show with -o FILE.kmt would only copy the profile");
   if (!options.output.empty()) check_profile_name(options.output);
   confine_reading({options.output});
   const auto mapping = std::make_shared<const MappedFile>(options.show);
@@ -272,9 +272,10 @@ Command profile_command() {
   command.option("--show", &options->show, "FILE", "Show the profile in FILE.kmt, by any keys",
                  {.excludes = {"--all", "--pid", "--cgroup", "--duration", "COMMAND", "--rate", "--of", "--continuous",
                                "--every", "--keep", "--format"}});
-  command.option("--continuous", &options->continuous, "FOLDER",
-                 "Write a profile into FOLDER after each time T, until interrupted\nEach has what was allocated in its "
-                 "time, and what is live at its end of all that was allocated since the start.");
+  command.option(
+      "--continuous", &options->continuous, "FOLDER",
+      "Write a profile into FOLDER after each time T, until interrupted\n"
+      "Each has the allocations of its interval, and at its end the live memory that was allocated since the start.");
   command.option("--every", &options->every, "T", "With --continuous: write a file every T (default: 1m)",
                  {.needs = {"--continuous"}});
   command.option("--keep", &options->keep, "N", "With --continuous: keep the latest N files (default: 60)",

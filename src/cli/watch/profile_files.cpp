@@ -40,7 +40,7 @@ void write_kmt(const std::string& path, const DrawnProfile& profile, const Kalls
 
 void check_profile_name(const std::string& path) {
   if (path.ends_with(".pb.gz") || path.ends_with(".json") || path.ends_with(".kmt")) return;
-  throw Error("What a profile is written as is told by its name")
+  throw Error("The file extension selects the format")
       .hint("Name it *.pb.gz for pprof, *.json, or *.kmt to show it again")
       .at({path, {}, {}});
 }

@@ -45,11 +45,10 @@ constexpr const char* kServeFooter = R"(Examples:
   kmemtrace serve --prometheus 0.0.0.0:9751 --top 20
 
 Serves metrics until it is interrupted: exact counters of allocations and bytes by call site and cache, and live bytes
-of what was allocated since it started, estimated from samples. The number of names is limited: those that allocate or
-hold most have their own series, all others share the series "other". docs/prometheus.md lists the metrics, with rules
+of what was allocated since it started, estimated from samples. The number of names is limited: the largest by allocated or live bytes have their own series, all others share the series "other". docs/prometheus.md lists the metrics, with rules
 that alert when a call site's live bytes grow.
 
-Anybody who can connect to the address can read them: there is no password.
+Every client that can connect to the address can read them: there is no password.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
@@ -77,15 +76,15 @@ class Metrics : public prometheus::Collectable {
 
 [[noreturn]] void refuse(const std::string& address, std::string_view why) {
   throw Error(fmt::format("Cannot listen on {}: {}", printable(address), why))
-      .hint("Name ADDRESS:PORT of this machine that nobody else listens on, as 127.0.0.1:9751");
+      .hint("Name a free ADDRESS:PORT of this machine, such as 127.0.0.1:9751");
 }
 
 // The server only reports that it failed: binding to the address in advance shows why.
 void check_address(const std::string& address) {
-  if (address.starts_with('[')) refuse(address, "addresses of IPv6 are not served");
+  if (address.starts_with('[')) refuse(address, "IPv6 addresses are not supported");
   const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) refuse(address, "it names no port");
-  if (colon == 0) refuse(address, "it names no address; 0.0.0.0 is all of this machine's");
+  if (colon == std::string::npos) refuse(address, "it has no port");
+  if (colon == 0) refuse(address, "it has no address; 0.0.0.0 means all of this machine's");
   const std::string host = address.substr(0, colon);
   const std::string digits = address.substr(colon + 1);
   const std::uint16_t port = parse_number<std::uint16_t>(digits).value_or(0);
@@ -93,7 +92,7 @@ void check_address(const std::string& address) {
   sockaddr_in place{};
   place.sin_family = AF_INET;
   place.sin_port = htons(port);
-  if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is no address of IPv4");
+  if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is not an IPv4 address");
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int yes = 1;  // like the server
   ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);

@@ -42,9 +42,8 @@ constexpr const char* kStatFooter = R"(Examples:
   kmemtrace stat --interval 1s --json  an object a line, for scripts
 
 The kernel counts by itself, with BPF programs on its tracepoints: nothing is streamed, and every event costs some
-nanoseconds. The counts are exact: what happened is Events plus Missed. Missed events came while the same event was
-being counted on their CPU; only their number is known. The column is shown if it is not empty. Requested is what was
-asked for, Allocated what was given for it. Frees show bytes if the kernel reports them; a kfree() does not.
+nanoseconds. The counts are exact: all events are Events plus Missed. Missed events came while the same event was
+being counted on their CPU; only their number is known. The column is shown if it is not empty. Requested is the size that callers asked for, Allocated the size that they got. Frees show bytes if the kernel reports them; a kfree() does not.
 
 The kernel's own counters of its memory are shown too, at the start and the end, or for each interval.
 
@@ -92,7 +91,8 @@ StatResult result_between(const Reading& from, const Reading& to) {
 std::optional<std::uint64_t> interval_of(const StatArguments& options) {
   if (options.interval.empty()) return {};
   const std::uint64_t interval = parse_duration(options.interval);
-  if (interval < kShortestInterval) throw Error("--interval of less than 10ms would measure itself");
+  if (interval < kShortestInterval)
+    throw Error("--interval must be at least 10ms (shorter ones would measure themselves)");
   return interval;
 }
 
@@ -139,7 +139,7 @@ Command stat_command() {
   add_live_options(command, options->live);
   command.option("-I,--interval", &options->interval, "T",
                  "Also print the counts of each interval T: 1s, 100ms\nWith --json, one object per line is printed.");
-  add_result_options(command, options->result, "kmemtrace.stat/1", "plain digits, and events that did not happen");
+  add_result_options(command, options->result, "kmemtrace.stat/1", "plain digits, and events with a count of 0");
   return command;
 }
 

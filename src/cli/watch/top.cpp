@@ -52,13 +52,12 @@ constexpr const char* kTopFooter = R"(Examples:
   kmemtrace top --json -n 1                    one frame for a script
   kmemtrace top -- make -j8                    of a build, until it ends
 
-Keys: 1 to 6 or Tab change the view, s the column that is sorted by, / filters by a part of the name, arrows and
-PageUp, PageDown, Home, End choose a row, Enter shows its stacks, p pauses what is shown, f writes the frame to a file,
+Keys: 1 to 6 or Tab change the view, s the sort column, / filters by a part of the name, arrows and
+PageUp, PageDown, Home, End choose a row, Enter shows its stacks, p pauses the display, f writes the frame to a file,
 q ends.
 
 Counts and bytes are exact: the kernel adds them up. Live bytes and stacks are estimates for what was allocated since
-top started. They come from samples, one per 256 KiB allocated, which are followed until they are freed. The fourth
-line shows what top costs and what it missed.
+top started. They come from samples, one per 256 KiB allocated, which are followed until they are freed. The fourth line shows the cost of top and missed events.
 
 It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 

@@ -36,8 +36,8 @@ TopScreen::TopScreen() : terminal_(std::make_unique<Terminal>()) {
   if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
     terminal_->screen = ::newterm(nullptr, stdout, stdin);
   if (!terminal_->screen)
-    throw Error("This is no terminal that a screen can be drawn on")
-        .hint("`kmemtrace top --batch` prints frames as text; or set TERM to what the terminal is");
+    throw Error("Not a terminal that can show a screen")
+        .hint("`kmemtrace top --batch` prints frames as text; or set TERM to the terminal's type");
   ::set_escdelay(kEscapeDelay);
   ::cbreak();
   ::noecho();

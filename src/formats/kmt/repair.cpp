@@ -163,7 +163,7 @@ void sync(int fd, const std::string& path) {
 class NewFile {
  public:
   explicit NewFile(const std::string& path) : name_(path + ".XXXXXX"), file_(::mkostemp(name_.data(), O_CLOEXEC)) {
-    if (!file_) throw system_error("Cannot make a file beside it", path).hint("Name another place with -o");
+    if (!file_) throw system_error("Cannot create a temporary file beside it", path).hint("Name another place with -o");
   }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;

@@ -49,7 +49,7 @@ TEST_F(GraphWords, ATraceAndAFunctionAreToldHowToWriteIt) {
     name_functions({"reads.kmt", "vfs_read"}, "");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "\"reads.kmt\" is a trace and \"vfs_read\" is none: there is no such file");
+    EXPECT_STREQ(error.what(), "\"reads.kmt\" is a trace, but \"vfs_read\" is not: there is no such file");
     EXPECT_NE(error.hint().find("kmemtrace graph reads.kmt -F vfs_read;"), std::string::npos) << error.hint();
   }
 }
@@ -70,7 +70,7 @@ TEST(GraphFunctions, OfSeveralModulesAreRefused) {
     check_modules({{"probe", "loop", 1}, {"probe", "nbd", 2}});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "probe is in loop and in nbd: calls of both cannot be told apart in one recording");
+    EXPECT_STREQ(error.what(), "probe is in loop and in nbd: one recording cannot tell their calls apart");
     EXPECT_EQ(error.hint(), "Name one of them: nbd:probe");
   }
 }
@@ -97,7 +97,7 @@ TEST(GraphFunctions, OfAModuleAreNoPatterns) {
   EXPECT_STREQ(in_module.what(), "This kernel can trace no function called \"ext4_read [xfs]\"");
   EXPECT_EQ(in_module.hint(), "There is one in ext4: ext4:ext4_read");
   EXPECT_EQ(no_such_function("vfs_read [xfs]", traceable, "").hint(),
-            "There is one in the kernel itself: name it alone");
+            "There is one in the kernel itself: give the name without a module");
   EXPECT_NE(no_such_function("ext4_raed [ext4]", traceable, "").hint().find("Did you mean \"ext4_read\"?"),
             std::string::npos);
 }
@@ -153,12 +153,12 @@ TEST(TemporaryFolder, GoesWithAllInIt) {
 }
 
 TEST(MissedLine, KnowsOneFromMany) {
-  EXPECT_EQ(missed_line("", 1, false), "1 of these was missed by a BPF program, most likely in an interrupt");
+  EXPECT_EQ(missed_line("", 1, false), "1 of these was missed by a BPF program, probably in an interrupt");
   EXPECT_EQ(missed_line("", 1200, false), "1,200 of these were missed by BPF programs, most of them in interrupts");
-  EXPECT_TRUE(missed_line("", 1, true).ends_with(", and may be of a task that is not recorded"));
-  EXPECT_TRUE(missed_line("", 1200, true).ends_with("some or all may be of tasks that are not recorded"));
-  EXPECT_TRUE(missed_line("vfs_read", 1, true).starts_with("1 of these is a begin or an end of vfs_read,"));
-  EXPECT_TRUE(missed_line("vfs_read", 2, true).starts_with("2 of these are begins and ends of vfs_read,"));
+  EXPECT_TRUE(missed_line("", 1, true).ends_with(", and may belong to a task that is not recorded"));
+  EXPECT_TRUE(missed_line("", 1200, true).ends_with("some or all may belong to tasks that are not recorded"));
+  EXPECT_TRUE(missed_line("vfs_read", 1, true).starts_with("1 of these is a start or end of vfs_read that"));
+  EXPECT_TRUE(missed_line("vfs_read", 2, true).starts_with("2 of these are starts and ends of vfs_read that"));
 }
 
 }  // namespace
