@@ -74,7 +74,8 @@ CTF_EVENTS = {  # declarations as LTTng's, with values
             ('enum : uint8_t { A = 0, B = 1 ... 7 } _e', 'B', 1), ('struct { uint8_t a; uint16_t b; } _of', '3s', b'123')]}
 
 
-# libbabeltrace2's plugin leaves an error after a successful call: the library aborts at its next call, unless it is cleared.
+# libbabeltrace2's plugin leaves an error after a successful call, and leaks a message. The library aborts at its next
+# call unless the error is cleared.
 CTF_ERROR_LEFT = base64.b64decode('''
 ZXZlbnQgeyBuYW1lID0gImRtZW1fa21hbGxvYyI7IGkgPSAwOyBmaWVsZHMgOj0gc3RydWN0IHsgc3RyaW5nIF9uYW1lOyB1aW50MTZfdCBfbj
 sgdWludDMyX3QgX3NbIF9uIF07IGVudW0gOiB1aW50OF90IHsgQSA9IDAsIEIgPSAxIC4uLiA3IH0gX2U7IHN0cnVjdCB7IHVpbnQ4X3QgYTsg

@@ -25,8 +25,13 @@ using IteratorRef = std::unique_ptr<const bt_message_iterator, Put<bt_message_it
 
 using QueryRef = std::unique_ptr<const bt_query_executor, Put<bt_query_executor, bt_query_executor_put_ref>>;
 
+// The library's plugin may leave an error after a successful call. The library aborts when a function that can fail
+// finds one.
+void clear_left_error() { bt_current_thread_clear_error(); }
+
 // Only the installed plugin: no code from the user's folders or the environment.
 PluginRef ctf_plugin() {
+  clear_left_error();
   const bt_plugin* plugin = nullptr;
   if (bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) != BT_PLUGIN_FIND_STATUS_OK) {
     Error error = babeltrace_error("Cannot read CTF traces: libbabeltrace2 does not find its plugin ctf");
@@ -80,9 +85,10 @@ std::optional<TimeRange> time_range(const std::vector<std::string>& folders) {
   const bt_value* answer = nullptr;
   if (!query || bt_query_executor_query(const_cast<bt_query_executor*>(query.get()), &answer) !=
                     BT_QUERY_EXECUTOR_QUERY_STATUS_OK) {
-    bt_current_thread_clear_error();
+    clear_left_error();
     return std::nullopt;
   }
+  clear_left_error();
   const ValueRef traces(answer);
   std::optional<TimeRange> all;
   for (std::uint64_t i = 0; i < bt_value_array_get_length(traces.get()); ++i) {
@@ -226,7 +232,10 @@ Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::
   state_->create_sink_class();
   state_->graph.reset(bt_graph_create(0));
   if (!state_->graph) throw std::bad_alloc();
-  for (const std::vector<std::string>& folders : traces) state_->add_source(folders);
+  for (const std::vector<std::string>& folders : traces) {
+    state_->add_source(folders);
+    clear_left_error();
+  }
   state_->add_sink();
 }
 
@@ -241,8 +250,7 @@ bool Graph::read(std::size_t stream, Messages& messages) {
   state_->wanted = stream;
   state_->messages = &messages;
   state_->ended = false;
-  // The plugin may leave an error after a successful call, and the library aborts if it finds one here.
-  bt_current_thread_clear_error();
+  clear_left_error();
   const bt_graph_run_once_status status = bt_graph_run_once(state_->mutable_graph());
   if (status != BT_GRAPH_RUN_ONCE_STATUS_OK) throw babeltrace_error("Cannot read the CTF trace");
   if (state_->failure) {
@@ -250,6 +258,7 @@ bool Graph::read(std::size_t stream, Messages& messages) {
     state_->failure.reset();
     throw failure;
   }
+  clear_left_error();
   return !state_->ended;
 }
 
