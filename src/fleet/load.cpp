@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fleet/load.hpp"
 
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/thread.hpp"
 #include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
 
@@ -61,10 +63,15 @@ void BlockLoader::send() {
     return;
   }
   counts_.bytes += on_its_way_.size();
-  sending_ = std::async(std::launch::async, [this, number, rows] {
+  const auto insert = [this, number, rows] {
     return server_.insert(table_, columns_, on_its_way_, fmt::format("kmemtrace-{}-{}-{}", trace_, table_, number),
                           [&] { return stored(fmt::format(" AND block = {}", number))[number] == rows; });
-  });
+  };
+  try {
+    sending_ = std::async(std::launch::async, insert);
+  } catch (const std::system_error& error) {
+    throw_thread_error("the thread that sends rows", error);
+  }
 }
 
 // Drops what is stored twice. False: the table is none of this server's alone, as in a cluster.

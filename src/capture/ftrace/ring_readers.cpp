@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 
 #include <fcntl.h>
@@ -14,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "base/thread.hpp"
 #include "capture/ahead_of_others.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 
@@ -68,13 +68,14 @@ void RingReaders::open_files(const std::string& scratch_directory) {
 }
 
 void RingReaders::start_threads() {
-  // Signals are for the calling thread.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (const auto& reader : readers_) reader->thread = std::thread([this, &reader = *reader] { run(reader); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  try {
+    for (const auto& reader : readers_)
+      reader->thread = start_thread(fmt::format("a reader thread for CPU {}", cpus_[reader->cpus.front()].raw.cpu),
+                                    [this, &reader = *reader] { run(reader); });
+  } catch (const Error&) {
+    end_threads();
+    throw;
+  }
   for (const auto& reader : readers_) reader->tid.wait(0);
 }
 

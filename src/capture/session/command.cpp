@@ -17,6 +17,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/thread.hpp"
 
 namespace kmt {
 
@@ -133,17 +134,15 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   ::sigaction(SIGTSTP, &ignored, &stop_);
   // The child inherits the mask of signals from its thread.
   Signals before{{}, stop_};
-  sigset_t all;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before.mask);
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before.mask);
   const Ends ends{go.read_end.get(), go.write_end.get(), failed.write_end.get()};
-  starter_ = std::thread([this, argv = std::move(argv), before, ends, held_end = std::move(go.read_end)]() mutable {
-    thread_ = ::gettid();
-    start_in_own_memory(ends, argv.data(), before);
-    held_end.reset();
-    ended_.wait();  // no other task may get the ID of an excluded one
-  });
-  ::pthread_sigmask(SIG_SETMASK, &before.mask, nullptr);
+  starter_ = start_thread("the thread that starts the command",
+                          [this, argv = std::move(argv), before, ends, held_end = std::move(go.read_end)]() mutable {
+                            thread_ = ::gettid();
+                            start_in_own_memory(ends, argv.data(), before);
+                            held_end.reset();
+                            ended_.wait();  // no other task may get the ID of an excluded one
+                          });
   // From here on it has the command's name. The end of the stream shows at once that it was killed.
   Held held{-1, ESRCH};
   ssize_t got = 0;

@@ -2,12 +2,12 @@
 #include "capture/sideband/build_id_reader.hpp"
 
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <unistd.h>
+
+#include "base/thread.hpp"
 
 namespace kmt {
 
@@ -28,16 +28,13 @@ struct BuildIdReader::Worker {
   // The thread shares ownership: the caller may be gone before a file answers.
   static std::shared_ptr<Worker> begin(const ReadFile& read_file) {
     auto worker = std::make_shared<Worker>();
-    std::thread([worker, read_file] { worker->work(read_file); }).detach();
+    start_thread("the thread that reads build IDs", [worker, read_file] { worker->work(read_file); }).detach();
     std::unique_lock lock(worker->mutex);
     worker->changed.wait(lock, [&] { return worker->thread != 0; });
     return worker;
   }
 
   void work(const ReadFile& read_file) {
-    sigset_t all;  // signals are for the recording thread
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
     std::unique_lock lock(mutex);
     thread = ::gettid();
     changed.notify_all();

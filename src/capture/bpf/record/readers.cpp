@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <ctime>
 #include <utility>
 
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/clock.hpp"
+#include "base/thread.hpp"
 #include "capture/ahead_of_others.hpp"
 
 namespace kmt {
@@ -22,12 +21,6 @@ constexpr std::chrono::microseconds kNap{100};
 constexpr std::chrono::microseconds kPause{4000};
 constexpr std::chrono::microseconds kShortPause{500};
 constexpr double kFilledQuickly = 0.2;  // of a ring between two looks
-
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -46,13 +39,14 @@ RecordReaders::RecordReaders(const RecordPrograms& programs, const CallRecorder*
     Reader& reader = *readers_.emplace_back(std::make_unique<Reader>());
     for (std::size_t cpu = i; cpu < cpus_.size(); cpu += kMostThreads) reader.cpus.push_back(cpus_[cpu].get());
   }
-  // Signals are for the calling thread.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (const auto& reader : readers_) reader->thread = std::thread([this, &reader = *reader] { run(reader); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  try {
+    for (const auto& reader : readers_)
+      reader->thread = start_thread(fmt::format("a reader thread for CPU {}", reader->cpus.front()->number),
+                                    [this, &reader = *reader] { run(reader); });
+  } catch (const Error&) {
+    end_threads();
+    throw;
+  }
 }
 
 RecordReaders::~RecordReaders() { end_threads(); }
@@ -96,7 +90,7 @@ void RecordReaders::take(Cpu& cpu, bool rest) {
   if (rest)
     cpu.rings.take_rest(give);
   else
-    cpu.rings.take(now_ns(), give);
+    cpu.rings.take(monotonic_ns(), give);
   flush(cpu);
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <csignal>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+// Throws the Error for a thread that could not be started; `what` names it: "a reader thread for CPU 3".
+[[noreturn]] void throw_thread_error(const std::string& what, const std::system_error& error);
+
+// Starts a thread that gets no signals: they are for the calling thread. Throws Error, see throw_thread_error().
+template <typename Run>
+std::thread start_thread(const std::string& what, Run run) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread thread(std::move(run));
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (const std::system_error& error) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw_thread_error(what, error);
+  }
+}
+
+}  // namespace kmt
