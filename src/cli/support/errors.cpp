@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
+#include "formats/ctf/library_call.hpp"
 
 namespace kmt {
 
@@ -25,6 +26,11 @@ namespace {
 
 // Must be safe in a signal handler.
 extern "C" void say_abort(int) {
+  if (!ctf::LibraryCall::runs()) {  // ends the program as usual, perhaps with a core dump
+    std::signal(SIGABRT, SIG_DFL);
+    std::raise(SIGABRT);
+    return;
+  }
   constexpr std::string_view kText =
       "error: A library aborted on this input; its message is above\n"
       "  hint: Damaged packets of a CTF trace cause this; `babeltrace2` fails on them too\n";

@@ -10,7 +10,7 @@ namespace kmt {
 int print_error(const Error& error);
 
 // libbabeltrace2 aborts the program on packets that it considers impossible (BT_ASSERT): the abort then prints an error
-// message like others.
+// message like others. Other aborts stay as they are.
 void catch_aborts_of_libraries();
 
 }  // namespace kmt

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "formats/ctf/library_call.hpp"
 
 namespace kmt::ctf {
 
@@ -77,6 +78,7 @@ Error babeltrace_error(const std::string& what) {
 }
 
 std::optional<TimeRange> time_range(const std::vector<std::string>& folders) {
+  const LibraryCall call;
   const PluginRef plugin = ctf_plugin();
   const ValueRef parameters = inputs_of(folders);
   const QueryRef query(
@@ -227,6 +229,7 @@ bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_comp
 }
 
 Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::make_unique<State>()) {
+  const LibraryCall call;
   bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);  // important messages come as errors
   state_->plugin = ctf_plugin();
   state_->create_sink_class();
@@ -246,6 +249,7 @@ std::size_t Graph::streams() const { return state_->outputs.size(); }
 const std::vector<std::size_t>& Graph::empty_traces() const { return state_->empty; }
 
 bool Graph::read(std::size_t stream, Messages& messages) {
+  const LibraryCall call;
   messages.reset();
   state_->wanted = stream;
   state_->messages = &messages;
