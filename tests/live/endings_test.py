@@ -42,6 +42,24 @@ class Endings(LiveTest):
             self.assertIn(process.returncode, (0, -signal.SIGINT), err)
             self.assert_nothing_left(process.pid, seconds=10)
 
+    def record_with_fault(self, fault, *arguments):
+        """A recording of a second under strace, which makes system calls fail."""
+        if not shutil.which('strace'):
+            self.skipTest('no strace')
+        return subprocess.run(['strace', '-f', '-o', '/dev/null', '-e', f'inject={fault}', PROGRAM, 'record',
+                               '-o', self.trace, '-d', '1s', *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, encoding='utf-8', timeout=60, check=False)
+
+    def test_the_watcher_ends_without_close_range(self):
+        done = self.record_with_fault('close_range:error=ENOSYS')
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_a_thread_that_cannot_be_started(self):
+        for which in ('', ':when=2'):
+            done = self.record_with_fault('clone3:error=EAGAIN' + which, '--', 'true')
+            self.assertEqual(done.returncode, 3, done.stdout)
+            self.assertRegex(done.stdout, r'^error: Cannot start .*thread.*: Resource temporarily unavailable\n  hint: ')
+
     def test_kill_leaves_nothing(self):
         for turn in range(LOOPS):
             process = self.start('--', 'sleep', '60') if turn % 2 else self.start()
