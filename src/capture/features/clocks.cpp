@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/features/clocks.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -10,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 
@@ -20,21 +19,15 @@ namespace {
 // Above this, reading the clock costs more than the rest of recording an event.
 constexpr unsigned kCheapNs = 400;
 
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 // Takes the best of some rounds, to ignore interruptions.
 unsigned monotonic_read_ns() {
   constexpr unsigned kRounds = 8;
   constexpr unsigned kReads = 256;
   std::uint64_t best = std::numeric_limits<std::uint32_t>::max();
   for (unsigned round = 0; round < kRounds; ++round) {
-    const std::uint64_t start = now_ns();
-    for (unsigned i = 0; i + 1 < kReads; ++i) now_ns();
-    best = std::min(best, (now_ns() - start) / kReads);
+    const std::uint64_t start = monotonic_ns();
+    for (unsigned i = 0; i + 1 < kReads; ++i) monotonic_ns();
+    best = std::min(best, (monotonic_ns() - start) / kReads);
   }
   return static_cast<unsigned>(best);
 }

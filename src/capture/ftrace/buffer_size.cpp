@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/units.hpp"
@@ -35,7 +36,7 @@ std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<Ev
   const auto start = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(kMeasuring);
   instance.set("tracing_on", "0");
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_since(start);
   std::uint64_t most = 0;
   for (const unsigned cpu : ring_buffer_cpus(instance.path())) {
     const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -58,10 +59,6 @@ BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<u
     fullest = std::clamp(static_cast<double>(counters.unread_bytes) / static_cast<double>(size), fullest, 1.0);
   }
   return sum;
-}
-
-double seconds_since(SteadyClock::time_point start) {
-  return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/growth/narrowing.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "capture/ftrace/recorder.hpp"

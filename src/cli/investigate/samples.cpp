@@ -2,11 +2,11 @@
 #include "cli/investigate/samples.hpp"
 
 #include <chrono>
-#include <ctime>
 
 #include <unistd.h>
 
 #include "analysis/growth/traces.hpp"
+#include "base/clock.hpp"
 #include "capture/sideband/process_facts.hpp"
 
 namespace kmt {
@@ -39,12 +39,6 @@ std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen) {
     }
   std::erase_if(cgroups, [](const auto& of) { return of.second.empty(); });  // it is gone
   return cgroups;
-}
-
-std::uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 InvestigationSamples::InvestigationSamples(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds)

@@ -16,8 +16,6 @@
 
 namespace kmt {
 
-std::uint64_t monotonic_ns();
-
 // For live processes in `seen`. Empty: version 1 does not account memory here.
 std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen);
 

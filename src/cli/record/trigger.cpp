@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/record/trigger.hpp"
 
-#include <chrono>
-
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -48,8 +47,7 @@ void Trigger::start() {
 
 bool Trigger::holds() {
   if (key_.empty()) return false;
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const auto now_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+  const std::uint64_t now_ns = monotonic_ns();
   if (now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + 100'000'000;
   const auto found = value_of(key_);

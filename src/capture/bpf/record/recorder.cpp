@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "capture/ahead_of_others.hpp"
@@ -33,16 +33,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kClock = "mono";  // bpf_ktime_get_ns()
-
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-double seconds_since(SteadyClock::time_point start) {
-  return std::chrono::duration<double>(SteadyClock::now() - start).count();
-}
 
 std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) {
   if (request.buffer_bytes) return *request.buffer_bytes;
@@ -148,7 +138,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   tasks.scan_proc();
   tasks.describe(kernel);
   note_processes(kernel.notes);
-  KernelChanges changes(now_ns, kernel.kallsyms);
+  KernelChanges changes(monotonic_ns, kernel.kallsyms);
   std::optional<StackRecords> stacks;
   const auto format_of = [&](const char* name) {
     return read_file(fmt::format("{}/events/ftrace/{}/format", tracefs, name));
@@ -174,9 +164,9 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   // Missed memory events interrupted their program, so tasks' calls lack none.
   std::uint64_t missed_memory = 0;
   const auto note_missed_calls = [&] {
-    const std::uint64_t asked_ns = now_ns();
+    const std::uint64_t asked_ns = monotonic_ns();
     const MissedCounts counts = calls->programs.missed();
-    missed.note(asked_ns, now_ns(), counts);
+    missed.note(asked_ns, monotonic_ns(), counts);
   };
   const auto count_missed = [&] {
     if (calls) note_missed_calls();
@@ -187,7 +177,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     StateSample sample = sample_memory_state();
     add_recorder(sample, {.ring_buffers = user_memory ? user_memory->ring_bytes() : 0,
                           .bpf_maps = outcome.cost.ring_buffer_bytes});
-    sample.ticks = now_ns();
+    sample.ticks = monotonic_ns();
     if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);
   };
@@ -218,7 +208,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   programs.attach();
   const SteadyClock::time_point start = SteadyClock::now();
   take_sample(true);
-  const std::uint64_t began_ns = now_ns();
+  const std::uint64_t began_ns = monotonic_ns();
   programs.begin();
   if (calls) calls->programs.begin();
   missed.begin(began_ns, calls ? calls->programs.missed() : MissedCounts{});
