@@ -170,8 +170,7 @@ void records_of_events(const std::function<std::unique_ptr<Source>()>& open, Rec
   std::uint64_t left_out = 0;
   while (source->read(batch)) left_out += writer.write(batch);
   writer.finish();
-  if (left_out > 0)
-    findings.add({Imperfection::unwritten_event, fmt::format("{} of them", left_out), {}, {}, {}}, left_out);
+  if (left_out > 0) findings.add({Imperfection::unwritten_event, fmt::format("{} of them", left_out)}, left_out);
 }
 
 }  // namespace kmt

@@ -67,8 +67,7 @@ class NoteWriter {
     text_ += line;
   }
   void finish(const char* name, Notes& notes, Findings& findings) {
-    if (left_out_ > 0)
-      findings.add({Imperfection::left_out, fmt::format("{} lines of the note {}", left_out_, name), {}, {}, {}});
+    if (left_out_ > 0) findings.add({Imperfection::left_out, fmt::format("{} lines of the note {}", left_out_, name)});
     if (!text_.empty()) notes[name] = std::move(text_);
   }
 

@@ -51,7 +51,7 @@ void add_found(std::string_view line, Findings& findings) {
   const std::string_view id = word();
   const auto* const kind = std::ranges::find(kInherited, id, [](Imperfection one) { return describe(one).id; });
   if (kind == std::end(kInherited)) {
-    findings.add({Imperfection::unknown_section, fmt::format("what was found: {}", printable(id)), {}, {}, {}});
+    findings.add({Imperfection::unknown_section, fmt::format("what was found: {}", printable(id))});
     return;
   }
   const unsigned times = parse_leading<unsigned>(word()).value_or(1);
@@ -108,26 +108,18 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
     if (const std::uint64_t ticks = ticks_of_counts(text); ticks != 0) statistics.counted_ns = scale.to_ns(ticks);
     info.losses.buffers.push_back(statistics);
     if (statistics.not_recorded > 0)
-      info.findings.add({Imperfection::interrupted_recording,
-                         "the kernel still held them when the recorder gave up",
-                         statistics.cpu,
-                         {},
-                         {}},
-                        statistics.not_recorded);
+      info.findings.add(
+          {Imperfection::interrupted_recording, "the kernel still held them when the recorder gave up", statistics.cpu},
+          statistics.not_recorded);
     if (without_room > 0)
       info.findings.add({Imperfection::lost_events,
-                         fmt::format("the rings of BPF programs had no room for {}", without_room),
-                         statistics.cpu,
-                         {},
-                         {}},
+                         fmt::format("the rings of BPF programs had no room for {}", without_room), statistics.cpu},
                         0);
     if (overwritten + statistics.commit_overrun + statistics.dropped > 0)
       info.findings.add({Imperfection::lost_events,
                          fmt::format("the ring buffer counted {} of overrun, {} refused by nesting, {} dropped",
                                      overwritten, statistics.commit_overrun, statistics.dropped),
-                         statistics.cpu,
-                         {},
-                         {}},
+                         statistics.cpu},
                         0);
     if (text.find("\nnode:") == std::string::npos) continue;
     if (info.machine.cpu_nodes.size() <= statistics.cpu) info.machine.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
@@ -228,7 +220,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.clock.name = kernel.clock;
   info.machine.cpus = kernel.cpus;
   info.clock.in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
-  if (!info.clock.in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
+  if (!info.clock.in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock)});
   info.code.kallsyms = std::move(kernel.kallsyms);
   info.calls.types = std::move(kernel.call_types);
   const std::string blank = fmt::format(" {}", kBlankField);
@@ -261,10 +253,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
     info.code.module_changes = parse_module_changes(note->second, kernel.clock_scale);
   if (const std::uint64_t suspended = number_of_note(info, "suspended_ns"); suspended > 0)
     info.findings.add({Imperfection::suspended,
-                       fmt::format("for {}.{:03} s", suspended / 1'000'000'000, suspended / 1'000'000 % 1000),
-                       {},
-                       {},
-                       {}});
+                       fmt::format("for {}.{:03} s", suspended / 1'000'000'000, suspended / 1'000'000 % 1000)});
   info.recording.samples = std::move(description.samples);
   for (StateSample& sample : info.recording.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
 }

@@ -12,7 +12,7 @@ CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
     try {
       btf_.emplace(types.btf);
     } catch (const Error& error) {
-      findings_.add({Imperfection::damaged_section, error.what(), {}, {}, {}});
+      findings_.add({Imperfection::damaged_section, error.what()});
     }
   }
   of_file_ = !btf_ && !file.empty();

@@ -74,10 +74,7 @@ std::optional<std::string> as_traced(std::string text, const Reference& referenc
 
 void taken(Findings& findings, std::string what, bool checked = true) {
   findings.add({checked ? Imperfection::kernel_symbols_from_elsewhere : Imperfection::unchecked_kernel_symbols,
-                std::move(what),
-                {},
-                {},
-                {}});
+                std::move(what)});
 }
 
 bool has_symbols(std::string_view kallsyms) {
@@ -128,7 +125,7 @@ std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings&
 // Empty unless it is the kernel of the trace.
 std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings) {
   const auto none = [&findings](std::string why) {
-    findings.add({Imperfection::no_kernel_symbols, std::move(why), {}, {}, {}});
+    findings.add({Imperfection::no_kernel_symbols, std::move(why)});
     return std::string();
   };
   const std::string_view wanted = note_in(info.recording.notes, "kernel_build_id");

@@ -116,10 +116,7 @@ void Symbols::Sources::require_traced_build(const Image& image, std::string_view
                              placed.symbols_right, placed.symbols_known));
   findings.add({Imperfection::unchecked_debug_info,
                 fmt::format("{}: {} has no build-id; {} of {} functions lie where the file says", printable(path),
-                            build_id.empty() ? "the trace" : "the file", placed.symbols_right, placed.symbols_known),
-                {},
-                {},
-                {}});
+                            build_id.empty() ? "the trace" : "the file", placed.symbols_right, placed.symbols_known)});
 }
 
 // Without a file where none fits.
@@ -177,11 +174,8 @@ const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, 
     entry->second = image->second.debug->frames(*link);
     for (SourceFrame& frame : entry->second) frame.hides_caller = wrappers.hides(frame.function);
   } catch (const Error& error) {
-    findings.add({Imperfection::no_debug_info,
-                  fmt::format("{}: {}", printable(image->second.debug->path()), error.what()),
-                  {},
-                  {},
-                  {}});
+    findings.add(
+        {Imperfection::no_debug_info, fmt::format("{}: {}", printable(image->second.debug->path()), error.what())});
     image->second.debug.reset();
   }
   return entry->second;

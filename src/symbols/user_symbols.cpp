@@ -179,20 +179,17 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     if (image.made.empty()) take_symbols(read_map(object.path), image);
     if (image.made.empty())
       findings_.add({Imperfection::no_user_symbols,
-                     object.path + ": code that a program made, whose names it wrote nowhere where they were found",
-                     {},
-                     {},
-                     {}});
+                     object.path + ": code that a program made, whose names it wrote nowhere where they were found"});
     return;
   }
   // Brackets name what has no file, and so does what is no path.
   if (!object.path.starts_with('/') || object.path.starts_with("//") || !image.made.empty()) return;
   if (has_no_file(object.path) && object.build_id.empty()) {
-    findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": it has no file", {}, {}, {}});
+    findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": it has no file"});
     return;
   }
   if (object.build_id.empty() && options_.symfs.empty()) {
-    findings_.add({Imperfection::no_user_build_ids, printable(object.path), {}, {}, {}});
+    findings_.add({Imperfection::no_user_build_ids, printable(object.path)});
     return;
   }
   std::string why = "not there";
@@ -203,7 +200,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     image.debug = find_debug_file(built, why);
   }
   if (!image.file && !image.debug)
-    findings_.add({Imperfection::no_user_symbols, fmt::format("{}: {}", printable(object.path), why), {}, {}, {}});
+    findings_.add({Imperfection::no_user_symbols, fmt::format("{}: {}", printable(object.path), why)});
 }
 
 // A path of a trace may name any file: nothing of it counts unless it is the one that was traced, by its build-id, or
@@ -238,7 +235,7 @@ std::unique_ptr<ElfSymbols> UserSymbols::find_debug_file(const CodeObject& objec
   if (!can_fetch_) {
     const std::string reason = why_nothing_is_fetched();
     can_fetch_ = reason.empty();
-    if (!*can_fetch_) findings_.add({Imperfection::nothing_fetched, reason, {}, {}, {}});
+    if (!*can_fetch_) findings_.add({Imperfection::nothing_fetched, reason});
   }
   if (!*can_fetch_) return nullptr;
   const std::string path = fetched_file(object.build_id);

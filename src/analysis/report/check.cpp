@@ -257,7 +257,7 @@ CheckResult CheckAnalysis::finish(bool complete) {
   result.findings.merge(state_->findings);
   add_findings(older_objects(state_->info, state_->older_frees, state_->span.first_ns), result.findings);
   if (state_->info.clock.name == "local" && state_->info.machine.cpus > 1)
-    result.findings.add({Imperfection::clock_not_ordered, "local", {}, {}, {}});
+    result.findings.add({Imperfection::clock_not_ordered, "local"});
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)
     if (kImperfections[kind].severity != Severity::info &&
         result.findings.count_of(static_cast<Imperfection>(kind)) > 0)

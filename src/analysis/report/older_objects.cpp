@@ -94,10 +94,7 @@ void add_findings(const OlderObjectsOfTrace& older, Findings& findings) {
   for (const OlderObjects& row : older.caches)
     if (!row.cache.empty() && row.lived && row.frees > *row.lived)
       findings.add({Imperfection::more_frees_than_lived,
-                    fmt::format("{}: {} freed, {} lived", printable(row.cache), row.frees, *row.lived),
-                    {},
-                    {},
-                    {}});
+                    fmt::format("{}: {} freed, {} lived", printable(row.cache), row.frees, *row.lived)});
 }
 
 }  // namespace kmt

@@ -308,8 +308,7 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
     of_kind[static_cast<std::size_t>(info.tables.event_types[type].kind)] += seen.of_type[type];
   const auto count = [&of_kind](EventKind kind) { return of_kind[static_cast<std::size_t>(kind)]; };
   const auto check = [&](EventKind allocation, std::uint64_t frees, const char* missing) {
-    if (count(allocation) >= kEnough && frees == 0)
-      result.findings.add({Imperfection::no_frees_recorded, missing, {}, {}, {}});
+    if (count(allocation) >= kEnough && frees == 0) result.findings.add({Imperfection::no_frees_recorded, missing});
   };
   check(EventKind::kmalloc, count(EventKind::kfree), "kfree");
   check(EventKind::cache_alloc, count(EventKind::cache_free) + count(EventKind::kfree), "kmem_cache_free");
@@ -324,14 +323,14 @@ void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportR
   // perf record -g takes both parts of a stack: where there is none of a program, none had asked for memory.
   const bool took_both = info.format.starts_with("perf.data") && info.tables.stacks.kernel_stacks() > 0;
   if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.code.user.frames.empty() && !took_both)
-    result.findings.add({Imperfection::no_user_stacks, {}, {}, {}, {}});
+    result.findings.add({Imperfection::no_user_stacks});
   if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol) || asks(GroupKey::stack)) &&
       info.code.address_spaces.empty() && info.tables.stacks.user_stacks() > 0)
-    result.findings.add({Imperfection::no_mappings, {}, {}, {}, {}});
+    result.findings.add({Imperfection::no_mappings});
   if (!asks(GroupKey::syscall) || info.tables.stacks.kernel_stacks() > 0) return;
   for (std::size_t type = 0; type < seen.of_type.size(); ++type)
     if (seen.of_type[type] > 0 && info.tables.event_types[type].kind == EventKind::syscall_exit) return;
-  result.findings.add({Imperfection::no_syscalls, {}, {}, {}, {}});
+  result.findings.add({Imperfection::no_syscalls});
 }
 
 ReportResult ReportAnalysis::finish(bool complete) {

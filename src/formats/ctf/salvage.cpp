@@ -70,10 +70,7 @@ std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findi
       findings.add({Imperfection::damaged_stream,
                     fmt::format("{}: {}", printable(name),
                                 readable ? fmt::format("its last packet, from offset {:#x} on, is cut off", intact)
-                                         : "none of its packets can be read"),
-                    {},
-                    {},
-                    {}});
+                                         : "none of its packets can be read")});
       if (!readable) {
         fs::remove(trial / name);
         continue;

@@ -70,10 +70,7 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
         {Imperfection::missing_cpu, fmt::format("{} is not there, but its index is", shown(stream)), {}, {}, {}});
   for (const DoubtedStream& stream : folders_.doubted)
     findings.add({stream.is_cut_off ? Imperfection::cut_off_cpu : Imperfection::damaged_section,
-                  fmt::format("{}: {}", shown(stream.path), stream.detail),
-                  stream.cpu,
-                  {},
-                  {}});
+                  fmt::format("{}: {}", shown(stream.path), stream.detail), stream.cpu});
   read_description(findings);
   if (!folders_.kallsyms.empty()) description.kernel.kallsyms = read_file(folders_.kallsyms);
   try {
@@ -84,7 +81,7 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
   }
   if (folders_.traces.size() > 1)
     for (const std::size_t empty : graph_->empty_traces())
-      findings.add({Imperfection::missing_cpu, shown(folders_.traces[empty].front()) + " has no stream", {}, {}, {}});
+      findings.add({Imperfection::missing_cpu, shown(folders_.traces[empty].front()) + " has no stream"});
   open_streams(findings);
 }
 
@@ -100,12 +97,12 @@ void Trace::read_description(Findings& findings) {
       description = kmt_format::parse_file(file.bytes(), findings).description;
       is_described = true;
     } catch (const Error& error) {
-      findings.add({Imperfection::damaged_section, fmt::format("{}: {}", kDescriptionName, error.what()), {}, {}, {}});
+      findings.add({Imperfection::damaged_section, fmt::format("{}: {}", kDescriptionName, error.what())});
     }
   if (const auto streams = kernel.notes.extract(kStreamsNote)) compare_streams(streams.mapped(), findings);
   if (is_described) return;
   kernel.byte_order = folders_.byte_order;
-  findings.add({Imperfection::assumed_page_size, {}, {}, {}, {}});
+  findings.add({Imperfection::assumed_page_size});
 }
 
 // Compares with the note of written sizes: no stream shows another stream's existence, or its own end.
@@ -120,9 +117,9 @@ void Trace::compare_streams(std::string_view streams, Findings& findings) const 
     const std::uint64_t left =
         std::filesystem::file_size(std::filesystem::path(folders_.description).parent_path() / name, missing);
     if (missing)
-      findings.add({Imperfection::missing_cpu, fmt::format("{} is not there", name), *cpu, {}, {}});
+      findings.add({Imperfection::missing_cpu, fmt::format("{} is not there", name), *cpu});
     else if (left < *bytes)
-      findings.add({Imperfection::cut_off_cpu, fmt::format("{} has {} of {} bytes", name, left, *bytes), *cpu, {}, {}});
+      findings.add({Imperfection::cut_off_cpu, fmt::format("{} has {} of {} bytes", name, left, *bytes), *cpu});
   }
 }
 
@@ -136,7 +133,7 @@ void Trace::open_streams(Findings& findings) {
       const bt_trace* const trace = bt_stream_borrow_trace_const(stream->stream());
       const Environment environment = environment_of(trace);
       if (const auto domain = environment.find("domain"); domain != environment.end() && domain->second == "ust") {
-        findings.add({Imperfection::unknown_section, "a trace of programs, not of the kernel", {}, {}, {}});
+        findings.add({Imperfection::unknown_section, "a trace of programs, not of the kernel"});
         continue;
       }
       if (first == nullptr) first = stream->stream();
@@ -171,7 +168,7 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   kernel.clock_scale.mult = 1;  // libbabeltrace2 has converted them to nanoseconds
   if (stream != nullptr && clock == nullptr) {
     kernel.clock_scale.mult = 0;
-    findings.add({Imperfection::clock_not_nanoseconds, "its streams have no clock", {}, {}, {}});
+    findings.add({Imperfection::clock_not_nanoseconds, "its streams have no clock"});
   }
   description.uname = fmt::format(
       "{} {} {} {}", word_of_uname(environment, "sysname", "Linux"), word_of_uname(environment, "hostname", "unknown"),

@@ -30,21 +30,20 @@ bool is_snapshot(const FileContents& contents) {
 
 void report_end(FileContents& contents, const End& end, Findings& findings) {
   if (end.finished && !end.indexed)
-    findings.add({Imperfection::damaged_section, "the file's end does not name its index", {}, end.size, {}});
+    findings.add({Imperfection::damaged_section, "the file's end does not name its index", {}, end.size});
   if (!end.finished && end.offset < end.size)
     findings.add({Imperfection::truncated_file,
                   fmt::format("its last {} bytes are no whole chunk", end.size - end.offset),
                   {},
-                  end.offset,
-                  {}});
+                  end.offset});
   else if (!end.finished)
-    findings.add({Imperfection::unfinished_file, end.indexed ? "only the trailer behind it" : "", {}, end.size, {}});
+    findings.add({Imperfection::unfinished_file, end.indexed ? "only the trailer behind it" : "", {}, end.size});
   const TraceDescription& description = contents.description;
   if (!description.repaired.empty())
     for (const std::string_view line : split(trim(description.repaired), '\n'))
-      findings.add({Imperfection::repaired_file, printable(line), {}, {}, {}});
+      findings.add({Imperfection::repaired_file, printable(line)});
   if (description.cpu_stats.empty() && contents.profile.empty() && !is_snapshot(contents))
-    findings.add({Imperfection::unknown_loss, "", {}, {}, {}});
+    findings.add({Imperfection::unknown_loss, ""});
   contents.cut_off = !end.indexed || !description.repaired.empty();
 }
 
@@ -103,8 +102,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
       findings.add({Imperfection::damaged_block,
                     fmt::format("{} bytes are no chunk", (chunk ? chunk->offset : end) - offset),
                     {},
-                    offset,
-                    {}});
+                    offset});
     if (!chunk) break;
     indexed = false;
     offset = chunk->end();
@@ -134,7 +132,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
               {Imperfection::unknown_section, fmt::format("chunk of type {}", chunk->type), {}, chunk->offset, {}});
       }
     } catch (const Error& error) {
-      findings.add({Imperfection::damaged_section, error.what(), {}, chunk->offset, {}});
+      findings.add({Imperfection::damaged_section, error.what(), {}, chunk->offset});
     }
   }
   contents.description.kernel.user_memory = user_memory.take();
@@ -145,15 +143,12 @@ FileContents parse_file(Bytes file, Findings& findings) {
     const RecordStream& stream = blocks.stream;
     // Their CPU is unknown: no events are better than another CPU's.
     if (!described.contains(number))
-      findings.add({Imperfection::missing_section, fmt::format("description of stream {}", number), {}, {}, {}});
+      findings.add({Imperfection::missing_section, fmt::format("description of stream {}", number)});
     else if (known.emplace(stream.cpu, stream.buffer).second)
       return false;
     else
       findings.add({Imperfection::damaged_section,
-                    fmt::format("stream {} is of a CPU and a buffer that have another, left out", number),
-                    stream.cpu,
-                    {},
-                    {}});
+                    fmt::format("stream {} is of a CPU and a buffer that have another, left out", number), stream.cpu});
     return true;
   });
   return contents;

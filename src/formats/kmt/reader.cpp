@@ -193,7 +193,7 @@ class KmtSource : public Source {
     describe_trace(contents_.description, info_);
     if (options.call_records) info_.calls.records = std::make_shared<CallRecords>();
     if (contents_.description.kernel.formats.empty())
-      info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
+      info_.findings.add({Imperfection::missing_section, "event formats"});
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), info_.machine.byte_order, info_);
     open_streams(options.buffer);
@@ -213,11 +213,8 @@ class KmtSource : public Source {
     for (const BufferStatistics& statistics : info_.losses.buffers) {
       const bool there = std::ranges::find(parts, statistics.cpu, &CpuPart::cpu) != parts.end();
       if (const std::uint64_t events = statistics.read + statistics.entries; !there && events > 0)
-        info_.findings.add({Imperfection::missing_cpu,
-                            fmt::format("the kernel counted {} events there", events),
-                            statistics.cpu,
-                            {},
-                            {}});
+        info_.findings.add(
+            {Imperfection::missing_cpu, fmt::format("the kernel counted {} events there", events), statistics.cpu});
     }
   }
 

@@ -50,7 +50,7 @@ class Block {
     try {
       step();
     } catch (const Error& error) {
-      findings_.add({Imperfection::damaged_block, error.what(), stream_.cpu, chunk_.offset, {}});
+      findings_.add({Imperfection::damaged_block, error.what(), stream_.cpu, chunk_.offset});
     }
   }
 

@@ -15,13 +15,10 @@ namespace {
 // Every hit of a tracepoint is recorded unless the user asked for fewer.
 void report_sampling(const Attribute& attribute, Findings& findings) {
   if (attribute.type != kTypeTracepoint || (!attribute.is_frequency && attribute.period <= 1)) return;
-  findings.add({Imperfection::sampled_events,
-                fmt::format("{}: {}", printable(attribute.name),
-                            attribute.is_frequency ? fmt::format("{} a second", attribute.period)
-                                                   : fmt::format("one of {}", attribute.period)),
-                {},
-                {},
-                {}});
+  findings.add(
+      {Imperfection::sampled_events, fmt::format("{}: {}", printable(attribute.name),
+                                                 attribute.is_frequency ? fmt::format("{} a second", attribute.period)
+                                                                        : fmt::format("one of {}", attribute.period))});
 }
 
 std::string names_of(const std::vector<Attribute>& attributes) {
@@ -47,15 +44,13 @@ void describe(FileContents& contents, TraceInfo& info) {
   const std::vector<Attribute>& attributes = contents.attributes.all();
   kernel.clock = clock_name(attributes.empty() ? std::nullopt : attributes.front().clock);
   if (has_no_tracepoints(contents))
-    info.findings.add({Imperfection::no_memory_events, names_of(attributes), {}, {}, {}});
+    info.findings.add({Imperfection::no_memory_events, names_of(attributes)});
   else if (kernel.header_page.empty())
     info.findings.add({Imperfection::missing_section,
-                       contents.is_pipe ? "tracing data, which describes events: into a pipe perf writes it before them"
-                                        : "tracing data, which describes events: perf writes it when a recording ends",
-                       {},
-                       {},
-                       {}});
-  if (attributes.empty()) info.findings.add({Imperfection::missing_section, "attributes of events", {}, {}, {}});
+                       contents.is_pipe
+                           ? "tracing data, which describes events: into a pipe perf writes it before them"
+                           : "tracing data, which describes events: perf writes it when a recording ends"});
+  if (attributes.empty()) info.findings.add({Imperfection::missing_section, "attributes of events"});
   describe_machine(contents.description, info);
   for (const Attribute& attribute : attributes) report_sampling(attribute, info.findings);
 }

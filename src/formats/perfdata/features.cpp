@@ -185,8 +185,7 @@ void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, FileConte
     findings.add({Imperfection::damaged_section,
                   fmt::format("feature {}: {}", feature, error.what()),
                   {},
-                  error.place().offset,
-                  {}});
+                  error.place().offset});
   }
 }
 

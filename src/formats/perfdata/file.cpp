@@ -129,15 +129,13 @@ void parse_file_mode(Bytes file, ByteReader& in, FileContents& contents, Finding
     findings.add({Imperfection::truncated_file,
                   "perf did not end the recording: the sizes and all descriptions, written last, are missing",
                   {},
-                  data.offset,
-                  {}});
+                  data.offset});
   } else if (data.size > there) {
     findings.add({Imperfection::truncated_file,
                   fmt::format("{} of {} bytes of records are there, and no descriptions, which stand behind them",
                               there, data.size),
                   {},
-                  file.size(),
-                  {}});
+                  file.size()});
   } else {
     read_features(file, has, contents, findings);
   }
@@ -218,7 +216,7 @@ void read_description_records(Bytes file, FileContents& contents, Findings& find
     try {
       read_description_record(record, contents, findings);
     } catch (const Error& error) {
-      findings.add({Imperfection::damaged_record, error.what(), {}, record.offset, {}});
+      findings.add({Imperfection::damaged_record, error.what(), {}, record.offset});
     }
   }
 }

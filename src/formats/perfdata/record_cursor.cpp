@@ -203,8 +203,7 @@ void RecordCursor::say_left_out() {
     findings_.add({Imperfection::damaged_section,
                    fmt::format("compressed: {}: {} bytes from there on are left out", given_up_->why, left_out_),
                    {},
-                   given_up_->offset,
-                   {}});
+                   given_up_->offset});
   given_up_.reset();
   unpacked_.clear();
   next_ = 0;
@@ -217,8 +216,7 @@ void RecordCursor::finish() {
     findings_.add({Imperfection::truncated_file,
                    fmt::format("compressed: its last {} bytes are no whole record", unpacked_.size()),
                    {},
-                   compressed_offset_,
-                   {}});
+                   compressed_offset_});
   unpacked_.clear();
 }
 

@@ -31,7 +31,7 @@ RecordParser::Kind RecordParser::next() {
   while (cursor_.next(record_)) {
     if (record_.type == kFinishedRound) return Kind::round_end;
     if (!is_known_type(record_.type))
-      findings_.add({Imperfection::unknown_section, fmt::format("record of type {}", record_.type), {}, offset(), {}});
+      findings_.add({Imperfection::unknown_section, fmt::format("record of type {}", record_.type), {}, offset()});
     else if (record_.type < kUserTypes)
       if (const auto kind = take_kernel_record()) return *kind;
   }
@@ -82,11 +82,11 @@ bool RecordParser::find_attribute() {
 
 bool RecordParser::take_sample() {
   if (!find_attribute()) {
-    findings_.add({Imperfection::unknown_event, "a sample whose event the file does not describe", {}, offset(), {}});
+    findings_.add({Imperfection::unknown_event, "a sample whose event the file does not describe", {}, offset()});
     return false;
   }
   if (!layouts_[attribute_].read(record_.payload, contents_.order(), sample_)) {
-    findings_.add({Imperfection::short_record, "a sample is shorter than its fields", {}, offset(), {}});
+    findings_.add({Imperfection::short_record, "a sample is shorter than its fields", {}, offset()});
     cursor_.distrust(record_, "impossible sample inside");
     return false;
   }
@@ -132,7 +132,7 @@ std::uint16_t RecordParser::checked_cpu(std::optional<std::uint32_t> cpu) {
 }
 
 void RecordParser::damaged(const char* what) {
-  findings_.add({Imperfection::damaged_record, what, {}, offset(), {}});
+  findings_.add({Imperfection::damaged_record, what, {}, offset()});
   cursor_.distrust(record_, what);
 }
 

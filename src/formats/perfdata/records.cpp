@@ -151,7 +151,7 @@ void Converter::describe(const TraceFile& file) {
     if (id)
       kernel.formats.push_back(describe_as(*id, long_bytes_));
     else
-      findings_.add({Imperfection::left_out, "stacks: no event id is left for their records", {}, {}, {}});
+      findings_.add({Imperfection::left_out, "stacks: no event id is left for their records"});
     return id;
   };
   if (info.tables.stacks.kernel_stacks() > 0) stack_id_ = describe_stacks(describe_kernel_stack);
@@ -175,12 +175,9 @@ void Converter::convert() {
   }
   by_cpu_->finish();
   if (left_out_ > 0)
-    findings_.add({Imperfection::unwritten_event,
-                   fmt::format("{} of them, no tracepoints with their fields", left_out_),
-                   {},
-                   {},
-                   {}},
-                  left_out_);
+    findings_.add(
+        {Imperfection::unwritten_event, fmt::format("{} of them, no tracepoints with their fields", left_out_)},
+        left_out_);
 }
 
 void Converter::take_sample() {

@@ -320,11 +320,11 @@ class Sequence {
   bool is_duplicate(const Event& event, TraceInfo& info) {
     const std::uint64_t number = event.time_ns;
     if (last_ && number == *last_) {
-      info.findings.add({Imperfection::duplicate_record, fmt::format("number {}", number), event.cpu, {}, {}});
+      info.findings.add({Imperfection::duplicate_record, fmt::format("number {}", number), event.cpu});
       return is_same(event);  // else one of the numbers is damaged
     }
     if (!last_ && number > 1)
-      info.findings.add({Imperfection::late_first_number, fmt::format("it is {}", number), event.cpu, {}, {}});
+      info.findings.add({Imperfection::late_first_number, fmt::format("it is {}", number), event.cpu});
     if (last_ && number > *last_ + 1) {
       const std::uint64_t missing = number - *last_ - 1;
       info.losses.somewhere += missing;
@@ -388,11 +388,8 @@ class RelaySource : public Source {
     if (!guess)
       throw Error("The files hold no records of kmemtrace in any layout that is known")
           .hint("--abi reads them in a certain one all the same");
-    info_.findings.add({guess->is_ambiguous() ? Imperfection::ambiguous_layout : Imperfection::guessed_layout,
-                        describe(*guess),
-                        {},
-                        {},
-                        {}});
+    info_.findings.add(
+        {guess->is_ambiguous() ? Imperfection::ambiguous_layout : Imperfection::guessed_layout, describe(*guess)});
     return *guess;
   }
 
@@ -404,8 +401,7 @@ class RelaySource : public Source {
     const Layout& layout = *guess.abi.layout;
     info_.clock.name = layout.sequence.bytes != 0 ? "counter" : layout.cpu.bytes != 0 ? "local" : "mono";
     info_.clock.in_ns = layout.sequence.bytes == 0;
-    if (!info_.clock.in_ns)
-      info_.findings.add({Imperfection::clock_not_nanoseconds, "records have numbers, no times", {}, {}, {}});
+    if (!info_.clock.in_ns) info_.findings.add({Imperfection::clock_not_nanoseconds, "records have numbers, no times"});
     info_.code.kallsyms = std::move(capture_.kallsyms);
     info_.recording.buffers = {""};
     for (const CpuFile& file : capture_.files) info_.machine.cpus = std::max(info_.machine.cpus, file.cpu + 1);
@@ -413,16 +409,12 @@ class RelaySource : public Source {
   }
 
   void report_what_is_missing(bool one_cpu_alone) {
-    if (capture_.bad_kallsyms)
-      info_.findings.add({Imperfection::unreadable_symbols, "kallsyms beside the files", {}, {}, {}});
+    if (capture_.bad_kallsyms) info_.findings.add({Imperfection::unreadable_symbols, "kallsyms beside the files"});
     if (!capture_.total_overruns)
-      info_.findings.add({Imperfection::unknown_loss,
-                          capture_.bad_total_overruns
-                              ? "total_overruns beside the files holds no number that can be read"
-                              : "there is no total_overruns beside the files",
-                          {},
-                          {},
-                          {}});
+      info_.findings.add(
+          {Imperfection::unknown_loss, capture_.bad_total_overruns
+                                           ? "total_overruns beside the files holds no number that can be read"
+                                           : "there is no total_overruns beside the files"});
     if (const std::uint64_t overruns = capture_.total_overruns.value_or(0); overruns > 0) {
       info_.losses.somewhere += overruns;
       info_.findings.add(
@@ -433,11 +425,8 @@ class RelaySource : public Source {
     for (unsigned cpu = 0; cpu < info_.machine.cpus; ++cpu) {
       if (std::ranges::binary_search(capture_.files, cpu, {}, &CpuFile::cpu)) continue;
       const bool beside = std::ranges::find(capture_.left_out, cpu) != capture_.left_out.end();
-      info_.findings.add({Imperfection::missing_cpu,
-                          beside ? "its file is there, but not read" : "there is no file of it",
-                          cpu,
-                          {},
-                          {}});
+      info_.findings.add(
+          {Imperfection::missing_cpu, beside ? "its file is there, but not read" : "there is no file of it", cpu});
     }
   }
 

@@ -77,7 +77,7 @@ class LineStream : public CpuStream {
       open->second = info_.losses.stretches.size();
       info_.losses.stretches.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
     }
-    info_.findings.add({Imperfection::lost_events, lost_events_text(lost.count), lost.cpu, lines_.offset(), {}},
+    info_.findings.add({Imperfection::lost_events, lost_events_text(lost.count), lost.cpu, lines_.offset()},
                        lost.count.value_or(1));
   }
 

@@ -98,10 +98,8 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
   data.offset = std::min(data.offset, end);  // empty data may be anywhere
   if (data.size > parser.unclaimed) {
     parser.findings.add({Imperfection::damaged_section,
-                         fmt::format("{} bytes of data that belong to other CPUs too, left out", data.size),
-                         data.cpu,
-                         data.offset,
-                         {}});
+                         fmt::format("{} bytes of data that belong to other CPUs too, left out", data.size), data.cpu,
+                         data.offset});
     data.size = 0;
   }
   parser.unclaimed -= data.size;
@@ -114,9 +112,7 @@ void add_cpu(const Parser& parser, const CpuData& data, BufferData& buffer) {
   parser.findings.add({Imperfection::damaged_section,
                        fmt::format("{}{} bytes of data of a CPU that has others, left out",
                                    buffer.name.empty() ? "" : printable(buffer.name) + ": ", data.size),
-                       data.cpu,
-                       data.offset,
-                       {}});
+                       data.cpu, data.offset});
 }
 
 struct SectionHeader {
@@ -198,7 +194,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
     case kKallsyms: section(kKallsyms, read_kallsyms); break;
     case kCmdLines: section(kCmdLines, read_cmdlines); break;
     case kBufferText:
-      parser.findings.add({Imperfection::unknown_section, "text of a latency tracer, not events", {}, offset, {}});
+      parser.findings.add({Imperfection::unknown_section, "text of a latency tracer, not events", {}, offset});
       break;
     case kHook:
     case kVersion:
@@ -288,9 +284,7 @@ void parse_version_7(const Parser& parser, ByteReader& in) {
     for (CpuData& data : buffer.cpus)
       parser.findings.add({Imperfection::truncated_file,
                            fmt::format("the list of buffers is missing; {} bytes were found by searching", data.size),
-                           data.cpu,
-                           data.offset,
-                           {}});
+                           data.cpu, data.offset});
     if (!buffer.cpus.empty()) contents.buffers.push_back(std::move(buffer));
   }
 }
@@ -434,7 +428,7 @@ void report_missing_cpus(const FileContents& contents, const BufferData& buffer,
   for (const CpuData& data : buffer.cpus)
     if (data.size > 0 || !had_events.contains(data.cpu)) set(data.cpu);
   for (unsigned cpu = 0; cpu < present.size(); ++cpu)
-    if (!present[cpu]) findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu, {}, {}});
+    if (!present[cpu]) findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu});
 }
 
 }  // namespace kmt::tracedat

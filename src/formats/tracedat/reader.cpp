@@ -42,7 +42,7 @@ class CpuDataStream : public StackedStream {
     try {
       if (!pages_.next(page)) return false;
     } catch (const Error& error) {
-      info_.findings.add({Imperfection::damaged_page, error.what(), cpu_, error.place().offset, {}});
+      info_.findings.add({Imperfection::damaged_page, error.what(), cpu_, error.place().offset});
       return false;
     }
     consumed_ += pages_.consumed() - consumed_before;
@@ -97,7 +97,7 @@ class TraceDatSource : public Source {
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
     if (contents_.description.kernel.formats.empty())
-      info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
+      info_.findings.add({Imperfection::missing_section, "event formats"});
     open_streams(options.buffer);
   }
 
@@ -144,7 +144,7 @@ class TraceDatSource : public Source {
     }
     info_.findings.merge(missing);
     if (wanted_buffer && parts.empty()) throw no_such_buffer(*wanted_buffer, names);
-    if (contents_.buffers.empty()) info_.findings.add({Imperfection::missing_section, "ring-buffer data", {}, {}, {}});
+    if (contents_.buffers.empty()) info_.findings.add({Imperfection::missing_section, "ring-buffer data"});
     streams_.open(std::move(parts));
   }
 

@@ -43,7 +43,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
         try {
           return pages.next(page);
         } catch (const Error& error) {
-          findings.add({Imperfection::damaged_page, error.what(), data.cpu, error.place().offset, {}});
+          findings.add({Imperfection::damaged_page, error.what(), data.cpu, error.place().offset});
           return false;
         }
       };
@@ -52,7 +52,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
         const PageEnd end = walk_page(
             page, layout, [&sink](std::uint64_t ticks, Bytes record, std::uint64_t) { sink.record(ticks, record); });
         if (end.damage != nullptr)
-          findings.add({Imperfection::damaged_page, end.damage, data.cpu, pages.offset() + end.damage_offset, {}});
+          findings.add({Imperfection::damaged_page, end.damage, data.cpu, pages.offset() + end.damage_offset});
       }
       sink.end_stream();
     }
@@ -88,20 +88,17 @@ RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
   state_->recording.more_statistics = description.cpu_stats;
-  if (names_some_tasks(description.kernel.notes)) state_->findings.add({Imperfection::some_tasks, {}, {}, {}, {}});
+  if (names_some_tasks(description.kernel.notes)) state_->findings.add({Imperfection::some_tasks});
   if (!description.kernel.call_types.empty())
     state_->findings.add({Imperfection::left_out,
                           description.kernel.call_types.functions.empty()
                               ? "the types of calls' arguments and results"
                               : "the types of calls' arguments and results, and with them the strings and the values "
-                                "(of graph's --show) that were recorded beside the arguments",
-                          {},
-                          {},
-                          {}});
+                                "(of graph's --show) that were recorded beside the arguments"});
   if (!description.kernel.user_memory.empty())
-    state_->findings.add({Imperfection::left_out, "what code lay where in the memory of processes", {}, {}, {}});
+    state_->findings.add({Imperfection::left_out, "what code lay where in the memory of processes"});
   if (description.kernel.notes.contains("task_names"))
-    state_->findings.add({Imperfection::left_out, "the names that tasks had before their last", {}, {}, {}});
+    state_->findings.add({Imperfection::left_out, "the names that tasks had before their last"});
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
   name_machine(description.uname, kernel);
