@@ -17,7 +17,7 @@ struct ClockScale {
     if (mult != 0) ticks = static_cast<std::uint64_t>((Wide{ticks} * mult) >> shift);
     return ticks + static_cast<std::uint64_t>(offset_ns);
   }
-  // Of a duration.
+  // Converts a duration.
   std::uint64_t to_ticks(std::uint64_t duration_ns) const {
     __extension__ using Wide = unsigned __int128;
     return mult == 0 ? duration_ns : static_cast<std::uint64_t>((Wide{duration_ns} << shift) / mult);

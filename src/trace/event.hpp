@@ -26,14 +26,14 @@ enum class EventKind : std::uint8_t {
   percpu_alloc,  // percpu_alloc_percpu; percpu_alloc_percpu_fail is one with the address 0
   percpu_free,
   vmap_alloc,     // alloc_vmap_area; a failed one has the address 0
-  vmap_free,      // free_vmap_area_noflush: from then on nobody uses the area, it is reused after a purge
+  vmap_free,      // free_vmap_area_noflush: the area is no longer used; it is reused after a purge
   call_entry,     // of ftrace's function graph: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
   call_exit,      // funcgraph_exit; kmemtrace:call_exit
   syscall_enter,  // raw_syscalls:sys_enter: the address is the number of the system call
   syscall_exit,
 };
 
-// What ran when the event happened, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
+// The context of the event, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
 struct Context {
   static constexpr std::uint8_t kHardIrq = 0x08;
   static constexpr std::uint8_t kSoftIrq = 0x10;
@@ -42,14 +42,14 @@ struct Context {
 
 // The address of a page event that names no page: the allocation failed.
 constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
-// What page events say beside their numbers.
+// Flags of page events.
 struct PageFlags {
   static constexpr std::uint8_t kPercpuRefill = 0x01;      // page_alloc_zone_locked: for a CPU's list of free pages
   static constexpr std::uint8_t kOwnershipChanged = 0x02;  // page_alloc_extfrag: the whole page block changed its type
   static constexpr unsigned kFallbackTypeShift = 4;        // page_alloc_extfrag: the migrate type that is taken from
   static constexpr unsigned kMostFallbackType = 15;        // or more, which no kernel has
 };
-// What call_exit says beside its numbers, in Event::page_flags.
+// Flags of call_exit, in Event::page_flags.
 struct CallFlags {
   static constexpr std::uint8_t kDuration = 0x01;
   static constexpr std::uint8_t kReturnValue = 0x02;
@@ -83,7 +83,7 @@ struct Event {
   EventKind kind;
   std::uint8_t context;         // Context bits
   std::uint8_t order;           // pages: 2^order of them; page_alloc_extfrag: as many were asked for
-  std::int8_t migrate_type;     // page events that have one, page_alloc_extfrag: asked for; -1: none there can be
+  std::int8_t migrate_type;     // page events that have one, page_alloc_extfrag: asked for; -1: not applicable
   std::uint8_t fallback_order;  // page_alloc_extfrag: of the free block of another migrate type that is taken from
   std::uint8_t page_flags;      // PageFlags
   StackId stack;                // TraceTables::stacks; of the record of a stack the one that fits no event
@@ -99,7 +99,7 @@ constexpr std::uint8_t interrupt_level(const Event& event) {
   return (event.context & Context::kSoftIrq) != 0 ? 1 : 0;
 }
 
-// Of page_alloc_extfrag: the migrate type of the free block that is taken from.
+// The migrate type of the free block from which page_alloc_extfrag takes.
 constexpr unsigned fallback_migrate_type(const Event& event) {
   return unsigned{event.page_flags} >> PageFlags::kFallbackTypeShift;
 }
@@ -108,13 +108,13 @@ constexpr bool is_syscall(EventKind kind) {
   return kind == EventKind::syscall_enter || kind == EventKind::syscall_exit;
 }
 constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry || kind == EventKind::call_exit; }
-// Of call_entry and call_exit: how many traced calls of the task are around it.
+// The number of traced calls of the task around a call_entry or call_exit.
 constexpr std::uint8_t call_depth(const Event& event) { return event.order; }
-// Of call_entry: what was recorded with it, as TraceCalls::records numbers it; 0: nothing, or nobody asked for it.
+// The number in TraceCalls::records of the record of a call_entry; 0: none.
 constexpr std::uint64_t call_record(const Event& event) { return event.bytes_requested; }
-// Of call_exit: in nanoseconds, whatever the trace's clock; where CallFlags::kDuration is set.
+// The duration of a call_exit in nanoseconds, with any clock; valid if CallFlags::kDuration is set.
 constexpr std::uint64_t call_duration_ns(const Event& event) { return event.bytes_allocated; }
-// Of call_exit: the register, as wide as the kernel's words; where CallFlags::kReturnValue is set.
+// The result register of a call_exit, one kernel word; valid if CallFlags::kReturnValue is set.
 constexpr std::uint64_t return_value(const Event& event) { return event.bytes_requested; }
 
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
@@ -145,7 +145,7 @@ constexpr bool is_page_event(EventKind kind) {
     default: return false;
   }
 }
-// Of an allocation or a free, of pages too.
+// The allocator of an allocation or a free.
 constexpr Allocator allocator_of(EventKind kind) {
   if (kind == EventKind::percpu_alloc || kind == EventKind::percpu_free) return Allocator::percpu;
   if (kind == EventKind::vmap_alloc || kind == EventKind::vmap_free) return Allocator::vmap;

@@ -34,7 +34,7 @@ constexpr std::array kImperfections = {
 constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfections[static_cast<std::size_t>(kind)]; }
 std::string_view to_string(Severity severity);
 
-// Where these are found events are missing, at times and in numbers that nobody knows.
+// If one of these is found, events are missing: when and how many is unknown.
 inline constexpr std::array kHidesEvents = {
     Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,
@@ -46,7 +46,7 @@ inline constexpr std::array kHidesEvents = {
 // One place where something was found.
 struct Finding {
   Imperfection kind;
-  std::string detail;  // what exactly; may be empty
+  std::string detail;  // details; may be empty
   std::optional<unsigned> cpu;
   std::optional<std::uint64_t> offset;  // in the file
   std::optional<std::uint64_t> time_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a kernel says about itself and its tracing: all that a trace file needs beside the ring buffers' pages so that
-// another machine can read them. Texts are the kernel's own files, byte for byte.
+// The kernel's description of itself and its tracing: with it, another machine can read the ring buffers' pages. Texts
+// are the kernel's own files, byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct KernelDescription {
   ClockScale clock_scale;      // where its ticks are no nanoseconds
   CallTypes call_types;        // where calls are recorded
   UserMemory user_memory;      // where user stacks are
-  // What else is worth knowing of the machine and the recording, by name: docs/formats/kmt.md, "Notes".
+  // Other facts about the machine and the recording, by name: docs/formats/kmt.md, "Notes".
   std::map<std::string, std::string> notes;
   std::map<std::string, std::string> late_notes;  // those that become known while recording
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is told by the version of a kernel.
+// Facts that follow from a kernel's version.
 #pragma once
 
 #include <compare>
@@ -16,7 +16,7 @@ struct KernelVersion {
   auto operator<=>(const KernelVersion&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// Of a release as "6.1.0-47-amd64"; empty where it cannot be told.
+// The version of a release like "6.1.0-47-amd64"; empty if the text has none.
 std::optional<KernelVersion> version_of(std::string_view release);
 
 // The name of a migrate type as /proc/pagetypeinfo has it (migratetype_names in mm/vmstat.c, enum migratetype in

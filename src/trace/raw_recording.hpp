@@ -22,7 +22,7 @@ struct RawCpu {
 struct RawRecording {
   KernelDescription kernel;
   std::vector<RawCpu> cpus;  // by number
-  // Of no CPU of these, each with a line "CPU: N" in front, or without one what was lost of no CPU in particular.
+  // Statistics of other CPUs, each after a line "CPU: N". Without that line: losses of no particular CPU.
   std::vector<std::string> more_statistics;
 };
 

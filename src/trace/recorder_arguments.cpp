@@ -14,8 +14,8 @@ bool names_some_tasks(const std::map<std::string, std::string>& notes) {
   if (notes.contains("some_tasks")) return true;
   if (note_in(notes, "recorder").starts_with("perf")) return false;  // its -F is a frequency
   std::vector<std::string_view> words = split(note_in(notes, "arguments"), ' ');
-  words.erase(std::ranges::find(words, "--"), words.end());  // what follows is the command's
-  // Without options it records what its command does, and -F is of functions.
+  words.erase(std::ranges::find(words, "--"), words.end());  // the command's arguments follow
+  // Without options, graph records its command. Its -F selects functions.
   if (words.size() > 1 && words[1] == "graph")
     return std::ranges::none_of(words, [](std::string_view word) { return word == "-a" || word == "--all"; });
   for (const std::string_view word : words)

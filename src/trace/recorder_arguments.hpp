@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the command line tells that a trace was recorded with.
+// Facts from the command line that recorded a trace.
 #pragma once
 
 #include <map>

@@ -16,7 +16,7 @@ class StackIds {
   StackId id_of(std::span<const std::uint64_t> addresses);    // of the kernel, innermost first; 0 of none
   StackId user_id_of(std::span<const std::uint64_t> frames);  // numbers of UserCode::frames, likewise
   StackId place_id_of(std::uint64_t frame);
-  // Of one of each kind, either of which may be 0.
+  // The id of a pair of stacks. Either may be 0.
   StackId id_of_both(StackId kernel, StackId user);
 
  private:

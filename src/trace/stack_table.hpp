@@ -18,7 +18,7 @@ class StackTable {
   // The user's: numbers of UserCode::frames.
   std::span<const std::uint64_t> user(StackId id) const { return part(stacks_[id.value].user); }
 
-  // Whoever adds sees to it that no stack is there twice.
+  // The caller ensures that no stack is added twice.
   StackId add(std::span<const std::uint64_t> addresses) {
     ++kernel_stacks_;
     return push({append(addresses), {}});

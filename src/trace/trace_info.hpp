@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Everything that is true of a whole trace. A source fills the machine's part when it is opened; the tables, the
 // lost events and the findings grow while its events are read and are complete after the last batch.
-// What needs one part only takes that part and includes its header.
+// Code that needs one part takes that part and includes its header.
 #pragma once
 
 #include <string>

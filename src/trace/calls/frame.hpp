@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls of which nobody said how deep they are: what is inside of what is told by their places on the stack.
+// Calls without a recorded depth. Their places on the stack show which call is inside which.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ constexpr std::uint8_t kCallHasFrame = 0x04;
 
 constexpr bool has_call_frame(const Event& event) { return (event.page_flags & kCallHasFrame) != 0; }
 
-// The lower half of the stack pointer: the same at both ends of a call, but for what the call itself puts there.
+// The lower half of the stack pointer: the same at both ends of a call, except for the words that the call itself
+// pushes.
 constexpr std::uint32_t call_frame(const Event& event) { return event.gfp_flags; }
 
 constexpr void set_call_frame(Event& event, std::uint64_t stack_pointer) {

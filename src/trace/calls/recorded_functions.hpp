@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-// Of which calls are recorded at once. Kernels have tens of thousands: types of more are those of a kernel as a whole.
+// The limit of functions recorded at once. A trace holds their types, not those of the kernel's tens of thousands.
 constexpr std::size_t kMostRecordedFunctions = 4000;
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What was recorded when functions were entered, for as long as events name it: it may be more than there is memory for
-// all of a trace's calls, so whoever has looked at an event gives it back.
+// Values recorded when functions were entered. Those of all calls may exceed the memory, so the reader of an event
+// gives its record back.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CallRecord {
 
 class CallRecords {
  public:
-  // Its number, other than 0. Of the registers the first 255 are kept, of the values the first 65535 bytes.
+  // Returns its number, never 0. Keeps the first 255 registers and the first 65535 bytes of values.
   std::uint64_t add(std::span<const std::uint64_t> registers, Bytes values);
   CallRecord at(std::uint64_t number) const;  // which was added and not given back
   void give_back(std::uint64_t number);
@@ -37,9 +37,8 @@ class CallRecords {
   std::vector<Block> blocks_;  // empty ones keep their place
 };
 
-// Of an event call_exit: the number of what was read only then, a record without registers; 0: nothing, or nobody asked
-// for it. 48 bits, in two fields that calls have no use for but where they have a frame: who records those reads
-// nothing late.
+// The number of the record that was read at a call_exit, without registers; 0: none. It has 48 bits, in two fields that
+// calls use only for a frame. Recorders of frames read nothing late.
 constexpr std::uint64_t late_record(const Event& exit) {
   if (has_call_frame(exit)) return 0;
   return std::uint64_t{static_cast<std::uint16_t>(exit.node + 1)} << 32 | exit.gfp_flags;

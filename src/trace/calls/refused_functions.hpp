@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions of which calls were to be recorded, and the kernel did not allow it.
+// Functions whose calls the kernel did not allow to record.
 #pragma once
 
 #include <string>

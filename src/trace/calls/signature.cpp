@@ -129,8 +129,8 @@ class Registers {
   }
 
   // Psabi of x86-64: in up to two registers, both or none, else on the stack. AAPCS64: likewise, but larger ones by
-  // reference. s390x: of 1, 2, 4 and 8 bytes in a register, else by reference. Elsewhere as the kernel shows them, but
-  // for what is in one register of a little-endian machine.
+  // reference. s390x: of 1, 2, 4 and 8 bytes in a register, else by reference. Elsewhere as the kernel shows them,
+  // except those in one register of a little-endian machine.
   void take_structure(const ValueType& type, CallValue& value) {
     const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;
@@ -154,7 +154,7 @@ class Registers {
     value.text += shown < words && !by_reference ? "...]" : "]";
   }
 
-  // Of up to two words that it takes. On big-endian machines what is shorter than one fills its lower end.
+  // Takes up to two words. On big-endian machines, a shorter structure fills the lower end of one.
   Bytes bytes_of_structure(std::uint32_t bytes, std::size_t words) {
     const bool is_big = abi_.byte_order == ByteOrder::big;
     for (std::size_t i = 0; i < words; ++i) {
@@ -172,7 +172,7 @@ class Registers {
   std::optional<unsigned> last_;
 };
 
-// What was read from memory, in its order.
+// Values that were read from memory, in their order.
 class Recorded {
  public:
   Recorded(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order), tried_(!bytes.empty()) {}
@@ -194,7 +194,7 @@ class Recorded {
     bytes_ = bytes_.subspan(length);
     return value;
   }
-  // What next() did not find could not be read, or did not fit; else nobody has tried.
+  // A value that next() did not find could not be read, did not fit, or was not requested.
   void say_why(CallValue& value) const {
     value.is_unreadable = was_refused_;
     value.is_left_out = was_left_out_;
@@ -313,7 +313,7 @@ std::optional<int> error_of(const CallValue& value) {
 }
 
 std::string error_name(int error) {
-  // What the kernel does not let programs see (include/linux/errno.h, Linux 6.18), and the C library has no name for.
+  // Errors inside the kernel (include/linux/errno.h, Linux 6.18). The C library has no names for them.
   constexpr std::pair<int, const char*> kInternal[] = {
       {512, "ERESTARTSYS"},
       {513, "ERESTARTNOINTR"},

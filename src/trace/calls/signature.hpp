@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a function's arguments, its result and what was recorded beside them are: from its prototype, for showing the
-// registers and bytes of a call. Shown as ftrace's funcgraph-args shows arguments (print_function_args() of
-// kernel/trace/trace_output.c, Linux 6.18), but for: bool, enumerations and strings, which it does not know; sizes,
-// and unsigned numbers that are neither flags nor as wide as addresses, which are decimal; NULL; and what is narrower
-// than a register, which is cut to its width.
+// The arguments, result and other recorded values of a call, from its registers and bytes and the function's prototype.
+// They are shown as by ftrace's funcgraph-args (print_function_args() of kernel/trace/trace_output.c, Linux 6.18), with
+// these differences: it does not know bool, enumerations and strings; sizes, and unsigned numbers that are neither
+// flags nor as wide as addresses, are decimal; NULL has its name; narrow values are cut to their width.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +33,9 @@ enum class ValueKind : std::uint8_t {
 // Values, sign-extended, in their order; the names live as long as what the signature comes from.
 using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
 
-// What the bits of a number are called.
+// Names of a number's bits.
 struct NamedFlags {
-  std::vector<FlagName> names;    // in the order in which they are told, each taking its bits away
+  std::vector<FlagName> names;    // in the order shown; each takes its bits away
   std::uint64_t number_mask = 0;  // these bits are a number, of which 0 has a name too
   std::string zero;
   std::string prefix;        // of all names, where they lack it: "FAULT_FLAG_"
@@ -48,18 +47,18 @@ struct StructureMember;
 struct ValueType {
   ValueKind kind = ValueKind::unknown;
   bool is_signed = false;
-  bool is_size = false;     // declared as size_t
-  bool is_hex = false;      // shown in hex: flags, and what may be an address
-  bool is_gfp = false;      // declared as gfp_t
-  bool is_long = false;     // declared as unsigned long, which may be an error as IS_ERR_VALUE() tells one
-  bool is_octal = false;    // a file's mode
-  std::uint32_t bytes = 0;  // of no string
-  std::shared_ptr<const Enumerators> enumerators;               // of enumerations, and of integers with named values
-  std::shared_ptr<const NamedFlags> flags;                      // of integers and enumerations that are sets of bits
+  bool is_size = false;                            // declared as size_t
+  bool is_hex = false;                             // shown in hex: flags, and what may be an address
+  bool is_gfp = false;                             // declared as gfp_t
+  bool is_long = false;                            // declared as unsigned long: may be an error (IS_ERR_VALUE())
+  bool is_octal = false;                           // a file's mode
+  std::uint32_t bytes = 0;                         // of no string
+  std::shared_ptr<const Enumerators> enumerators;  // of enumerations, and of integers with named values
+  std::shared_ptr<const NamedFlags> flags;         // of integers and enumerations that are sets of bits
   std::shared_ptr<const std::vector<StructureMember>> members;  // of structures that may be in registers; null: unknown
 };
 
-// Of nested structures without a name their members.
+// Members of nested structures without a name are members of the outer one.
 struct StructureMember {
   std::string name;            // "kernel", "val.uid"
   ValueType type;              // of 1, 2, 4 or 8 bytes
@@ -87,7 +86,7 @@ struct CallSignature {
   std::vector<RecordedValueType> recorded;
 };
 
-// Where signatures come from, as analyses see it.
+// The source of signatures, as analyses see it.
 class CallSignatures {
  public:
   virtual ~CallSignatures() = default;
@@ -116,36 +115,36 @@ struct CallValue {
 
 struct CallValues {
   std::vector<CallValue> values;
-  std::size_t arguments = 0;  // the first ones of them; behind them is what else was recorded
-  bool more = false;          // there are arguments of which not even names are known: variable ones, or all
+  std::size_t arguments = 0;  // the first ones of them; other recorded values follow
+  bool more = false;          // there are arguments without known names: variable ones, or all
 };
 
 constexpr unsigned kArgumentRegisters = 6;  // that are recorded
 
-// What decides in which registers an argument is.
+// Decides in which registers an argument is.
 struct CallAbi {
   ByteOrder byte_order = ByteOrder::little;
   unsigned word_bits = 64;
   std::string arch;  // as uname -m; "x86_64", "aarch64" and "s390x" have rules of their own for structures
-  const std::vector<FlagName>* gfp_flags = nullptr;  // what they are called; borrowed, nullptr: not known
+  const std::vector<FlagName>* gfp_flags = nullptr;  // their names; borrowed, nullptr: not known
 };
 
-// The arguments of a call: of those that are strings, and of what else was recorded, the bytes in `recorded` (each a
-// u16 length and so many bytes; or why there are none, as in value_path.hpp), the others from `registers`. Values that
-// were recorded are behind the arguments. Any bytes may be given.
+// The arguments of a call. Strings and other recorded values come from `recorded` (for each a u16 length and its bytes,
+// or the reason for none, see value_path.hpp), the others from `registers`. Recorded values follow the arguments. Any
+// bytes may be given.
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
                        Bytes recorded);
-// What was read when the call returned, into those: of each value its number among what was recorded and its size, a
-// u16 each, and its bytes. Any bytes may be given.
+// Adds values that were read when the call returned. Each has its number among the recorded values and its size, a u16
+// each, and its bytes. Any bytes may be given.
 void add_late_values(CallValues& values, const CallSignature& signature, const CallAbi& abi, Bytes late);
 // The register that an argument, which is no structure, begins in, of those that are recorded; empty: none.
 std::optional<unsigned> register_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
-// What it returned; empty: it returns nothing, or its type is not known.
+// The result; empty: the function returns nothing, or its type is not known.
 std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
 
 constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
-// -22 where a value tells of an error: of signed integers, of pointers as ERR_PTR() makes them, and of unsigned longs
-// that are among the last 4095 (IS_ERR_VALUE()).
+// -22 for a value that is an error: signed integers, pointers of ERR_PTR(), and the last 4095 unsigned longs
+// (IS_ERR_VALUE()).
 std::optional<int> error_of(const CallValue& value);
 // "EINVAL"; empty: no such error.
 std::string error_name(int error);
@@ -155,7 +154,7 @@ std::optional<int> error_number(std::string_view name);
 // "-22 (EINVAL)", "0x255", "true", "\"etc\"", "\"et\"…" of a string that was cut: safe to show. Arguments do not name
 // errors: `as_result`.
 std::string value_text(const CallValue& value, bool as_result);
-// Of each value its name, as it is, and its text, without what lies behind arguments that are NULL.
+// The raw name and the text of each value. Values reached through a NULL pointer are left out.
 using NamedText = std::pair<std::string, std::string>;
 std::vector<NamedText> value_texts(const CallValues& values);
 // The same in one: "fd=3, count=4096, uf=(on the stack, not recorded)", with "..." for variable arguments; as safe.

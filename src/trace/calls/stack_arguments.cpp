@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::uint32_t kWord = 8;
 
-// In bytes: psabi of x86-64, behind the return address; AAPCS64; the s390x ELF ABI, behind the area for saved
-// registers.
+// In bytes. x86-64 (psABI): after the return address. AAPCS64. s390x (ELF ABI): after the area for saved registers.
 std::optional<std::uint32_t> first_offset(std::string_view machine) {
   if (machine == "x86_64") return 8;
   if (machine == "aarch64") return 0;
@@ -49,7 +48,7 @@ std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, con
       continue;
     }
     if (!is_structure && words > 1) return std::nullopt;  // aligned to more than a word
-    if (!x86) used = registers;                           // what comes behind is on the stack, too
+    if (!x86) used = registers;                           // later arguments are on the stack, too
     if (i == parameter && !is_structure)
       return *first + kWord * words_before + (abi.byte_order == ByteOrder::big ? kWord - bytes : 0);
     words_before += words;

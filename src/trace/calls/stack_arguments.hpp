@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where arguments lie that are in no register, by the ABIs of Linux kernels.
+// Places of arguments that are in no register, by the ABIs of Linux kernels.
 #pragma once
 
 #include <cstdint>

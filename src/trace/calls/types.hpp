@@ -24,7 +24,7 @@ struct RecordedFunction {
 
 struct CallTypes {
   std::vector<std::uint8_t> btf;            // as in a section .BTF, of either byte order; empty: the trace has none
-  std::vector<RecordedFunction> functions;  // of which values were recorded
+  std::vector<RecordedFunction> functions;  // with recorded values
 
   bool empty() const { return btf.empty() && functions.empty(); }
 };

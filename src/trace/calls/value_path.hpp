@@ -30,12 +30,12 @@ struct ValuePath {
   std::vector<std::uint32_t> offsets;  // in bytes
   std::uint32_t size = 0;              // in bytes; of what is no string 1, 2, 4 or 8
   bool is_string = false;
-  bool in_user_memory = false;         // by the type, or the function's name; where nothing tells, the address does
+  bool in_user_memory = false;         // by the type or the function's name, else by the address
   std::optional<unsigned> counted_by;  // of a string that need not end: the argument register that bounds it
-  bool counted_by_int = false;         // by its low 32 bits: what is above them of an int nobody says
+  bool counted_by_int = false;         // by its low 32 bits: those above are undefined for an int
 };
 
-// What is to be recorded of the calls of one function, its values in the order of the record's field `values`.
+// Values to record for the calls of one function, in the order of the record's field `values`.
 struct FunctionValues {
   std::string function;
   std::vector<ValuePath> values;

@@ -23,7 +23,7 @@ class AddressSpaces {
   bool empty() const { return spaces_.empty(); }
 
   std::optional<CodePlace> find(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
-  // Equal states of a process have equal places; 0: nothing is known of it.
+  // Equal states of a process have equal places; 0: unknown.
   std::uint64_t state(std::int32_t process, std::uint64_t time_ns) const;
 
  private:

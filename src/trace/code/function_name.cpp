@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// What GCC and Clang append to the names of functions that they copied, split or renamed.
+// Suffixes by GCC and Clang to names of functions that they copied, split or renamed.
 constexpr std::array<std::string_view, 8> kSuffixes = {".part.", ".constprop.", ".isra.",      ".cold",
                                                        ".llvm.", ".lto_priv.",  ".localalias", ".__uniq."};
 

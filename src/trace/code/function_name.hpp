@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What functions are called in the source.
+// Names of functions in the source.
 #pragma once
 
 #include <string>

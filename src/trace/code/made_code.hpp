@@ -17,7 +17,7 @@ namespace kmt {
 std::string made_code_map_path(std::int32_t process);
 bool is_made_code_map(std::string_view path);
 
-// A file of one of these users, and of nobody else: neither link nor pipe, and under no other name.
+// A regular file of one of these users, under one name only (no link, no pipe).
 FileDescriptor open_made_code_map(const std::string& path, std::initializer_list<uid_t> owners);
 // Its text, as far as anybody could read it.
 std::string read_made_code_map(const FileDescriptor& file);

@@ -64,7 +64,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     const auto of_module = events.find(name);
     return of_module == events.end() ? nullptr : &of_module->second;
   };
-  // The last load that is told of until then.
+  // The last load reported until then.
   const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
     const auto* const told = events_of(name);
     if (told == nullptr) return std::nullopt;
@@ -72,7 +72,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       if ((--event)->second) return event->first;
     return std::nullopt;
   };
-  // It is told before or after it is noticed: what a module does at its end comes between.
+  // An event reports it before or after it is noticed: the module's exit code runs in between.
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
     if (load.to_ns != kNever) return;
     load.to_ns = noticed_ns;
@@ -115,7 +115,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     load.from_ns = loaded_at(change.name, change.noticed_ns).value_or(change.before_ns);
     last.insert_or_assign(change.name, next++);
   }
-  // What events tell, and nobody noticed.
+  // Removals reported by events that were not noticed.
   for (const auto& [name, at] : last) end_load(loads_[at], name, kNever);
   for (const Load& load : loads_) {
     times_.push_back(load.from_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Modules that were loaded or removed while a trace was recorded: the note "module_changes" of docs/formats/kmt.md.
 //
-// One address may be code of several modules, one after the other. What was loaded while the trace was recorded gets
-// addresses of its own, which no kernel has, so that whatever is told apart by address is told apart by module too.
+// One address may be code of several modules, one after the other. Modules loaded during the recording get addresses of
+// their own, which no kernel has, so that two modules never share one.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ struct ModuleChange {
   std::uint64_t noticed_ns = 0;  // on the trace's clock
   std::uint64_t before_ns = 0;   // when it was not noticed yet
   std::string name;
-  // Of a load:
+  // For a load:
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t init = 0;  // where code lay that ran once, when it was loaded; 0: not known
+  std::uint64_t init = 0;  // address of the code that ran once, at the load; 0: not known
   std::string build_id;    // in hex; "-": not known
   std::string symbols;     // of its code, lines as in /proc/kallsyms
 };
 
-// What is no such line is skipped, and so are changes beyond the 4096th.
+// Other lines, and changes after the 4096th, are skipped.
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale);
 
 // By name: when a module was loaded (true) or removed, as events tell.
@@ -38,7 +38,7 @@ using ModuleEvents = std::map<std::string, std::map<std::uint64_t, bool>>;
 
 class ModuleLoads {
  public:
-  // `modules`: those of the begin, the text of /proc/modules. Without changes nothing has another address.
+  // `modules`: the text of /proc/modules at the start. Without changes no address is replaced.
   ModuleLoads(std::span<const ModuleChange> changes, std::string_view modules, const ModuleEvents& events);
 
   bool empty() const { return loads_.empty(); }
@@ -56,9 +56,9 @@ class ModuleLoads {
   std::string symbols() const;
 
  private:
-  // From its load, or the begin, until its removal.
+  // From its load, or the start, until its removal.
   struct Load {
-    const ModuleChange* change = nullptr;  // null: it was there at the begin
+    const ModuleChange* change = nullptr;  // null: it was there at the start
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t from_ns = 0;
@@ -70,7 +70,7 @@ class ModuleLoads {
   static std::uint64_t stand_in(std::size_t load, Part part, std::uint64_t offset);
 
   std::vector<Load> loads_;
-  std::vector<std::uint64_t> times_;  // at which something changes
+  std::vector<std::uint64_t> times_;  // of changes
   std::uint64_t lowest_ = ~std::uint64_t{0};
   std::uint64_t highest_ = 0;
 };

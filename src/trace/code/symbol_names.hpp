@@ -26,14 +26,14 @@ class SymbolNames {
   virtual ~SymbolNames() = default;
   // "kmem_cache_create+0x1f", "ext4_find_extent+0x3c [ext4]"; the address in hex when no symbol covers it.
   virtual std::string name(std::uint64_t address) const = 0;
-  // What an address stands for that tells apart what lay at one place one after the other (ModuleLoads).
+  // The real address for one given by ModuleLoads.
   virtual std::uint64_t real_address(std::uint64_t address) const { return address; }
   // The same for all addresses of one place in the code, where what lies there was loaded again.
   virtual std::uint64_t first_address(std::uint64_t address) const { return address; }
-  // Where the call is that returns to this address: the innermost of the functions inlined there first, the one that
-  // was compiled last. Empty where there is no debug info.
+  // The place of the call that returns to this address: the innermost of the functions inlined there first. Empty
+  // without debug info.
   virtual std::vector<SourceFrame> frames(std::uint64_t) const { return {}; }
-  // Of TraceCode::user's frames.
+  // The name of a frame of TraceCode::user.
   virtual UserName user_name(std::uint64_t) const { return {}; }
 };
 

@@ -47,7 +47,7 @@ const Names* names_of(std::string_view arch, bool compat) {
 }
 
 // The wrappers that SYSCALL_DEFINE makes: arch/*/include/asm/syscall_wrapper.h and include/linux/syscalls.h, back to
-// Linux 3.4. A prefix of another one comes behind it.
+// Linux 3.4. A prefix of another one follows it.
 constexpr std::array<std::string_view, 22> kPrefixes = {"__x64_compat_sys_",
                                                         "__ia32_compat_sys_",
                                                         "__arm64_compat_sys_",
@@ -76,7 +76,7 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"newstat", "stat"},   {"newlstat", "lstat"}, {"newfstat", "fstat"},
     {"newuname", "uname"}, {"umount", "umount2"}, {"sendfile64", "sendfile"}};
 
-// What the function does whose name this is, without what the kernel puts in front.
+// The system call of a function's name, without the kernel's prefix.
 std::string_view done_by(std::string_view name) {
   if (name.starts_with("ia32_")) name.remove_prefix(5);
   for (const std::string_view suffix : {"_time32", "_time64"})
@@ -155,8 +155,8 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"get_signal", Kind::way_back},
 };
 
-// What compilers make the function of a system call jump to, so that it has no frame; beside those below. Of Linux 5.10
-// to 6.18, where what calls it is one system call alone, or variants of one.
+// Functions to which compilers make a system call's function jump, so that it has no frame; see also those below. From
+// Linux 5.10 to 6.18, if the caller is one system call or variants of one.
 constexpr std::pair<std::string_view, std::string_view> kDoers[] = {{"ksys_mmap_pgoff", "mmap"},
                                                                     {"vm_mmap_pgoff", "mmap"},
                                                                     {"__vm_munmap", "munmap"},

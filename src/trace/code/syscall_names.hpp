@@ -19,12 +19,12 @@ std::string syscall_name(std::string_view arch, std::uint64_t number, bool compa
 struct SyscallOfEvent {
   bool begins = false;  // or else ends
   bool compat = false;
-  std::string_view name = {};  // a part of the event's, or lasts for ever
+  std::string_view name = {};  // a part of the event's, or static
 };
-// Of the system `syscalls`; nothing where it is no such event.
+// For an event of the system `syscalls`; empty for other events.
 std::optional<SyscallOfEvent> syscall_of_event(std::string_view event);
 
-// What a function in a kernel stack says about why the kernel runs.
+// The reason why the kernel runs, from a function in its stack.
 struct KernelEntry {
   enum class Kind : std::uint8_t {
     none,     // nothing
@@ -40,7 +40,7 @@ struct KernelEntry {
   Kind kind = Kind::none;
   std::string_view name = {};
 };
-// "__x64_sys_openat" does "openat". The name is a part of the function's, which it borrows, or lasts for ever.
+// "__x64_sys_openat" does "openat". The name is borrowed from the function's, or static.
 KernelEntry kernel_entry(std::string_view function);
 
 }  // namespace kmt

@@ -16,8 +16,8 @@ namespace kmt {
 bool is_tracing_function(std::string_view name);
 
 // A stack from where it allocates: from its call site, if that is known and in it, else without the innermost frames
-// that only trace. What has no name, or one as BPF programs may have it, traces only where a function follows that
-// surely does.
+// that only trace. A frame without a name, or with one that a BPF program may have, counts as tracing only if a
+// function that traces follows.
 std::span<const std::uint64_t> without_tracing(std::span<const std::uint64_t> frames, std::uint64_t call_site,
                                                const SymbolNames& symbols);
 

@@ -62,7 +62,7 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
                                      const std::optional<KernelVersion>& kernel) {
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
-    // Either tells: caches of like sizes are merged, and then all bear the name of one.
+    // Either is enough: merged caches all have the name of one.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of the kernel that free objects without a tracepoint, or allocate them: what is freed there looks live for
-// ever, what is allocated there looks older than the trace. docs/untraced-paths.md has the same table.
+// Paths of the kernel that free or allocate objects without a tracepoint. Objects freed there look never freed, those
+// allocated there look older than the trace. docs/untraced-paths.md has the same table.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace kmt {
 
 struct UntracedPath {
-  std::string_view cache;      // glob; empty: any, which can only be told by addresses that are allocated again
+  std::string_view cache;      // glob; empty: any; seen only by addresses that are allocated again
   std::string_view call_site;  // glob on the function; empty: as the cache
   KernelVersion from;          // the first one
   KernelVersion until;         // the last one; 0.0: today's

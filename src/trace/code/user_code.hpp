@@ -20,7 +20,7 @@ struct UserFrame {
 };
 
 struct UserCode {
-  static constexpr std::uint32_t kUnknown = 0;  // an address of which no mapping is known
+  static constexpr std::uint32_t kUnknown = 0;  // an address without a known mapping
   static constexpr std::uint32_t kKernel = 1;   // a sample's address that is no user's
   static constexpr std::uint32_t kFirstObject = 2;
 
@@ -28,7 +28,7 @@ struct UserCode {
   std::vector<UserFrame> frames;
 };
 
-// What a frame is called.
+// The name of a frame.
 struct UserName {
   std::string object;        // in short: "libc.so.6", "[vdso]", "[JIT] tid 812"
   std::string function;      // empty: not known
@@ -39,7 +39,7 @@ struct UserName {
   std::string symbol() const;
 };
 
-// Of a path: its last part; of a perf-PID.map "[JIT] tid PID", as perf calls it.
+// The last part of a path; "[JIT] tid PID" for a perf-PID.map, as in perf.
 std::string short_object_name(std::string_view path);
 
 }  // namespace kmt

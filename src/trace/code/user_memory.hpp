@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which code lay where in the memory of which process, and since when: what the addresses of a user stack mean.
+// The code in the memory of each process, by address and time: it gives the addresses of a user stack their meaning.
 #pragma once
 
 #include <cstdint>

@@ -28,11 +28,11 @@ class WrapperList {
   // Nothing is hidden.
   WrapperList() = default;
   static WrapperList built_in();
-  // The lines of such a list, behind those that are there. Throws Error with `path` and the line.
+  // Appends the lines of such a list. Throws Error with `path` and the line.
   void add(std::string_view text, const std::string& path);
 
-  // Of a function's name, with or without a compiler's suffix, where in it and in which module: what the last entry
-  // says that fits. Addresses without a name are never in it.
+  // The answer of the last entry that matches. `function` is a name with or without a compiler's suffix, offset and
+  // module. Addresses without a name never match.
   bool hides(std::string_view function) const;
   // The first of a stack's frames, "do_one+0x12/0x40 [module]", innermost first, whose function is not in the list.
   template <typename Frames>

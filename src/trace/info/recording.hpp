@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// What Event::address of a page event identifies.
+// The meaning of Event::address in a page event.
 enum class PageIdentity : std::uint8_t {
   frame,        // page frame numbers: neighbours are known
   struct_page,  // addresses of struct page (before Linux 4.1): whole allocations only

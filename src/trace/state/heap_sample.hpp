@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What watching the running kernel tells of its allocations: samples, and exact sums by site.
+// Allocations of the running kernel as they are watched: samples, and exact sums by site.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct HeapSample {
   AllocationContext context = AllocationContext::task;
   bool pages = false;     // else a slab object
   bool kmalloc = false;   // of that, of whatever cache: else of a cache of its own
-  bool followed = false;  // its free will be told
+  bool followed = false;  // its free will be reported
   std::string_view comm;
   std::string_view cache;                // empty where the event does not tell
   std::span<const std::uint64_t> stack;  // innermost first
@@ -47,19 +47,19 @@ struct HeapSampleEnd {
 struct HeapSite {
   std::uint64_t call_site = 0;   // 0 where the event does not tell
   std::string cache;             // empty for kmalloc, whose caches are named by size, and for pages
-  std::uint64_t bytes_each = 0;  // what kmalloc gives, or the pages of an order
+  std::uint64_t bytes_each = 0;  // the bytes of kmalloc's size class, or the pages of an order
   bool pages = false;
   AllocationContext context = AllocationContext::task;
   std::uint32_t process = 0;
   std::string comm;
   std::uint64_t cgroup = 0;  // likewise
-  std::uint64_t events = 0;  // of which some failed
+  std::uint64_t events = 0;  // some of them failed
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;
   std::uint64_t allocated = 0;
 };
 
-// What could not be kept, since the beginning.
+// Samples that could not be kept, since the start.
 struct HeapLosses {
   std::uint64_t samples = 0;     // the ring buffer was full
   std::uint64_t ends = 0;        // likewise, or the kernel's table of samples was busy
@@ -72,7 +72,7 @@ struct HeapLosses {
   std::uint64_t not_followed_processes = 0;
 };
 
-// What is known of a sampled profile beside its samples.
+// Facts about a sampled profile beside its samples.
 struct HeapProfileFacts {
   std::string selection;  // empty: the whole machine
   std::string kernel;     // release
@@ -95,7 +95,7 @@ struct DrawnSize {
   std::uint64_t live = 0;   // at its end, of all that were ever drawn
 };
 
-// Samples that are alike in all but size.
+// Samples that differ only in size.
 struct DrawnGroup {
   std::vector<std::uint64_t> stack;  // innermost first, without the frames of the tracing itself
   std::uint64_t call_site = 0;       // 0 where the event does not tell

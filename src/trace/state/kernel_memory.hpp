@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel's own files say of its memory at one time, as plain structs: a snapshot. src/snapshot makes them of
-// texts; lines and columns that it does not know are kept beside those that it does.
+// A snapshot: the kernel's own files about its memory at one time, as plain structs. src/snapshot makes them from the
+// texts and keeps unknown lines and columns beside the known ones.
 #pragma once
 
 #include <algorithm>
@@ -79,9 +79,9 @@ struct AllocationSite {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;         // 0: not known
   std::vector<std::string> stack;  // innermost first
-  std::string others;              // what else the line has
+  std::string others;              // other fields of the line
 
-  // The stack behind `name`: who called it. What is in front of it is the allocator's.
+  // The callers of `name` in the stack. The allocator's frames come before it.
   std::span<const std::string> callers() const {
     const auto at = std::find(stack.begin(), stack.end(), name);
     return std::span(stack).subspan(at == stack.end() ? 0 : static_cast<std::size_t>(at - stack.begin()) + 1);

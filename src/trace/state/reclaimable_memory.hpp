@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel takes memory back from when it is short. Slab caches by their names or by the functions that allocate
-// from them (Linux 6.18), globs; pages by their migrate type.
+// Memory that the kernel takes back when it is short. Globs of slab caches' names or of the functions that allocate
+// from them (Linux 6.18); pages by their migrate type.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ inline constexpr std::array kReclaimableFunctions = {
     "f2fs_alloc_inode",  "fuse_alloc_inode", "nfs_alloc_inode",        "ovl_alloc_inode",   "proc_alloc_inode",
     "alloc_buffer_head", "xas_alloc*",       "radix_tree_node_alloc*", "__es_insert_extent"};
 
-// What goes with them, though it is not counted as reclaimable, as what accounting keeps beside each of their slabs
-// (with slabs of other caches it grows by a fraction of these: mm/slub.c, alloc_slab_obj_exts()); and areas of vmalloc,
-// which stay behind their memory until there are enough to purge (mm/vmalloc.c: lazy_max_pages()).
+// Memory that is freed with them, although it does not count as reclaimable: the accounting data of each of their slabs
+// (mm/slub.c, alloc_slab_obj_exts(); a fraction for other caches), and areas of vmalloc, which outlive their memory
+// until there are enough to purge (mm/vmalloc.c: lazy_max_pages()).
 inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area"};
 inline constexpr std::array kShrinkableFunctions = {"security_inode_alloc", "lsm_inode_alloc", "alloc_slab_obj_exts",
                                                     "memcg_alloc_slab_cgroups"};

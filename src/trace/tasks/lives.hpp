@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which task an id means at which time. The kernel uses ids again: a task is its id and its birth. What is told is
-// kept by the time that it is told for, in any order: CPUs are read one after the other.
+// The task that an id means at a time. The kernel reuses ids: a task is its id and its birth. Facts may be added in any
+// order of time, since CPUs are read one after the other.
 #pragma once
 
 #include <array>
@@ -13,13 +13,12 @@
 
 namespace kmt {
 
-// What the kernel's files told of a task that lived when they were read. Of a thread that is no process itself only
-// the group.
+// A task that lived when the kernel's files were read. For a thread other than the first, only the group is known.
 struct KnownProcess {
   std::int32_t group = 0;       // the process
-  std::int32_t parent = 0;      // its id; 0: none, or not told
-  std::uint64_t pid_space = 0;  // the inode of its PID namespace; 0: not told
-  std::string cgroup;           // of version 2: "/system.slice/db.service"; empty: not told
+  std::int32_t parent = 0;      // its id; 0: none, or unknown
+  std::uint64_t pid_space = 0;  // the inode of its PID namespace; 0: unknown
+  std::string cgroup;           // of version 2: "/system.slice/db.service"; empty: unknown
 };
 
 // From a birth that events tell until the next one with its id.
@@ -36,7 +35,7 @@ class TaskLives {
  public:
   void born(const TaskLife& life);
   void moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup);
-  // When the kernel's files told it.
+  // The time for which the kernel's files stated it.
   enum class Told : std::uint8_t {
     at_begin,   // of the recording
     meanwhile,  // when events had begun: it may have been born before or since
@@ -52,7 +51,7 @@ class TaskLives {
   std::vector<TaskLife> births() const;        // by task and time
   std::map<std::int32_t, KnownProcess> told(Told when) const;
   bool told_at_begin() const { return !told_of(Told::at_begin).empty(); }
-  // Of who was there when events began.
+  // For a task that lived when events began.
   const KnownProcess* known_at_begin(std::int32_t pid) const;
   const KnownProcess* known_later(std::int32_t pid) const;
   bool has_moves() const { return !moves_.empty(); }  // whether a task was moved to another cgroup

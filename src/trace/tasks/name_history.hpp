@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tasks are called over time: a program renames its task, and ids are used again.
+// Names of tasks over time: a program renames its task, and ids are reused.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class TaskNameHistory {
  public:
   // In any order of time: CPUs are read one after the other.
   void called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
-  // Nothing is known of a time before what was told for that time.
+  // A name that was in use before this time. Earlier names are unknown.
   void called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
   // Empty: the trace does not tell.
   std::optional<std::string_view> at(std::int32_t tid, std::uint64_t time_ns) const;

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// A trace that was tampered with may lead in a circle, or on for ever.
+// A forged trace may contain a circle, or an endless chain.
 constexpr unsigned kMostAncestors = 1024;
 constexpr std::int32_t kKthreadd = 2;
 constexpr std::uint64_t kFirstPidSpace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
@@ -23,7 +23,7 @@ const KnownProcess* known(const TraceTasks& tasks, Process process) {
   if (process.life == nullptr && tasks.lives.told_at_begin()) {
     if (const KnownProcess* const then = tasks.lives.known_at_begin(process.pid)) return then;
   }
-  // Of several lives nobody knows which one it was.
+  // With several lives, it is unknown which one it was.
   return tasks.lives.is_used_again(process.pid) ? nullptr : tasks.lives.known_later(process.pid);
 }
 
@@ -49,9 +49,9 @@ Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time
     process = {creator, tasks.lives.life_at(creator, process.life->born_ns)};
   }
   if (process.life != nullptr && process.life->knows_kind) return process;
-  // Files tell it of those that live. Of an id with several lives they may mean another one.
+  // Files have it for living tasks. If the id was reused, they may mean another task.
   if (process.life != nullptr && tasks.lives.is_used_again(process.pid)) return process;
-  // Who lived at the begin is not who had the id later.
+  // The task at the start is not the later one with its id.
   const KnownProcess* const then = process.life == nullptr ? tasks.lives.known_at_begin(process.pid) : nullptr;
   if (then != nullptr) return {then->group, nullptr};
   const std::int32_t group = thread_group(tasks, process.pid).value_or(process.pid);
@@ -105,7 +105,7 @@ std::string container_of_cgroup(std::string_view path) {
       found = fmt::format("machine {}", name.substr(8, name.size() - 14));
     if (name.starts_with("systemd-nspawn@") && name.ends_with(".service"))
       found = fmt::format("machine {}", name.substr(15, name.size() - 23));
-    // Of Kubernetes without systemd: a pod's folder, then the container's.
+    // Kubernetes without systemd: a pod's folder, then the container's.
     if (before.starts_with("pod") && path.find("kubepods") != std::string_view::npos && is_id(name))
       found = fmt::format("kubernetes {}", name.substr(0, 12));
     before = name;
@@ -126,7 +126,7 @@ std::int32_t MadePidSpaces::first_process(const TraceTasks& tasks, const TaskLif
         child = &birth;
     first = {true, child == nullptr || child->begins_pid_space ? 0 : child->tid};
   }
-  // Who has had the creator's id since is another task.
+  // A later task with the creator's id is another one.
   return tasks.lives.life_at(life.creator, made_ns) == tasks.lives.life_at(life.creator, life.born_ns) ? first.pid : 0;
 }
 

@@ -25,7 +25,7 @@ class MadePidSpaces {
   std::int32_t first_process(const TraceTasks& tasks, const TaskLife& life) const;
 
  private:
-  // The first process: 0 where a clone(2) made it, which tells that itself. Looked for when it is asked for.
+  // The first process; 0 if clone(2) made it. It is looked up on demand.
   struct First {
     bool is_known = false;
     std::int32_t pid = 0;
@@ -44,7 +44,7 @@ std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t ti
 // its first process, or "[host]"; empty: the trace does not tell.
 std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns,
                          const MadePidSpaces& made = {});
-// The part of that which the path tells; empty: none.
+// The container's name in a cgroup path; empty: none.
 std::string container_of_cgroup(std::string_view path);
 bool is_kernel_thread(const TraceTasks& tasks, Process process);
 
