@@ -13,8 +13,7 @@ namespace kmt {
 
 namespace {
 
-// Where x86 links its kernel and puts its modules (Documentation/arch/x86/x86_64/mm.rst), and what is alike for 32
-// bits.
+// The addresses of x86's kernel and modules (Documentation/arch/x86/x86_64/mm.rst), and those of 32 bits.
 struct Places {
   std::uint64_t kernel, modules;
 };

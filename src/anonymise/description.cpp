@@ -23,7 +23,7 @@ using Names = std::span<const std::string_view>;
 
 bool is_among(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
-// Of the kernel's build, of its allocators, of losses: nothing of whose machine it is.
+// Notes about the kernel's build, its allocators and losses. They do not identify the machine.
 constexpr std::array<std::string_view, 20> kNotesAsTheyAre = {
     "recorder",        "recorded_at",       "some_cpus",         "kernel_version",       "kernel_config",
     "kernel_build_id", "module_build_ids",  "cpu_changes",       "suspended_ns",         "cpus_online",
@@ -45,7 +45,7 @@ std::string each_line(std::string_view text, Change change) {
   return result;
 }
 
-// Lines of a name behind so many numbers: "PID COMM", "TICKS TID NAME".
+// Lines with a name after so many numbers: "PID COMM", "TICKS TID NAME".
 std::string task_names(std::string_view text, int numbers, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     std::size_t name = 0;
@@ -67,7 +67,7 @@ std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N": what is behind the bytes is known by its words.
+// "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N": fields after the bytes are known by their words.
 std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
   return each_line(text, [&](std::string_view line) {
     std::string result = "0x0-0x0";
@@ -112,7 +112,8 @@ std::string cgroups(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// What sums of a state need of the kernel's log: "percpu: Embedded PAGES", and of "setup_percpu:" "nr_cpu_ids:CPUS".
+// The lines of the kernel's log that sums of a state need: "percpu: Embedded PAGES", and "nr_cpu_ids:CPUS" of
+// "setup_percpu:".
 std::string boot_messages(std::string_view text) {
   std::string result;
   while (!text.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a trace says of its machine, without what tells which machine it is, who works on it and where things lie.
+// A trace's description of its machine, without anything that identifies the machine, its users, or places of files.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace kmt {
 
-// Everything but the event formats, which are the kernel's, and the code of processes: SECURITY.md says what becomes
-// of what. What is not known is left out; its names are added to `left_out`.
+// Covers everything except the event formats, which are the kernel's, and the code of processes. SECURITY.md lists what
+// happens to each fact. Unknown facts are left out; their names are added to `left_out`.
 TraceDescription anonymous(const TraceDescription& description, const Pseudonyms& pseudonyms, const CodeLayout& code,
                            std::vector<std::string>& left_out);
 

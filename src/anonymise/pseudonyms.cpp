@@ -20,7 +20,7 @@ void begin_library() {
   if (sodium_init() < 0) throw Error("Cannot get random numbers from this system");
 }
 
-// What tells the kind of a cgroup and nothing of whose it is: systemd's units, and names that container runtimes give
+// Names that show a cgroup's kind and not its owner: systemd's units, and names by container runtimes
 // (trace/tasks/processes.hpp).
 constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     "containerd", "cri",      "crio",
                                        "docker",     "garden",    "guaranteed", "init",       "kubepods", "libpod",

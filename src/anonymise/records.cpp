@@ -30,7 +30,7 @@ void store_sized(std::uint8_t* at, unsigned size, std::uint64_t number, ByteOrde
   }
 }
 
-// Of fixed size, or a __data_loc.
+// True for a text of fixed size, or a __data_loc.
 bool is_text_field(const FormatField& field) {
   return field.is_string && !field.is_relative && (field.is_dynamic ? field.size == 4 : field.size > 0);
 }
@@ -39,7 +39,7 @@ bool is_a_number(const FormatField& field) {
   return field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
 }
 
-// In whose events names of fields mean the same.
+// The systems whose events give field names the same meaning.
 constexpr std::string_view kSystems[] = {"kmem",   "percpu", "vmalloc", "task",         "sched",    "cgroup",
                                          "module", "ftrace", "irq",     "raw_syscalls", "kmemtrace"};
 
@@ -125,7 +125,7 @@ void rename_field(std::string& format, const std::string& name) {
   }
 }
 
-// What calls were given and returned: nobody is to take the zeros for it.
+// Arguments and results of calls are blanked. Such events are left out, so that the zeros are not taken for values.
 bool tells_of_a_call(const EventFormat& format) {
   if (format.system == "kmemtrace") return format.name.starts_with("call_") || format.name.starts_with("probe_");
   return format.system == "ftrace" && (format.name.starts_with("funcgraph_") || format.name.starts_with("fgraph_"));
@@ -147,7 +147,7 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   code_.emplace(kernel.kallsyms, long_bytes_ * 8, pseudonyms_->address(std::uint64_t{1} << 20));
   user_.emplace(kernel.user_memory);
 
-  Findings ignored;  // what reads the trace has found the same
+  Findings ignored;  // the trace's reader has reported the same
   for (const EventFormat& format : parse_event_formats(kernel.formats, ignored))
     plans_.insert_or_assign(format.id, plan_of(format));
 
@@ -197,7 +197,7 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
         plan.bytes, field.offset + (meaning == Meaning::callers || meaning == Meaning::user_callers ? 0 : field.size));
     if (meaning != Meaning::blank) plan.fields.push_back({field, meaning});
   }
-  // What grows is written behind the others, and a stack behind everything.
+  // Growing fields follow the others, and a stack comes last.
   std::stable_partition(plan.fields.begin(), plan.fields.end(),
                         [](const Field& field) { return !field.place.is_dynamic; });
   return plan;

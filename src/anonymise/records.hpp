@@ -19,7 +19,7 @@
 
 namespace kmt {
 
-// What an anonymous trace lacks.
+// Content that an anonymous trace lacks.
 struct LeftOut {
   std::set<std::string> fields;    // "sched:sched_waking target_cpu", of events that occur
   std::uint64_t events = 0;        // without a format, or shorter than it says
@@ -28,7 +28,7 @@ struct LeftOut {
 
 class RecordAnonymiser : public RecordSink {
  public:
-  // What remains goes to `sink`, which has to outlive this.
+  // Anonymous records go to `sink`, which has to outlive this.
   RecordAnonymiser(const PseudonymKey& key, RecordSink& sink) : key_(key), sink_(sink) {}
 
   void describe(const TraceDescription& description) override;
@@ -41,7 +41,7 @@ class RecordAnonymiser : public RecordSink {
 
  private:
   enum class Meaning : std::uint8_t {
-    number,  // tells nothing of the machine
+    number,  // shows nothing of the machine
     blank,
     code,
     callers,  // a kernel stack, up to the record's end
@@ -58,8 +58,8 @@ class RecordAnonymiser : public RecordSink {
     Meaning meaning = Meaning::number;
   };
   struct Plan {
-    std::vector<std::string> blank;      // "sched:sched_waking target_cpu"; emptied when they are told
-    std::size_t bytes = 0;               // up to what stands behind the fields
+    std::vector<std::string> blank;      // "sched:sched_waking target_cpu"; emptied when reported
+    std::size_t bytes = 0;               // of the fields
     std::optional<FormatField> process;  // of a user stack
     std::vector<Field> fields;
   };

@@ -18,8 +18,8 @@ class UserLayout {
   // 0 stays; what lies in no file becomes 1.
   std::uint64_t moved(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
 
-  // The same code where it is now, of files with other names; build-ids and symbols, which tell what they are, are
-  // gone, but for those of the vDSO, which are the kernel's.
+  // The same code at its new place, in files with other names. Build-ids and symbols would identify them and are gone,
+  // except those of the vDSO, which are the kernel's.
   UserMemory memory(const UserMemory& from, const Pseudonyms& pseudonyms) const;
 
  private:

@@ -36,7 +36,7 @@ class Btf {
   std::size_t function_count() const { return functions_.size(); }
   std::vector<std::string> functions() const;  // names, sorted
 
-  // What a type is without typedef, const, volatile, restrict and type tags, and which of them there were.
+  // A type without typedef, const, volatile, restrict and type tags, and which of them it had.
   struct Stripped {
     std::uint32_t id = 0;
     const btf_type* type = nullptr;  // null: void, or `is_broken`

@@ -144,7 +144,7 @@ void append(NamedFlags& flags, std::span<const Name> names) {
   for (const auto& [bits, name] : names) flags.names.push_back({bits, name});
 }
 
-// Whose numbers of mmap() and open() are those above.
+// True if the architecture has the numbers of mmap() and open() above.
 bool has_usual_numbers(std::string_view arch) {
   constexpr std::array<std::string_view, 8> kOthers = {"alpha",   "mips",  "parisc", "ppc",
                                                        "powerpc", "sparc", "xtensa", "m68k"};

@@ -25,24 +25,24 @@ enum class FlagMeaning : std::uint8_t {
   mode
 };
 
-// Of an argument, or of a value behind one, by its name ("flags", "how->mode") and the function's. `type`: as
-// Btf::strip() tells it. Of what is no integer none.
+// The meaning of an argument, or of a value reached through one, by its name ("flags", "how->mode") and the function's.
+// `type` comes from Btf::strip(). Only integers have one.
 FlagMeaning flag_meaning(std::string_view function, std::string_view value, const Btf::Stripped& type);
-// Of a result.
+// The meaning of a result.
 FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);
 
 // Whether a number is called as flags are ("lookup_flags", "file->f_mode"), or as counts of something ("len").
 bool is_named_like_flags(std::string_view value);
 bool is_named_like_count(std::string_view value);
 
-// Of signed integers with values that have names, as programs know them: AT_FDCWD of "dfd". Null: none is known.
+// Names of values of signed integers, as programs know them: AT_FDCWD of "dfd". Null: none is known.
 std::shared_ptr<const Enumerators> named_numbers(std::string_view value);
 
 // The enumeration that has the names; empty: none has, or the types lack it.
 std::optional<std::uint32_t> flag_enumeration(const Btf& btf, FlagMeaning meaning);
 // Null: no names are known. `arch` as uname -m, empty: one of those that have the usual numbers.
 std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meaning, std::string_view arch);
-// Of an enumeration whose values are bits, and some masks of them; else null.
+// Flags of an enumeration whose values are bits and masks of them; null for others.
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators);
 
 }  // namespace kmt

@@ -100,7 +100,7 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
   return value;
 }
 
-// What is no number is left out.
+// Leaves out members that are not numbers.
 void BtfSignatures::add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset,
                                 unsigned nesting, unsigned& looks, std::vector<StructureMember>& to) const {
   constexpr unsigned kMostNesting = 8;

@@ -15,12 +15,12 @@ namespace kmt {
 
 class BtfSignatures : public CallSignatures {
  public:
-  // Both are borrowed. `functions`: of which values were recorded. `arch` as uname -m tells what flags mean.
+  // Both are borrowed. `functions` have recorded values. `arch` (as uname -m) decides what flags mean.
   BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits,
                 std::string arch = {});
 
   std::optional<CallSignature> signature(const std::string& function) const override;
-  // Of an argument, a result or a member.
+  // The type of an argument, a result or a member.
   ValueType value_type(std::uint32_t id) const;
 
  private:

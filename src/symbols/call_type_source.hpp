@@ -21,7 +21,7 @@ class CallTypeSource {
     return signatures_ ? &*signatures_ : nullptr;
   }  // null: there are no types
   bool is_of_file() const { return of_file_; }
-  // Those that were recorded, where the trace tells: it holds the types of these alone. Sorted.
+  // The recorded functions, if the trace names them: it holds the types of these only. Sorted.
   const std::vector<std::string>& recorded_functions() const { return recorded_functions_; }
   const Findings& findings() const { return findings_; }
 

@@ -25,9 +25,8 @@ namespace {
 
 constexpr unsigned kMostDepth = 64;
 
-// Copies types into BTF of their own. Of structures that may be in registers the members are kept, of others name and
-// size only, and of what pointers point to what tells strings from others: so nothing names itself, and the copy is
-// small.
+// Copies types into BTF of their own. Structures that may be in registers keep their members, others only name and
+// size. A pointer keeps whether it points to a string. So no type refers to itself, and the copy is small.
 class TypeCopier {
  public:
   TypeCopier() : out_(btf__new_empty(), &btf__free) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What recording calls needs of the running kernel's types: what is to be read from memory, and the part of the types
-// that travels in the trace.
+// The running kernel's types for recording calls: which values to read from memory, and the part of the types that goes
+// into the trace.
 #pragma once
 
 #include <string>

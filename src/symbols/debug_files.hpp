@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where files with debug info lie below a directory, as the packages of distributions lay them out.
+// Places of files with debug info below a directory, as in packages of distributions.
 #pragma once
 
 #include <map>

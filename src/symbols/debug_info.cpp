@@ -33,7 +33,7 @@ struct Range {
   Dwarf_Off die = 0;
 };
 
-// Of those that begin at or before the address the last one, if it reaches that far.
+// The last range that begins at or before the address, if it reaches that far.
 const Range* covering(const std::vector<Range>& ranges, std::uint64_t address) {
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
                                       [](std::uint64_t at, const Range& range) { return at < range.low; });

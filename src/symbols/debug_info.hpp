@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One ELF file with DWARF debug info (vmlinux, a module's .ko or .ko.debug), read through libdw of elfutils.
 // Addresses are link-time ones: those of the file, or, of a relocatable one, those where libdw lays its sections out.
-// No other file is looked at, and no network: libdw is told that there is nothing else.
+// libdw is set up to look at no other file and at no network.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ class DebugInfo {
   const std::string& build_id() const { return build_id_; }           // empty: the file has none
   const std::vector<Section>& sections() const { return sections_; }  // as numbered in the file
   std::vector<Symbol> code_symbols() const;                           // those in sections of code
-  // What was compiled to the instruction at this address, innermost inlined function first; the compiler's directory
-  // is left out of the paths. Empty when the debug info does not know it. Throws Error where it cannot be read.
+  // The source of the instruction at this address, innermost inlined function first, with paths without the compiler's
+  // directory. Empty if the debug info lacks it. Throws Error if it cannot be read.
   std::vector<SourceFrame> frames(std::uint64_t address);
 
  private:

@@ -21,8 +21,8 @@ std::string hex(const void* bytes, std::size_t count) {
   return text;
 }
 
-// Of several names of one place: a function's before a label's, one of known size, the one that others call, and the
-// one that is less underlined.
+// Orders names of one place: a function's before a label's, then one of known size, a global one, and the one with
+// fewer underscores.
 std::uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
   const unsigned binding = GELF_ST_BIND(symbol.st_info);
@@ -91,7 +91,8 @@ std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
   for (const Segment& segment : segments_)
     if (segment.size != 0 && file_offset < segment.offset && segment.offset - file_offset < kPage)
       return file_offset - segment.offset + segment.address;
-  // Of debug info alone: segments have their addresses, and a program that is not moved is linked to some megabytes.
+  // In a file with debug info only, segments have their addresses. A program that is not moved is linked to some
+  // megabytes.
   const bool fixed = !segments_.empty() && segments_.front().address > file_offset + segments_.front().size;
   return fixed ? file_offset + (segments_.front().address & ~std::uint64_t{0xFFFFF}) : file_offset;
 }

@@ -39,7 +39,7 @@ class ElfSymbols {
   struct Handle;
   struct Symbol {
     std::uint64_t address = 0;
-    std::uint64_t size = 0;  // where the file does not say it, up to the section's end
+    std::uint64_t size = 0;  // up to the section's end if the file lacks it
     bool is_sized = false;
     const char* name = nullptr;
     std::uint32_t rank = 0;  // of those at one address the highest is kept

@@ -22,8 +22,8 @@ class Kallsyms : public SymbolNames {
   // function.
   explicit Kallsyms(std::string_view text, std::vector<LoadedModule> modules = {});
 
-  // As trace-cmd names it: of several symbols at an address the first in the text; an address in front of all symbols
-  // or beyond the last one (whose end nobody knows) stays hexadecimal.
+  // The name that trace-cmd shows: the first in the text of several symbols at an address. An address before all
+  // symbols or after the last one (whose end is unknown) stays hexadecimal.
   std::string name(std::uint64_t address) const override;
 
   // The module of the symbol that covers the address, "" for the kernel itself; empty when none does.

@@ -14,7 +14,7 @@ namespace kmt {
 struct KallsymsLine {
   std::uint64_t address = 0;
   std::string_view rest;  // from the name on; empty: the line is none
-  char type = 0;          // as nm(1) has it; 0: not told
+  char type = 0;          // as in nm(1); 0: unknown
 
   std::string_view name() const { return rest.substr(0, rest.find_first_of(" \t\r")); }
   std::string_view module() const {  // empty: the kernel itself

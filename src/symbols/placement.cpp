@@ -105,7 +105,7 @@ Placement place_module(const DebugInfo& debug, std::string_view module, std::str
     if (address != 0) told[words[1]] = address;
   }
   const std::vector<Pair> pairs = common_symbols(debug, addresses_in_memory(kallsyms, module));
-  // Where each section would have to begin, by how many symbols say so.
+  // Possible starts of each section, with the number of symbols that fit.
   std::map<std::size_t, std::map<std::uint64_t, std::size_t>> votes;
   for (const Pair& pair : pairs) ++votes[pair.section][pair.run - (pair.link - debug.sections()[pair.section].address)];
 

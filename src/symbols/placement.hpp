@@ -26,7 +26,7 @@ class Placement {
   std::uint64_t symbols_right = 0;
 
   std::optional<std::uint64_t> link_address(std::uint64_t address) const;
-  // All but a few: compilers and linkers may give a name twice, and the kernel patches itself.
+  // All except a few: compilers and linkers may give a name twice, and the kernel patches itself.
   bool is_plausible() const { return symbols_known > 0 && symbols_right * 20 >= symbols_known * 19; }
 };
 
@@ -34,8 +34,8 @@ class Placement {
 // kallsyms less the same symbol of the file. Throws Error where one side has neither.
 Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms);
 
-// The sections of a module are placed one by one. Where they lay comes from `sections` ("MODULE SECTION ADDRESS" lines,
-// docs/formats/kmt.md, "Notes"); those it does not name, from the module's symbols in kallsyms.
+// The sections of a module are placed one by one. Their addresses come from `sections` ("MODULE SECTION ADDRESS" lines,
+// docs/formats/kmt.md, "Notes"), else from the module's symbols in kallsyms.
 Placement place_module(const DebugInfo& debug, std::string_view module, std::string_view kallsyms,
                        std::string_view sections);
 

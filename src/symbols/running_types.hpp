@@ -7,16 +7,15 @@
 
 namespace kmt {
 
-// Throws Error where the BTF in `file` cannot be read, or is not the kernel's that has its own in `folder` or, where it
-// has none, whose build-id (in hex, empty: not known) another one is in `file`. True: it is known to be the kernel's;
-// false: nothing here tells.
+// True: the BTF in `file` is known to be the running kernel's; false: it cannot be verified. Throws Error if it cannot
+// be read, or differs from the kernel's own in `folder` or, without that, in its build-id (in hex; empty: not known).
 bool check_running_types(const std::string& file, const std::string& build_id,
                          const std::string& folder = "/sys/kernel/btf");
 
 // Whether the types in `file` are those of the kernel that runs here, which has its own in `folder`.
 bool are_running_types(const std::string& file, const std::string& folder = "/sys/kernel/btf");
 
-// Whether the types in `file` are of the kernel with this build-id (in hex); empty: nothing tells, as of BTF alone.
+// Whether the types in `file` are of the kernel with this build-id (in hex); empty: unknown, as for BTF alone.
 std::optional<bool> is_of_kernel(const std::string& file, const std::string& build_id);
 
 }  // namespace kmt

@@ -40,8 +40,8 @@ std::string_view module_build_id(const TraceInfo& info, std::string_view module)
 // Names in brackets that are no modules: BPF programs, and code that ftrace and kprobes make.
 bool is_module(std::string_view name) { return name != "bpf" && !name.starts_with("__builtin__"); }
 
-// perf writes nothing of the code that programs make into its files: it reads what they tell of it when it shows them.
-// Who else records keeps it.
+// perf does not store maps of code that programs make: it reads /tmp/perf-PID.map when it shows a trace. Other
+// recorders store them.
 bool is_of_perf_and_this_machine(const TraceInfo& info) {
   std::array<char, HOST_NAME_MAX + 1> name{};
   return note_in(info.recording.notes, "recorder").starts_with("perf") &&
@@ -206,9 +206,9 @@ const Symbols::KernelSymbols& Symbols::kernel() const {
 std::uint64_t Symbols::real_address(std::uint64_t address) const { return loads_.real_address(address); }
 
 std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
-  // Of a module that was loaded later it is not known where its sections lay.
+  // The sections' addresses of a module that was loaded later are unknown.
   if (!sources_ || address == 0 || real_address(address) != address) return {};
-  // A return address is behind its call, which may be the last instruction of a line or of a function.
+  // A return address follows its call, which may be the last instruction of a line or of a function.
   const std::optional<std::string_view> module = kallsyms().module(address - 1);
   return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();
 }

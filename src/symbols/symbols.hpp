@@ -29,28 +29,27 @@ struct SymbolOptions {
 
 class Symbols : public SymbolNames {
  public:
-  // All has to outlive this but the options, and the trace's kallsyms and notes must not change any more. Throws Error
-  // where what was named is not there, is damaged, or is of another kernel: its build-id differs from the trace's, or,
-  // where one side has none, its symbols lie elsewhere. Files that were only searched for are passed over; findings()
-  // tells. Symbols that are not named are read when one is asked for: printing its own is much work for the kernel.
+  // Everything except the options has to outlive this, and the trace's kallsyms and notes must not change any more.
+  // Throws Error if a named file is missing, damaged, or of another kernel: its build-id differs from the trace's, or,
+  // if one side has none, its symbols have other addresses. Unusable files that were only searched for become
+  // findings(). The kernel's own symbols are read on demand: printing them is much work for the kernel.
   Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers);
   ~Symbols() override;
 
   std::string name(std::uint64_t address) const override { return kallsyms().name(address); }
   std::uint64_t real_address(std::uint64_t address) const override;
   std::uint64_t first_address(std::uint64_t address) const override { return loads_.first_address(address); }
-  // Debug info of a module is opened when one of its addresses is asked for. What was asked for once is kept. Not for
-  // several threads.
+  // Debug info of a module is opened for the first of its addresses. Results are kept. Not for several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;
   UserName user_name(std::uint64_t frame) const override;
 
-  // Where symbols came from if not from the trace, and what debug info was not there or could not be checked, so far.
+  // So far: the source of symbols if not the trace, and debug info that is missing or could not be checked.
   Findings findings() const;
 
  private:
   struct Sources;
 
-  // What kallsyms() reads.
+  // Symbols that kallsyms() reads.
   struct KernelSymbols {
     Findings findings;
     std::string from_elsewhere;  // empty: the trace's own symbols are used

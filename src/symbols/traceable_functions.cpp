@@ -16,15 +16,14 @@ namespace kmt {
 
 namespace {
 
-// Behind the begin of a function lie what marks it as a target of jumps and the call that tracing takes the place of;
-// far less than this.
+// The mark of a jump target and the call for tracing follow the start of a function. They take far less than this.
 constexpr std::uint64_t kMostBeforeTracing = 64;
 
 // "name [module]", or with an address in front: where the function is entered for tracing, not where it begins.
 struct Line {
   std::string_view name;
   std::string_view module;
-  std::uint64_t place = 0;  // 0: not told
+  std::uint64_t place = 0;  // 0: unknown
 };
 
 Line parse_line(std::string_view text) {
@@ -44,7 +43,7 @@ template <typename Use>
 void for_each_traceable(std::string_view text, Use use) {
   for (const std::string_view line : split(text, '\n')) {
     const Line parsed = parse_line(line);
-    // Of code that is gone.
+    // Those are of freed code.
     if (!parsed.name.empty() && !parsed.name.starts_with("__ftrace_invalid_address__")) use(parsed);
   }
 }
@@ -66,7 +65,7 @@ struct Pattern {
 using Name = std::pair<std::string, std::string>;  // module, name
 
 struct Found {
-  std::vector<std::uint64_t> places;     // of as many functions; 0: not told
+  std::vector<std::uint64_t> places;     // of as many functions; 0: unknown
   std::vector<std::uint64_t> addresses;  // of all that kallsyms calls so, sorted
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The functions of which a kernel can trace calls, from the texts of its own lists, and choosing among them.
+// The functions whose calls a kernel can trace, from the texts of its own lists, and choosing among them.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Namesakes {
 struct FunctionChoice {
   std::vector<TraceableFunction> functions;  // by module, name and address; no two of one address
   std::vector<std::string> not_found;        // patterns that name none
-  std::vector<Namesakes> namesakes;          // where several functions have a name, or not all are chosen
+  std::vector<Namesakes> namesakes;          // of names shared by several functions, not all of them chosen
 };
 
 // "name" of the kernel and of modules, "name [module]" or "module:name", each with the wildcards * ? […].

@@ -47,7 +47,7 @@ FileDescriptor open_below(const std::string& root, const std::string& path) {
   return only_regular(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
 }
 
-// What a program, found in PATH, says on its standard output; nothing where there is no such program.
+// The standard output of a program in PATH; empty if there is no such program.
 std::optional<std::string> said_by(std::vector<const char*> words) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<std::string> said_by(std::vector<const char*> words) {
   return said;
 }
 
-// What a process mapped of memory, or of a file that was removed since: what has the path now, if anything, is another.
+// True for mapped memory, and for a file that was removed since: the path may now name another file.
 bool has_no_file(std::string_view path) {
   return path.starts_with("/memfd:") || path.starts_with("/SYSV") || path.starts_with("/anon_hugepage") ||
          path == "/dev/zero" || path.ends_with(" (deleted)");
@@ -108,7 +108,7 @@ Findings UserSymbols::findings() const {
   return findings_;
 }
 
-// A return address is behind its call, which may be the last instruction of a function.
+// A return address follows its call, which may be the last instruction of a function.
 UserName UserSymbols::look_up(const UserFrame& frame) {
   Image& of = image(frame.object);
   UserName name{of.name, "", frame.offset, false};
@@ -161,7 +161,7 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
   std::ranges::stable_sort(image.made, {}, &Made::start);
 }
 
-// Of a program that made code; empty: it wrote none, or that is not known to be its.
+// The map of a program that made code; empty: it wrote none, or the file may be another program's.
 std::string UserSymbols::read_map(const std::string& path) {
   if (!options_.symfs.empty()) {
     const FileDescriptor file = open_below(options_.symfs, path);
@@ -195,7 +195,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
   std::string why = "not there";
   image.file = try_open(object, object.path, !options_.symfs.empty(), why);
   if (!image.file || !image.file->has_symtab()) {
-    CodeObject built = object;  // below --symfs the file itself says of which build it is
+    CodeObject built = object;  // below --symfs, the file itself has the build-id
     if (built.build_id.empty() && image.file) built.build_id = image.file->build_id();
     image.debug = find_debug_file(built, why);
   }
@@ -203,8 +203,8 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     findings_.add({Imperfection::no_user_symbols, fmt::format("{}: {}", printable(object.path), why)});
 }
 
-// A path of a trace may name any file: nothing of it counts unless it is the one that was traced, by its build-id, or
-// lies below the folder that the user named and nobody knows a build-id.
+// A path of a trace may name any file. It is used only if its build-id is that of the traced one, or if it lies below
+// the folder that the user named and no build-id is known.
 std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                                   std::string& why) {
   FileDescriptor file = in_symfs ? open_below(options_.symfs, path) : open_here(path);

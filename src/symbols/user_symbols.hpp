@@ -30,7 +30,7 @@ class UserSymbols {
   // The code may grow while this is used, and has to outlive it. Nothing is opened before a name is asked for.
   UserSymbols(const UserCode& code, UserSymbolOptions options) : code_(code), options_(std::move(options)) {}
 
-  // Of UserCode::frames, but for the kernel's. What was asked for once is kept. For several threads.
+  // The name of a frame of UserCode::frames, except the kernel's. Results are kept. For several threads.
   const UserName& name(std::uint32_t frame);
   // Which files were not found, or are of another build, so far.
   Findings findings() const;
@@ -64,7 +64,7 @@ class UserSymbols {
   std::vector<std::unique_ptr<Image>> images_;    // by object
   std::vector<std::unique_ptr<UserName>> names_;  // by frame
   Findings findings_;
-  std::optional<bool> can_fetch_;  // empty: nobody asked yet
+  std::optional<bool> can_fetch_;  // empty: not tried yet
 };
 
 }  // namespace kmt

@@ -156,7 +156,7 @@ class Resolver {
          names.empty() ? "It has no arguments" : fmt::format("Its arguments: {}", fmt::join(names, ", ")));
   }
 
-  // What is here is a pointer, and becomes what it points to.
+  // Replaces the pointer here by its target.
   void follow(const btf_type& pointer) {
     if (in_memory_) value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
     in_memory_ = true;
@@ -259,7 +259,7 @@ class Resolver {
 
   ResolvedValue string(std::uint32_t most) {
     value_.path.is_string = true;
-    // What the first argument pointer leads to; kernels that gcc builds have no type tags that tell.
+    // The target of the first argument pointer: kernels built by gcc have no type tags for it.
     if (value_.path.offsets.empty() && takes_user_strings(function_)) value_.path.in_user_memory = true;
     value_.path.size = most;
     value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
@@ -288,7 +288,7 @@ class Resolver {
   const std::string& function_;
   std::string_view text_;
   std::string_view rest_;
-  std::string here_;  // what stands in front of the step that is taken
+  std::string here_;  // the path before the current step
   ResolvedValue value_;
   std::uint32_t type_ = 0;
   bool in_memory_ = false;

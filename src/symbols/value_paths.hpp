@@ -17,8 +17,8 @@ struct ResolvedValue {
   std::uint8_t bits = 0;
 };
 
-// The name of an argument, then any number of `->member`, `.member` and `[number]`. What is a pointer to single bytes
-// or an array of them is a string. Throws Error, which says what is wrong and what members or arguments there are.
+// The name of an argument, then any number of `->member`, `.member` and `[number]`. A pointer to single bytes, or an
+// array of them, is a string. Throws Error with the reason and the existing members or arguments.
 ResolvedValue resolve_value(const Btf& btf, const CallAbi& abi, const std::string& function, const std::string& text);
 
 }  // namespace kmt
