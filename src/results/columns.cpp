@@ -14,9 +14,8 @@ Cell member(const auto& row) {
   return Cell{std::uint64_t{row.*Member}};
 }
 
-// What is given beyond what is asked for. Percpu memory is asked for in bytes for one CPU, and given to each; vmap
-// areas and pages are given as they are asked for. Zero where a kernel breaks the rule that it gives at least what is
-// asked for; `check` reports that.
+// Bytes given beyond the request. Percpu memory is requested in bytes for one CPU, and given to each; vmap areas and
+// pages are given as requested. Zero if a kernel gives less than requested; `check` reports that.
 Cell wasted_bytes(const GroupRow& row) {
   if (row.allocator != Allocator::slab) return {};
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : std::uint64_t{0};
@@ -72,7 +71,7 @@ constexpr bool kOnDemand = false;
 constexpr std::array kGroupColumns = {
     Column<GroupRow>{"name", "Name", Unit::text, 0,
                      [](const GroupRow& row) { return Cell{std::string_view(row.name)}; },
-                     "what the group is of: a call site's function and offset, with its module"},
+                     "the group: a call site's function and offset, with its module"},
     Column<GroupRow>{"address", "Address", Unit::address, 12, address, "a call site's address", kOnDemand},
     Column<GroupRow>{"hits", "Hits", Unit::count, 1,
                      [](const GroupRow& row) { return member<&GroupRow::allocations>(row); },
@@ -84,11 +83,11 @@ constexpr std::array kGroupColumns = {
                      "bytes given: the sizes of the slots that were taken; of percpu memory for all CPUs"},
     Column<GroupRow>{"size", "Each", Unit::bytes, 6, bytes_each, "bytes given for one allocation, on average"},
     Column<GroupRow>{"waste", "Waste", Unit::percent, 3, waste_percent,
-                     "part of the bytes given that nobody asked for: 100 - 100 * requested / allocated"},
-    Column<GroupRow>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given that nobody asked for"},
+                     "unrequested part of the bytes given: 100 - 100 * requested / allocated"},
+    Column<GroupRow>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given beyond the request"},
     Column<GroupRow>{"frees", "Frees", Unit::count, 12,
                      [](const GroupRow& row) { return member<&GroupRow::matched_frees>(row); },
-                     "frees, by whomever, of what was allocated here in the trace"},
+                     "frees, by any task, of allocations made here in the trace"},
     Column<GroupRow>{"freed", "Freed", Unit::bytes, 13, freed_bytes<&GroupRow::bytes_freed>, "bytes of these frees",
                      kOnDemand},
     Column<GroupRow>{"live", "Live", Unit::count, 8,

@@ -21,7 +21,7 @@ using Cell = std::variant<std::monostate, std::uint64_t, double, std::string_vie
 
 template <typename Row>
 struct Column {
-  std::string_view key;     // what --sort takes; never changes its meaning
+  std::string_view key;     // the word for --sort; never changes its meaning
   std::string_view header;  // text is aligned left, everything else right
   Unit unit;
   unsigned importance;       // 0 is always shown; the higher, the sooner it is dropped from a narrow table

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `report --by` groups allocations by, and what it finds of each group.
+// Keys by which `report --by` groups allocations, and the sums of each group.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ enum class GroupKey : std::uint8_t {
 
 struct GroupKeyInfo {
   GroupKey key;
-  std::string_view name;  // what --by takes
+  std::string_view name;  // the word for --by
   std::string_view header;
   unsigned allocators;       // a bit, 1 << Allocator, for each whose events have it
   std::string_view meaning;  // one sentence
@@ -74,12 +74,12 @@ struct CodeAddress {
 // The frames of a stack that tell who allocates: from the caller on; all where every one is a wrapper.
 std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& stack);
 
-// "__d_alloc+0x29", with " (fs/dcache.c:1760)" behind it where that is known.
+// "__d_alloc+0x29", followed by " (fs/dcache.c:1760)" if known.
 std::string plain_text(const CodeAddress& code);
 struct TaskName {
   std::optional<std::int32_t> id;             // empty: what an interrupt allocates belongs to no task
   std::string comm;                           // of a process the last one
-  std::optional<std::uint64_t> born_ns = {};  // where the trace tells several of this id; 0: before the trace
+  std::optional<std::uint64_t> born_ns = {};  // if several tasks of the trace have this id; 0: before the trace
   std::vector<std::string> earlier = {};      // of a process: the first names that it allocated with before that one
 };
 // A number of the kernel with its name: a migrate type, gfp flags.
@@ -108,17 +108,17 @@ struct GroupRow : AllocationSums {
   Allocator allocator = Allocator::slab;
   std::vector<KeyValue> keys;               // as many as are grouped by
   std::string name;                         // their plain texts
-  std::optional<std::uint64_t> peak_bytes;  // empty: not known of allocations of one lifetime, nor of a sum
+  std::optional<std::uint64_t> peak_bytes;  // empty for allocations of one lifetime, and for a sum
   std::uint64_t peak_ns = 0;                // when it was first reached
-  // Of the allocations, failed ones too; empty: not known of those that were not freed, where lifetimes are apart.
+  // Times of the allocations, failed ones too; empty for those that were not freed in groups by lifetime.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not say which CPU is on which node
   Lifetimes lifetimes;
   std::uint64_t recorded_ns = 0;  // of the trace, within --time: for rates
   bool knows_bytes = true;        // false: the kernel does not say bytes_allocated, so freed and live bytes are unknown
-  bool knows_freed = true;        // false: freed and live bytes are not known of pages by lifetime, which end in parts
-  SharedHistory history;          // null where it is not asked for, or not kept
+  bool knows_freed = true;        // false: pages by lifetime, which end in parts, have no freed and live bytes
+  SharedHistory history;          // null if not requested, or not kept
   SharedTraffic traffic;          // likewise
 };
 

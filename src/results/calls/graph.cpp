@@ -33,9 +33,10 @@ std::uint64_t failed(const GraphFunction& row) {
 
 constexpr std::array kCallColumns = {
     Column<GraphFunction>{"function", "Function", Unit::text, 0,
-                          [](const GraphFunction& row) { return Cell{std::string_view(row.name)}; }, "what was called"},
+                          [](const GraphFunction& row) { return Cell{std::string_view(row.name)}; },
+                          "the called function"},
     Column<GraphFunction>{"calls", "Calls", Unit::count, 1, [](const GraphFunction& row) { return Cell{row.calls}; },
-                          "how often, where the begin is in the trace"},
+                          "number of calls whose start is in the trace"},
     Column<GraphFunction>{
         "selected", "Selected", Unit::count, 2, [](const GraphFunction& row) { return Cell{row.selected}; },
         "how many of the calls are selected by their results, durations and depths, too; the other columns "
@@ -69,7 +70,7 @@ constexpr std::array kCallColumns = {
                           "allocations inside that got nothing"},
     Column<GraphFunction>{"cut-off", "Cut off", Unit::count, 9,
                           [](const GraphFunction& row) { return Cell{row.cut_off}; },
-                          "calls of which begin or end is not in the trace; they have no time"},
+                          "calls without their start or end in the trace; they have no time"},
     Column<GraphFunction>{"lost", "Lossy", Unit::count, 12,
                           [](const GraphFunction& row) { return Cell{row.lost_events}; },
                           "calls during which events were lost", false},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is found in the traces of many machines: groups of allocations, summed up over hosts and traces.
+// Results from traces of many machines: groups of allocations, summed over hosts and traces.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace kmt {
 
 struct FleetKeyInfo {
-  std::string_view name;    // what --by takes
+  std::string_view name;    // the word for --by
   std::string_view header;  // of tables
   std::string_view sql;     // its value, a text, of a row of sums
   std::string_view meaning;
@@ -32,17 +32,17 @@ struct FleetSummary {
   std::uint64_t recorded_ns = 0;  // of all traces together, as far as they are selected
   std::uint64_t events = 0;       // of whole traces, lost ones likewise
   std::uint64_t lost_events = 0;
-  std::uint64_t may_lack_frees = 0;  // traces of which what lives at the end may have been freed
+  std::uint64_t may_lack_frees = 0;  // traces whose live memory at the end may have been freed
   bool whole_events = true;          // traces are selected whole
   std::uint32_t first_began = 0;     // seconds since 1970
   std::uint32_t last_began = 0;
 };
 
-// Sums of a group. Of GroupRow peaks, first and last times, cross-node frees and lifetimes' spread are not known.
+// Sums of a group. GroupRow's peaks, first and last times, cross-node frees and spread of lifetimes stay empty.
 struct FleetRow {
   std::vector<std::string> keys;  // as many as are grouped by, none of a sum; empty: not known, or there is none
   std::string name;
-  std::optional<std::uint64_t> hosts;  // empty: not known of a sum, whose groups may be of the same
+  std::optional<std::uint64_t> hosts;  // empty for a sum: its groups may share hosts
   std::optional<std::uint64_t> traces;
   GroupRow sums;
   std::uint64_t lifetime_ns = 0;  // of the matched frees together
@@ -60,7 +60,7 @@ struct FleetReport {
   std::vector<Table> tables;
 };
 
-// What lives when traces end.
+// Memory that is live at the end of traces.
 struct FleetLeakRow {
   std::vector<std::string> keys;
   std::string name;

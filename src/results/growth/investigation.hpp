@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `investigate` saw and concludes: what grows in the kernel's memory, how fast, how sure, and at whose request.
+// Observations and conclusions of `investigate`: which kernel memory grows, how fast, how certain, and for whom.
 // The definitions are those of docs/formats/investigate-json.md.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace kmt {
 
-// What one stack of one process took from one cache, and what of it was still there step by step.
+// Memory that one stack of one process took from one cache, and the part still live, step by step.
 struct GrowthGroup {
   std::vector<std::string> stack;  // "alloc_pipe_info+0x52", the call site first; where no stack is known it alone
   // "filp", "kmalloc-1k", "pages of order 2", "vmalloc areas"; all kinds of a kmalloc size are one. Where the kernel
@@ -42,22 +42,22 @@ struct GrowthSeen {
   double seconds() const { return step_seconds * static_cast<double>(steps); }
 };
 
-// What balance sheets have last; in MemorySeries it is a line like those of meminfo.
+// The last line of balance sheets; in MemorySeries it is a line like those of meminfo.
 inline constexpr std::string_view kUnaccounted = "unaccounted";
 
-// What the kernel calls the cache of that size: "kmalloc-1k".
+// The kernel's name of the cache of that size: "kmalloc-1k".
 std::string kmalloc_name(std::uint64_t bytes);
-// Of a cache that is not known but by the bytes of its objects.
+// The name of a cache that is known only by the bytes of its objects.
 std::string objects_name(std::uint64_t bytes);
-// What stands for the cache of pages straight from the page allocator.
+// Replaces the cache's name for pages directly from the page allocator.
 inline constexpr std::string_view kPagesOfOrder = "pages of order ";
 std::string pages_name(std::uint64_t order);
 
-// What an exact recording is narrowed to, in the kernel.
+// The kernel's filter of an exact recording.
 struct Narrowing {
   std::vector<std::string> caches;   // of kmem_cache_alloc
   std::vector<std::uint64_t> sizes;  // of kmalloc, bytes given
-  // Of kmem_cache_alloc, bytes of an object, where the kernel names no caches there.
+  // Bytes of an object of kmem_cache_alloc, if the event has no cache name.
   std::vector<std::uint64_t> object_sizes;
   std::vector<std::uint64_t> orders;  // of pages that no user has: not movable
   bool pages = false;                 // those of all orders
@@ -66,18 +66,18 @@ struct Narrowing {
   bool has(std::string_view cache) const;  // as GrowthGroup has it
 };
 
-// The cgroups of version 1 that processes' memory counts for. Where it does, version 2, which samples and recordings
-// know, has all processes in its root, which tells nothing.
+// The cgroups of version 1 to which processes' memory is charged. In that case version 2, which samples and recordings
+// use, has all processes in its root.
 using MemoryCgroups = std::map<std::uint32_t, std::string>;
 
 struct InvestigationEvidence {
   double seconds = 0;                 // of watching
   std::vector<MemorySeries> states;   // times in ns
-  std::optional<GrowthSeen> samples;  // from the begin to the end
+  std::optional<GrowthSeen> samples;  // from the start to the end
   std::optional<GrowthSeen> trace;    // of the last part
   Narrowing narrowing;                // of the trace
-  double trace_begin_seconds = 0;     // since the begin of the samples
-  // Since the first state: when the recording was begun, and when it was: what the kernel keeps for it came meanwhile.
+  double trace_begin_seconds = 0;     // since the start of the samples
+  // Since the first state: when the set-up of the recording began and ended. The kernel's memory for it came meanwhile.
   double setup_begin_seconds = 0;
   double setup_end_seconds = 0;  // 0: it is not known
   double threshold_bytes_per_s = 0;
@@ -85,7 +85,7 @@ struct InvestigationEvidence {
   std::optional<MemoryCgroups> memory_cgroups;  // of processes of the trace; empty: version 2 has them, or not known
 };
 
-// Of a state that does not surely rise all the time: how its last part does.
+// The last part of a state that does not certainly rise all the time.
 struct LateRise {
   double since_seconds = 0;  // from the first state on, about
   double bytes_per_s = 0;
@@ -99,7 +99,7 @@ struct StateGrowth {
   double first = 0;  // bytes
   double last = 0;
   Trend trend;
-  bool sure = false;                 // it surely grows
+  bool sure = false;                 // it certainly grows
   bool reclaimable = false;          // the kernel takes it back
   double explained_bytes_per_s = 0;  // by findings
   std::vector<double> values;        // bytes, at equal distances
@@ -109,7 +109,7 @@ struct StateGrowth {
   std::string kind;              // the one cache of a kmalloc size that rises; empty: several do, or it has one alone
 
   bool above = false;                    // it grows above the threshold, be it by chance
-  bool slow = false;                     // it surely grows, but not above the threshold
+  bool slow = false;                     // it certainly grows, but not above the threshold
   bool is_recorders = false;             // the kernel keeps it for the recording of `investigate`
   std::vector<std::string> merged_with;  // caches whose objects lie there too, as SLUB merges what is alike
 
@@ -123,12 +123,12 @@ struct StateGrowth {
 
 enum class Certainty : std::uint8_t {
   sure,
-  likely,  // it grows, but one of the sources does not bear it out
-  weak,    // it may be chance, or the begin of something that ends
+  likely,  // it grows, but one of the sources does not confirm it
+  weak,    // it may be chance, or the start of something that ends
 };
 std::string_view name_of(Certainty certainty);
 
-// What a reason rests on.
+// The basis of a reason.
 enum class Ground : std::uint8_t {
   recording,  // how the bytes of a finding went
   samples,    // likewise
@@ -148,7 +148,7 @@ enum class ReasonKind : std::uint8_t {
   unknown_cache,
   too_slow_or_short,
   not_all_recorded,
-  holds_most,  // of what was seen to live in a cache that surely grows: `percent`
+  holds_most,  // `percent` of the memory seen live in a cache that certainly grows
   too_little_seen,
 };
 
@@ -187,7 +187,7 @@ struct FindingProcess {
 
 struct FindingCache {
   std::string name;
-  std::string account;                       // the line of the kernel's account that tells of it, if one does
+  std::string account;                       // the line of the kernel's account that covers it, if any
   double bytes_per_s = 0;                    // of this finding
   std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo; of few states their difference
   std::optional<NoAccount> no_account;       // why that is not known
@@ -201,7 +201,7 @@ struct GrowthFinding {
   Certainty certainty = Certainty::weak;
   std::string function;   // the innermost one that all of it passes through
   std::string entry;      // where it enters the kernel: "__x64_sys_pipe2"
-  std::string call_site;  // the one that tells most
+  std::string call_site;  // the most informative one
   std::string task;
   bool exact = false;  // rates are of the recording, else of samples
   Trend trend;
@@ -220,17 +220,17 @@ struct GrowthFinding {
 
 struct Judgement {
   std::vector<GrowthFinding> findings;  // the surest first, then the fastest
-  std::vector<StateGrowth> states;      // what grew most first
-  double threshold_bytes_per_s = 0;     // what is slower is no growth
+  std::vector<StateGrowth> states;      // largest growth first
+  double threshold_bytes_per_s = 0;     // slower growth does not count
   std::size_t judged = 0;               // groups of one task and entry
   std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
   double excluded_bytes = 0;            // of groups that are not judged
   bool saw_allocations = false;         // samples, or a recording, for long enough
   double seen_seconds = 0;              // that these lasted, the longer of them; 0: there were neither
-  double seen_until_seconds = 0;        // since the begin of watching
+  double seen_until_seconds = 0;        // since the start of watching
   bool saw_caches = false;              // slabinfo, often enough
 
-  bool found() const;                                        // something surely grows
+  bool found() const;                                        // something certainly grows
   bool may_grow() const;                                     // a finding is likely or sure
   bool has_trends() const { return judged + followed > 0; }  // else only differences are known
 };
@@ -267,13 +267,13 @@ struct Conclusion {
   Unclear unclear = Unclear::few_states;
   double least_seconds = 0;
   std::size_t sure_findings = 0;
-  State state;                      // what the verdict is about, if no finding is sure: it may grow below the threshold
-  bool followed_briefly = false;    // allocations, for a part of the time
-  State stacks;                     // of the tasks of a finding
-  State unexplained;                // grows faster than the sure findings
-  std::vector<std::size_t> others;  // grow too, and findings explain little of it
-  State late_other;                 // likewise, since a while
-  std::vector<std::size_t> rose_most;  // if it cannot be told whether that goes on
+  State state;                    // the subject of the verdict, if no finding is sure: it may grow below the threshold
+  bool followed_briefly = false;  // allocations, for a part of the time
+  State stacks;                   // of the tasks of a finding
+  State unexplained;              // grows faster than the sure findings
+  std::vector<std::size_t> others;     // grow too, and findings explain little of it
+  State late_other;                    // likewise, since a while
+  std::vector<std::size_t> rose_most;  // if it is unknown whether that continues
 };
 
 struct UnseenSource {
@@ -282,7 +282,7 @@ struct UnseenSource {
   std::string how;  // to see it; may be empty
 };
 
-// What is going to be done, and what it takes.
+// The steps that will be done, and their cost.
 struct InvestigationPlan {
   double seconds = 0;
   bool samples = false;
@@ -292,7 +292,7 @@ struct InvestigationPlan {
   std::vector<std::string> states;  // files of /proc that may be read
   double state_interval = 0;        // seconds
   double most_cpu_seconds = 0;      // samples and recording end before it takes more
-  double least_cpu_seconds = 0;     // what it takes at any rate
+  double least_cpu_seconds = 0;     // the minimum
   double cpu_share = 0;             // that was asked for, of so many:
   unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;
@@ -313,7 +313,7 @@ struct InvestigationFile {
   std::string what;
 };
 
-// What was given to be looked at, for commands to be run; empty: there is no such.
+// The given files, as arguments of suggested commands; empty: none.
 struct CopiedFiles {
   std::string before;
   std::string after;
@@ -343,7 +343,7 @@ struct InvestigationResult {
   std::string folder;                     // of them; empty: none is kept
   CopiedFiles copies;                     // with --from
   bool no_calls = false;                  // of kernel functions can be recorded here
-  bool by_root = true;                    // who is to run these commands; else they need sudo
+  bool by_root = true;                    // root runs these commands; else they need sudo
   bool all_permitted = true;              // samples, recordings and the account of caches; else others may see more
   std::vector<std::string> next;          // commands to run
 };

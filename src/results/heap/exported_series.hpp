@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a monitoring system scrapes: counters that only grow, of a bounded number of names.
+// Metrics for a monitoring system: counters that only grow, with a bounded number of names.
 #pragma once
 
 #include <cstdint>

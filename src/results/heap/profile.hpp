@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sampled profile of the kernel's heap says: estimates, each with its 95 % confidence interval.
+// A sampled profile of the kernel's heap: estimates, each with its 95 % confidence interval.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Estimate {
 // As a count or as bytes: below 2^63.
 std::uint64_t rounded(double estimate);
 
-// What was lost between two readings.
+// Losses between two readings.
 HeapLosses difference(const HeapLosses& from, HeapLosses to);
 
 struct HeapFigures {
@@ -34,12 +34,12 @@ struct HeapFigures {
   Estimate live_bytes;
 };
 
-// What samples are grouped by.
+// Keys that group samples.
 enum class HeapKey : std::uint8_t { call_site, caller, stack, process, cache, cgroup };
 
 struct HeapKeyInfo {
   HeapKey key;
-  std::string_view name;    // what --by takes
+  std::string_view name;    // the word for --by
   std::string_view header;  // of its column
 };
 std::span<const HeapKeyInfo> heap_keys();

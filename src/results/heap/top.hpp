@@ -13,12 +13,12 @@
 
 namespace kmt {
 
-// What rows are.
+// The kind of rows.
 enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders };
 
 struct TopViewInfo {
   TopView view;
-  std::string_view name;  // what --view takes
+  std::string_view name;  // the word for --view
   std::string_view header;
   std::string_view title;
 };
@@ -27,14 +27,14 @@ const TopViewInfo& info_of(TopView view);
 
 struct TopRow {
   std::string name;
-  // Exact; of the interval before the frame, and since the begin. Stacks are known of samples alone: estimates.
+  // In the interval before the frame, and since the start. Exact, except for stacks: those come from samples.
   std::uint64_t events_now = 0;
   std::uint64_t bytes_now = 0;
-  std::uint64_t events = 0;  // of which some failed
+  std::uint64_t events = 0;  // some of them failed
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;
-  std::optional<Estimate> live_bytes;  // of what was allocated since the begin; empty: no sample of it
+  std::optional<Estimate> live_bytes;  // of allocations since the start; empty: no sample
   std::vector<std::uint64_t> stack;    // of a row of stacks, innermost first
 };
 
@@ -63,7 +63,7 @@ struct TopResult {
 enum class TopColumn : std::uint8_t { bytes_now, events_now, live, allocated, events, wasted, failed };
 struct TopColumnInfo {
   TopColumn column;
-  std::string_view name;  // what --sort takes
+  std::string_view name;  // the word for --sort
   std::string_view header;
   std::string_view meaning;
 };

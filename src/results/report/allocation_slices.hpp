@@ -32,7 +32,7 @@ struct AllocationSlice {
     bool freed = true;  // false: allocated again while it looked live
     unsigned cpu = 0;
     std::uint64_t call_site = 0;
-    std::string task;  // who freed it
+    std::string task;  // the task that freed it
   };
   std::optional<End> end;  // empty: live at the end of the trace
 };
@@ -49,8 +49,8 @@ struct AllocationSlices {
 
   std::vector<AllocationTrack> tracks;
   std::vector<AllocationSlice> slices;  // by the time when they began
-  std::uint64_t allocations = 0;        // of which these are the largest
-  std::uint64_t with_lane = 0;          // of these: what holds most bytes for longest
+  std::uint64_t allocations = 0;        // in all; these are the largest
+  std::uint64_t with_lane = 0;          // of these: the ones that hold most bytes for longest
   std::uint64_t without_room = 0;       // freed, but too many others were there at the same time
   bool complete = true;                 // false: reading was interrupted
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `check` finds about one file.
+// The result of `check` for one file.
 #pragma once
 
 #include "results/report/report.hpp"

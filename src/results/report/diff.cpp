@@ -34,7 +34,7 @@ double tail_of(const GroupColumn& column) {
   return column.key == "p99-life" ? 0.01 : 1;
 }
 
-// How many events stand behind a value.
+// The number of events that a value is based on.
 double evidence(const std::optional<GroupRow>& row, const GroupColumn& column) {
   if (!row) return 0;
   if (column.unit == Unit::duration) return static_cast<double>(row->lifetimes.count()) * tail_of(column);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `diff` finds: two reports, group by group, and what changed between them beyond noise.
+// The result of `diff`: two reports, group by group, and changes between them beyond noise.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// What counts are divided by, so that traces of different length can be compared.
+// The divisor of counts, so that traces of different length can be compared.
 enum class DiffPer : std::uint8_t { trace, second, event };
 struct DiffBasis {
   DiffPer per = DiffPer::trace;
@@ -56,12 +56,12 @@ struct DiffResult {
   std::vector<DiffTable> tables;
 };
 
-// What is taken for noise. Counts of independent events vary by their square root; those of kernels come in bursts and
-// vary more: passing this is no proof, not passing it means that nothing can be said.
+// Limits of noise. Counts of independent events vary by their square root. Kernel events come in bursts and vary more:
+// a change above the limits is no proof, one below them is not reported.
 struct Noise {
   static constexpr double kDeviations = 3;
   double percent = 5;              // a smaller change is none; of percentages, points
-  std::uint64_t least_count = 10;  // of what stands behind a value, in either trace; of means and shares, in both
+  std::uint64_t least_count = 10;  // events that a value is based on, in either trace; for means and shares, in both
 };
 
 enum class Verdict : std::uint8_t {
@@ -77,10 +77,9 @@ struct Change {
   Verdict verdict = Verdict::unknown;
 };
 
-// The columns of which changes can be told, a part of group_columns().
+// The comparable columns, a part of group_columns().
 std::vector<const Column<GroupRow>*> diff_columns();
-// Whether the column counts what happens, and so grows with the length of a trace. What is live, means and shares do
-// not.
+// True if the column counts events, and so grows with the length of a trace. Live memory, means and shares do not.
 bool grows_with_time(const Column<GroupRow>& column);
 // Whether less of it is better: bytes, waste, failures, travelling cache lines. Others are neither good nor bad.
 bool less_is_better(const Column<GroupRow>& column);

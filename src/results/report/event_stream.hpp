@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// What became of one event.
+// The effect of one event.
 enum class Outcome : std::uint8_t {
   unseen,                  // outside of the time window
   other,                   // neither allocates nor frees
@@ -35,7 +35,7 @@ constexpr bool begins(Outcome outcome) {
   return outcome == Outcome::began || outcome == Outcome::began_after_early_free || outcome == Outcome::duplicate_event;
 }
 
-// What an event took from an allocation that was live before it.
+// The part that an event took from an allocation that was live before it.
 struct EndedPart {
   std::uint32_t allocation = 0;  // its number
   std::uint64_t began_ns = 0;
@@ -49,7 +49,7 @@ struct StreamedEvent {
   const Event* event = nullptr;
   Outcome outcome = Outcome::other;
   std::uint32_t allocation = 0;  // the number of the allocation that begins or fails: 1 is the trace's first; else 0
-  std::string_view task;         // what Event::tid is called at that time
+  std::string_view task;         // the name of Event::tid at that time
   std::string_view context;      // "task", "softirq", "hardirq", "nmi"
   std::string_view cache;        // of slab objects; empty: not known
   std::span<const EndedPart> ended;  // a free's; an allocation's where something looked live in its place
@@ -57,12 +57,12 @@ struct StreamedEvent {
 
 struct StreamEnd {
   std::uint64_t first_ns = 0;  // of the events that were given
-  std::uint64_t begin_ns = 0;  // of the recording, as far as the trace tells
+  std::uint64_t begin_ns = 0;  // of the recording, as far as known
   std::uint64_t end_ns = 0;
   std::uint64_t events = 0;
   bool complete = true;                         // false: reading was interrupted
-  bool may_lack_frees = false;                  // what lives at the end may all have been freed
-  std::array<bool, kAllocators> lacks_frees{};  // by Allocator: so may its, of whose frees nothing tells
+  bool may_lack_frees = false;                  // all memory live at the end may have been freed
+  std::array<bool, kAllocators> lacks_frees{};  // by Allocator: its frees are not in the trace
   std::vector<MemorySeries> memory;
 };
 

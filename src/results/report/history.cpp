@@ -8,7 +8,7 @@ const DoubtText& describe(Doubt doubt) {
       {{"frees-not-recorded", "no frees", "the trace holds no frees of this allocator at all"},
        {"tasks-selected", "selected", "only some tasks were recorded, and what others free is not in the trace"},
        {"lost-stretch", "lost", "events were lost after they had been allocated, their frees may be among them"},
-       {"incomplete-trace", "incomplete", "events are missing from the trace, nobody knows of which time"},
+       {"incomplete-trace", "incomplete", "events are missing from the trace, at unknown times"},
        {"reallocated", "reused",
         "others of the same call site and size were allocated again while they looked live: their frees are not "
         "traced"},

@@ -50,7 +50,7 @@ struct GroupHistory {
   Lifetimes ages;                             // of what is live at the end, by allocation
   std::uint64_t oldest_ns = 0;                // the greatest of these ages
   std::array<LiveCount, kDoubts> doubtful{};
-  // Of the group's call sites and sizes: how many allocations were given an address that looked live, of how many.
+  // For the group's call sites and sizes: allocations at an address that looked live, and all allocations.
   std::uint64_t reallocated = 0;
   std::uint64_t reallocated_of = 0;
   std::string_view untraced_path;  // the sentence of the table; empty: none
@@ -68,7 +68,7 @@ using SharedHistory = std::shared_ptr<const GroupHistory>;  // null: not followe
 
 struct TimeAxis {
   std::uint64_t start_ns = 0;
-  std::uint64_t end_ns = 0;  // of the recording, as far as the trace tells
+  std::uint64_t end_ns = 0;  // of the recording, as far as known
   std::uint64_t width_ns = 1;
   std::size_t buckets = 0;
 
@@ -82,8 +82,7 @@ struct TimeAxis {
 struct Histories {
   // Groups beyond are not followed.
   static constexpr std::size_t kMostGroups = 4096;
-  // What is allocated less often rises in fewer steps than any growth has (analysis/series/trend): it need not be
-  // followed.
+  // With fewer allocations, a group has fewer steps than any growth (analysis/series/trend): it is not followed.
   static constexpr std::uint64_t kFewestAllocations = 4;
 
   TimeAxis axis;
@@ -92,8 +91,8 @@ struct Histories {
   std::uint64_t bytes_not_followed = 0;           // live in them
   std::vector<TimeSeriesPoint> reclaimable_slab;  // of the slab allocator, what SReclaimable counts
   std::vector<TimeSeriesPoint> page_backed_slab;  // and what no line for slabs counts: large kmallocs
-  // Every page allocated less every page freed, also of older allocations; where the trace tells of it, those that left
-  // the zones' lists of free pages less those that came back.
+  // Pages allocated less pages freed, also of older allocations. If the trace has these events: pages that left the
+  // zones' lists of free pages less those that came back.
   std::vector<TimeSeriesPoint> page_frames;
   bool frames_of_zones = false;
   std::uint64_t lost_until_ns = 0;       // the end of the last stretch in which events were lost; 0: none

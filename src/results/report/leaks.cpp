@@ -21,7 +21,7 @@ Cell given(const LeakRow& row, std::uint64_t bytes) {
 
 constexpr std::array kLeaksColumns = {
     Column<LeakRow>{"name", "Name", Unit::text, 0,
-                    [](const LeakRow& row) { return Cell{std::string_view(row.group.name)}; }, "what the group is of"},
+                    [](const LeakRow& row) { return Cell{std::string_view(row.group.name)}; }, "the group"},
     Column<LeakRow>{"growth", "Growth", Unit::bytes_per_s, 0,
                     [](const LeakRow& row) { return of_trend(row.trend, row.trend.bytes_per_s); },
                     "how fast its live bytes grow: the median of the slopes between all pairs of 16 stretches of time"},
@@ -30,7 +30,7 @@ constexpr std::array kLeaksColumns = {
                     "the same without what may be freed already"},
     Column<LeakRow>{"confidence", "Sure", Unit::percent, 4,
                     [](const LeakRow& row) { return of_trend(row.trend, 100 * row.trend.confidence); },
-                    "how seldom what comes and goes at random grows less than this"},
+                    "probability that random allocation grows less than this"},
     Column<LeakRow>{"low", "At least", Unit::bytes_per_s, 11,
                     [](const LeakRow& row) { return of_trend(row.trend, row.trend.low); },
                     "the low end of the interval that holds the growth with a confidence of 95 %"},
@@ -48,7 +48,7 @@ constexpr std::array kLeaksColumns = {
                     "of them, bytes that may be freed already"},
     Column<LeakRow>{"certain", "Certain", Unit::bytes, 10,
                     [](const LeakRow& row) { return given(row, row.certain_bytes()); },
-                    "of them, bytes that nothing speaks against"},
+                    "of them, bytes without a sign of a missed free"},
     Column<LeakRow>{"oldest", "Oldest", Unit::duration, 7,
                     [](const LeakRow& row) { return Cell{row.group.history->oldest_ns}; },
                     "age of the oldest live allocation"},
@@ -62,7 +62,7 @@ constexpr std::array kLeaksColumns = {
                     "why most of the uncertain ones are"},
     Column<LeakRow>{"verdict", "Verdict", Unit::text, 1,
                     [](const LeakRow& row) { return Cell{describe(row.verdict).id}; },
-                    "what is said of its growth; the surest first, then the fastest"},
+                    "the verdict on its growth; the surest first, then the fastest"},
 };
 
 constexpr std::array<LeakVerdictText, 8> kVerdicts = {

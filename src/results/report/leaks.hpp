@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `leaks` finds: what is live at the end of a trace, by how it grew. The definitions are those of
+// The result of `leaks`: memory that is live at the end of a trace, by its growth. The definitions are those of
 // docs/formats/leaks-json.md.
 #pragma once
 

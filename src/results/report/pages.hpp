@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `pages` finds: plain data. The definitions are those of docs/formats/pages-json.md.
+// The result of `pages`: plain data. The definitions are those of docs/formats/pages-json.md.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct EventsAndPages {
   }
 };
 
-// What one task, or interrupts of one kind, did.
+// Sums of one task, or of interrupts of one kind.
 struct PageTaskRow {
   std::string task;                 // "find-153", "[softirq]"
   std::string comm;                 // "find", "[softirq]"
@@ -96,8 +96,8 @@ struct PagesResult {
   unsigned pageblock_order = 0;            // below it a fallback fragments
   bool pageblock_order_assumed = false;    // the trace does not say: that of the architecture's huge page
   std::optional<unsigned> nodes;           // NUMA nodes with CPUs; empty: the trace does not say
-  // What to raise vm.min_free_kbytes by when fragmentation is severe; for one node where their number is not known
-  // (Documentation/trace/events-kmem.rst). Empty: it is not severe.
+  // The amount by which to raise vm.min_free_kbytes if fragmentation is severe (Documentation/trace/events-kmem.rst);
+  // for one node if their number is unknown. Empty: it is not severe.
   std::optional<std::uint64_t> min_free_kbytes_step;
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count
   Findings findings;

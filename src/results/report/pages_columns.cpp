@@ -31,7 +31,7 @@ constexpr std::array kTaskColumns = {
                  "allocations that succeeded (mm_page_alloc)"},
     Column<Task>{"allocated-pages", "Pages", Unit::count, 0, pages_of<&Task::allocated>, "pages they gave"},
     Column<Task>{"live", "Live", Unit::count, 3, number<&Task::live_pages>,
-                 "pages allocated by the task that nobody has freed when the trace ends"},
+                 "pages allocated by the task and not freed by the end of the trace"},
     Column<Task>{"failed", "Failed", Unit::count, 2, events_of<&Task::failed>, "allocations that got no page"},
     Column<Task>{"failed-pages", "pages", Unit::count, 30, pages_of<&Task::failed>, "pages they asked for"},
     Column<Task>{"locked", "Locked", Unit::count, 7, events_of<&Task::zone_locked>,
@@ -99,7 +99,7 @@ constexpr std::array kFallbackColumns = {
 using Failure = PageFailureRow;
 constexpr std::array kFailureColumns = {
     Column<Failure>{"task", "Task", Unit::text, 0, [](const Failure& row) { return Cell{std::string_view(row.task)}; },
-                    "who asked"},
+                    "the requesting task"},
     Column<Failure>{"order", "Order", Unit::order, 1, number<&Failure::order>, "2^order pages were asked for"},
     Column<Failure>{"gfp", "GFP flags", Unit::address, 8, number<&Failure::gfp_flags>, "flags of the request"},
     Column<Failure>{"gfp-names", "Names", Unit::text, 3,

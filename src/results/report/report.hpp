@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `report` finds: plain data, complete, nothing to look up elsewhere. All sizes in bytes, all times in
+// The result of `report`: plain data, complete, nothing to look up elsewhere. All sizes in bytes, all times in
 // nanoseconds. The definitions are those of docs/formats/report-json.md.
 #pragma once
 
@@ -30,7 +30,7 @@ struct TraceSummary {
   unsigned cpus = 0;
   std::string clock;
   bool clock_in_ns = true;           // false: all times are ticks of something else
-  std::vector<std::string> buffers;  // whose events are counted; "" is the top one
+  std::vector<std::string> buffers;  // with counted events; "" is the top one
   std::uint64_t first_ns = 0;        // of the events that passed the filter
   std::uint64_t duration_ns = 0;     // from the first to the last of them
   std::uint64_t recorded_ns = 0;     // how long was recorded, within --time: rates are of this
@@ -39,7 +39,7 @@ struct TraceSummary {
   std::uint64_t user_stacks = 0;  // different stacks of user programs, likewise
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
-  bool lost_at_least = false;      // of some losses nobody knows how many events they were: each counts as one
+  bool lost_at_least = false;      // the size of some losses is unknown: each counts as one
   bool lost_of_any_task = false;   // those of no known CPU: some tasks were recorded, and they may be of others
   bool loss_known = true;          // false: the trace is damaged or was cut off, more may have been lost
   std::string missing_cpus;        // that have no data in it, "CPU 1, CPU 3"; empty: none is known to be missing
@@ -48,13 +48,13 @@ struct TraceSummary {
   bool complete = true;            // false: reading was interrupted, the rest of the trace is not counted
 };
 
-// What happened within --time, whatever events are selected.
+// All events within --time, selected or not.
 struct Activity {
   std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" → count
   std::array<bool, kAllocators> allocated{};                  // by Allocator: whether anything was, or failed to be
 };
 
-// Of one allocator whose allocations are told by address. Bytes are those of Event.
+// Totals of an allocator with allocations identified by address. Bytes are those of Event.
 struct AllocatorTotals : AllocationSums {
   std::uint64_t frees = 0;  // matched or not
   std::uint64_t unmatched_frees = 0;
@@ -70,9 +70,9 @@ struct SlabTotals : AllocatorTotals {
   std::optional<std::uint64_t> cross_node_allocations;  // empty: the trace does not say which CPU is on which node
 };
 
-// Of pages, told by frame: freed and live bytes are those of frames that were allocated in the trace. An allocation
-// ends when its first page is freed. `frees` are free events, of which one may free several allocations, and several
-// one.
+// Totals of pages, identified by frame: freed and live bytes are those of frames that were allocated in the trace. An
+// allocation ends when its first page is freed. `frees` are free events: one may free several allocations, and several
+// may free one.
 struct PageTotals : AllocatorTotals {};
 
 struct PageOrderRow {
@@ -84,7 +84,7 @@ struct PageOrderRow {
   std::uint64_t live_bytes = 0;  // of allocations of this order, what is left of them
 };
 
-// What is wrong with pairs of events, by their two call sites.
+// Errors in pairs of events, by their two call sites.
 struct AnomalyRow {
   Imperfection kind{};
   Allocator allocator = Allocator::slab;
@@ -106,13 +106,13 @@ struct ReportResult {
   AllocatorTotals vmalloc;  // areas of addresses: vmalloc, vmap, ioremap and whatever else maps into that range
   MemoryState memory;
   std::vector<PageOrderRow> page_orders;                         // by order
-  std::vector<GroupKey> by;                                      // what groups are of
+  std::vector<GroupKey> by;                                      // keys of the groups
   std::vector<GroupTable> groups;                                // of allocators with events that a key applies to
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred
   std::vector<AnomalyRow> anomaly_sites;                         // the same by call sites, most frequent first
   OlderObjectsOfTrace older;                                     // slab objects from before the trace
-  Findings findings;                                             // what the source found: damage, loss
-  std::optional<Histories> histories;                            // where ReportRequest::history asks for them
+  Findings findings;                                             // by the source: damage, loss
+  std::optional<Histories> histories;                            // if ReportRequest::history is set
   std::optional<TrafficOverTime> traffic;                        // likewise, ReportRequest::traffic
 };
 

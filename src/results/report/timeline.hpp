@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `timeline` finds: how live bytes and rates went, and how the kernel's own account compares. The definitions are
-// those of docs/formats/timeline-json.md.
+// The result of `timeline`: live bytes and rates over time, and the kernel's own account beside them. The definitions
+// are those of docs/formats/timeline-json.md.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct Timeline {
   bool knows_bytes = true;
 };
 
-// What the kernel says, and what the trace explains of it, from the first to the last sample that has the value.
+// The change by the kernel's account, and the part that the trace explains, from the first to the last sample with the
+// value.
 struct Balance {
   MemorySource source = MemorySource::meminfo;
   std::string name;  // "SUnreclaim", "dentry"
@@ -29,7 +30,7 @@ struct Balance {
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
   std::int64_t explained = 0;  // bytes, growing as the kernel's value grows
-  std::string_view of_what;    // what `explained` is, and why it may differ
+  std::string_view of_what;    // the meaning of `explained`, and why it may differ
 };
 
 struct TimelineResult {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What allocations did in which stretch of a trace's time, fine enough to be added up again for any stretch.
+// Traffic of allocations by stretch of a trace's time, fine enough to be summed for any longer stretch.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,7 @@
 
 namespace kmt {
 
-// Modulo 2^64: sizes are those of the trace, which may say anything, and what two events tell twice is taken back where
-// the second one tells it.
+// Modulo 2^64: a trace may contain any sizes, and a duplicate event is taken back at the second one.
 struct TrafficCounts {
   std::uint64_t allocations = 0;
   std::uint64_t requested = 0;  // bytes
@@ -41,10 +40,10 @@ struct Traffic {
   TrafficCounts counts;
 };
 
-// Of one group, by bucket.
+// Traffic of one group, by bucket.
 using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null: not kept
 
-// Of the slab allocator: what was asked for, and what was given.
+// Requested and given bytes of the slab allocator.
 struct SizeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   std::uint64_t requested = 0;
@@ -53,7 +52,7 @@ struct SizeTraffic {
   std::uint64_t allocations = 0;
 };
 
-// Of frees, by how long what they freed had lived: 2^octave ns and more (octave 0: from 0 on), less than twice that.
+// Frees by lifetime of the freed allocation: 2^octave ns and more (octave 0: from 0 on), less than twice that.
 struct LifetimeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   Allocator allocator = Allocator::slab;
@@ -63,7 +62,7 @@ struct LifetimeTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Of frees, by who had allocated and who freed.
+// Frees by the CPUs that allocated and freed.
 struct CpuTraffic {
   Allocator allocator = Allocator::slab;
   unsigned from = 0;

@@ -18,7 +18,7 @@ enum class MemorySource : std::uint8_t {
   slabinfo_pages,    // bytes of the pages of a cache
 };
 
-// What documents call it.
+// Its name in documents.
 inline std::string_view id_of(MemorySource source) {
   constexpr std::array<std::string_view, 5> kIds = {"meminfo", "vmstat", "vmstat-rate", "slabinfo-objects",
                                                     "slabinfo-pages"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Every number by which reports, series of snapshots, the fleet and `investigate` judge growth. Values marked "chosen"
-// were set by judgement and are held by the unit tests of analysis/growth; no measurement stands behind them.
+// were set by judgement, not measured, and are held by the unit tests of analysis/growth.
 #pragma once
 
 #include <array>
@@ -38,10 +38,10 @@ struct Thresholds {
   double shortest_watch = 10;             // seconds: needs 16 values of states and samples that were drawn; chosen
   double shortest_recording = 0.1;        // of the time: a shorter one takes what lives longer for growth; chosen
   double shortest_recording_seconds = 1;  // likewise, without samples
-  double ended_early = 0.9;               // what was followed for a smaller part of the time ended early; chosen
+  double ended_early = 0.9;               // memory followed for a smaller part of the time ended early; chosen
 
   // A cache and those who take from it. Slabs are shared, so their rates agree only roughly; chosen.
-  double enough_of_rate = 0.4;  // a cache that grows by this part of a finding's rate bears it out
+  double enough_of_rate = 0.4;  // a cache that grows by this part of a finding's rate confirms it
   double too_slow = 0.8;        // one whose whole interval is below this part of it does not grow so
   double differs_least = 0.5;   // two copies differ about as much between these factors
   double differs_most = 2;
@@ -72,13 +72,13 @@ struct Thresholds {
   double much_explained = 0.5;         // of what something grows by: of less hardly anything is
   double least_beside = 0.2;           // of the fastest: what grows more slowly may come with it, as objects with files
 
-  // What the kernel keeps for a recording comes as one step while that is set up.
+  // The kernel's memory for a recording comes as one step during its set-up.
   double recorders_jump = 0.8;            // of the rise, and the rise of that
   double recorders_other_moves = 0.3;     // of the jump
   double longest_setup = 0.25;            // of the time: a longer line between its ends would look like even growth
   double seconds_to_end_recording = 0.5;  // until the kernel has freed it again
 
-  // What a recording is narrowed to: all that may grow, so less is asked than of a finding; chosen.
+  // A recording covers everything that may grow: the limits are lower than for a finding; chosen.
   std::uint64_t fewest_samples_to_record = 3;
   double least_of_each_half = 0.15;  // of the rise: else it is a burst
   double confidence_to_record = 0.9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `simulate` finds: the memory that models of slab allocators hold for a trace's objects. The definitions are
+// The result of `simulate`: the memory that models of slab allocators hold for a trace's objects. The definitions are
 // those of docs/formats/simulate-json.md. Bytes, unless said.
 #pragma once
 
@@ -58,15 +58,15 @@ struct SimulatedHeap {
   std::vector<HeldMemory> series;  // at the end of each bucket
 };
 
-// Bytes: for less nobody makes a cache.
+// Bytes: smaller savings do not justify a cache.
 inline constexpr std::uint64_t kLeastSaving = 4096;
 
 // A cache or a class that the kernel does not have.
 struct CacheSuggestion {
-  std::string function;            // whose allocations get a cache; empty: a class for all
+  std::string function;            // its allocations get a cache; empty: a class for all
   std::uint64_t above_bytes = 0;   // requests of more than that
   std::uint64_t object_bytes = 0;  // up to this
-  std::uint64_t class_bytes = 0;   // what they get now
+  std::uint64_t class_bytes = 0;   // their present size
   std::vector<std::string> from;   // recorded caches that lose them
   std::vector<std::string> sites;  // of a class: who uses it most
   std::uint64_t allocations = 0;
@@ -114,7 +114,7 @@ struct SlabinfoComparison {
   std::vector<SlabinfoCache> lines;   // that changed, or should have; largest error first
 };
 
-// Of a cache's objects, those that ended where their address was given again.
+// Objects of a cache whose end is known only because their address was allocated again.
 struct UnseenFrees {
   std::string cache;
   std::uint64_t objects = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a series of snapshots shows: how each line, cache, caller, site and cgroup went. The definitions are those of
+// A series of snapshots: values of each line, cache, caller, site and cgroup over time. The definitions are those of
 // docs/formats/series-json.md.
 #pragma once
 
@@ -21,9 +21,9 @@ struct SnapshotRow {
   unsigned depth = 0;
   bool counted = true;              // false: a remark of the balance sheet
   bool judged = true;               // false: it says nothing of the kernel's own memory
-  std::size_t first = 0;            // the snapshot that its values begin with: before it, nothing told of such
+  std::size_t first = 0;            // the snapshot of its first value
   std::vector<double> values;       // bytes, of each snapshot from then on
-  std::vector<double> reclaimable;  // of each of these, what the kernel takes back, as far as it tells
+  std::vector<double> reclaimable;  // the reclaimable part of each, as far as known
   Trend trend;                      // from the first value that is not 0 on; of what is judged
   LeakVerdict verdict = LeakVerdict::too_short;
 
@@ -41,7 +41,7 @@ struct SnapshotSeries {
   std::size_t stored = 0;                 // in the file
   std::size_t damaged = 0;                // of them, cannot be read
   std::vector<std::string> damage;        // of the file, besides its snapshots
-  bool finished = true;                   // false: whoever wrote it did not come to its end
+  bool finished = true;                   // false: writing was cut short
   double threshold_bytes_per_s = 0;
   double confidence_needed = 0;   // of evenness, for certain growth: the more rows are judged, the more
   std::size_t judged = 0;         // rows

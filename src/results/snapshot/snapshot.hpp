@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the kernel's memory is: a balance sheet, and what its largest lines are made of.
+// Use of the kernel's memory: a balance sheet, and the parts of its largest lines.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct SlabCacheUse {
   std::uint64_t slabs = 0;
   const SlabAttributes* attributes = nullptr;  // of the same result; null: not known
 
-  // Of an object, without padding where that is known.
+  // Bytes of an object, without padding if known.
   std::uint64_t asked_bytes() const {
     return attributes != nullptr ? std::min(attributes->object_bytes.value_or(object_bytes), object_bytes)
                                  : object_bytes;
@@ -66,11 +66,11 @@ struct SnapshotResult {
 
 std::span<const Column<SlabCacheUse>> slab_cache_columns();
 
-// What a cgroup's files say of the kernel's memory for it, its children's included. Empty: they do not.
+// The kernel's memory for a cgroup and its children, by its files. Empty: unknown.
 std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup);
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup);
 
-// What can be compared from snapshot to snapshot.
+// Parts that can be compared between snapshots.
 enum class SnapshotPart : std::uint8_t {
   balance_sheet,
   slab_caches,
@@ -117,7 +117,7 @@ struct SnapshotDiff {
   std::vector<SnapshotChange> cgroups;
   std::vector<SnapshotChange> slab_allocations;  // counts of objects
   std::vector<SnapshotChange> page_owners;
-  std::vector<SnapshotPart> not_compared;  // what only one has, or one not all of
+  std::vector<SnapshotPart> not_compared;  // missing or incomplete in one of the two
 };
 
 }  // namespace kmt

@@ -85,7 +85,7 @@ function functionTable(app: App, { graph }: Calls, allocators: AllocatorName[]):
       {
         key: 'calls',
         title: 'Calls',
-        help: 'how often, where the begin is in the trace',
+        help: 'number of calls whose start is in the trace',
         value: (row) => row.calls,
         text: (row) => count(row.calls),
       },

@@ -20,7 +20,7 @@ export const kMetricTitles: Record<Metric, { title: string; help: string }> = {
   allocated: { title: 'Allocated', help: 'bytes given' },
   live: { title: 'Live', help: 'bytes live at the end' },
   peak: { title: 'Peak', help: 'bytes live when most was live' },
-  wasted: { title: 'Wasted', help: 'bytes given that nobody asked for' },
+  wasted: { title: 'Wasted', help: 'bytes given beyond the request' },
   hits: { title: 'Hits', help: 'allocations' },
 };
 

@@ -109,7 +109,7 @@ function totalsTable(app: App): HTMLElement {
       column('frees', 'Frees', count, 'of what was allocated in the trace'),
       column('requested', 'Requested', bytes),
       column('allocated', 'Allocated', bytes),
-      column('wasted', 'Wasted', bytes, 'bytes given that nobody asked for'),
+      column('wasted', 'Wasted', bytes, 'bytes given beyond the request'),
       column('live', 'Live bytes', bytes, 'not freed at the end'),
       column('peak', 'Peak', bytes, 'most bytes live at one time'),
       column('peakAt', 'Peak at', clock, 'since the first event'),
