@@ -179,7 +179,7 @@ class Investigate(LiveTest):
         # Their root is not the one that the files are for, which are there all the same.
         apart = unseen([*nobody, 'unshare', '-Ur'])
         for what in (slabs, trace):
-            self.assertIn('outside of this user namespace', apart[what]['how'])
+            self.assertIn('outside this user namespace', apart[what]['how'])
         self.assertIn('Permission denied', apart[slabs]['why'])
 
     def test_ends_at_once_with_what_it_has(self):

@@ -151,7 +151,7 @@ class Anonymous(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path('a.kmt')))
         done = run('convert', '--anonymise', '--key', '/dev/urandom', data('s390x/trace.dat'), self.path('a.kmt'))
         self.assertEqual(done.returncode, 2)
-        self.assertIn('is no file', done.stderr)
+        self.assertIn('is not a file', done.stderr)
 
 
 def sums(path):

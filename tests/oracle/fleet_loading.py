@@ -136,15 +136,15 @@ class Loading:
             self.addCleanup(server.query, "ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-02-01'")
         for began in ('2025-02-01T10:00:00Z', '2025-02-01T11:00:00Z'):
             self.assertNotIn('same time', load(self.urls[0], path, 'form', began))
-        self.assertIn('another trace of form of the same time is there',
+        self.assertIn('another trace of form of the same time is loaded already',
                       load(self.urls[0], path, 'form', began, '--cpu', '0'))
 
     def test_again(self):
         """Neither a second load nor one of another level doubles anything."""
         path, began = HOSTS['web1']
         before = fleet(self.urls[0], 'report', '--by', 'host')
-        self.assertIn('there already', load(self.urls[0], path, 'web1', began))
-        self.assertIn('there already', load(self.urls[1], path, 'web1', began, level='aggregates'))
+        self.assertIn('loaded already', load(self.urls[0], path, 'web1', began))
+        self.assertIn('loaded already', load(self.urls[1], path, 'web1', began, level='aggregates'))
         self.assertEqual(before, fleet(self.urls[0], 'report', '--by', 'host'))
 
     def test_what_two_loaders_stored_is_merged(self):

@@ -203,7 +203,7 @@ class CurrentEngine(Case):
 
     def test_again(self):
         path, began = HOSTS['web1']
-        self.assertIn('there already', load(self.url, path, 'web1', began))
+        self.assertIn('loaded already', load(self.url, path, 'web1', began))
 
 
 def rounded(value):

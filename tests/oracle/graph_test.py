@@ -539,7 +539,7 @@ class MadeTraces(unittest.TestCase):
         self.assertIn([f'{name}+0x{at:x}' for name, at in (('kmem_cache_alloc', 1), ('b', 1), ('a', 1))],
                       [[frame['symbol'] for frame in row['keys']['stack']] for row in stacks['groups']['slab']['rows']])
         done = run('export', data('amd64/trace.dat'), '--to', 'collapsed', '--call-paths')
-        self.assertIn('holds no calls', done.stderr)
+        self.assertIn('has no calls', done.stderr)
 
     def test_limit_keeps_the_first(self):
         """Calls that took long enough: other open calls take no place."""
@@ -593,7 +593,7 @@ class NoCalls(unittest.TestCase):
         for form in ('csv', 'collapsed', 'perfetto', 'chrome'):
             done = run('export', data('amd64/trace.dat'), '--to', form, '--call-paths')
             self.assertEqual(0, done.returncode, done.stderr)
-            self.assertEqual(1, str(done.stderr).count('the trace holds no calls'), form)
+            self.assertEqual(1, str(done.stderr).count('the trace has no calls'), form)
 
 
 if __name__ == '__main__':

@@ -145,7 +145,7 @@ class Graph(unittest.TestCase):
             # A memory event that interrupts the BPF program of its kind may be missed, with a message. So may a call that
             # interrupts the program of another call.
             self.assertRegex(said, {'bpf': r'Nothing was lost|\b\d{1,2} events? (was|were) lost', 'ftrace': 'Nothing was lost',
-                                    'kprobe': 'Nothing was lost|the kernel says to have missed'}[BACKEND])
+                                    'kprobe': 'Nothing was lost|that the kernel missed'}[BACKEND])
         self.assertIn('Recording calls of 1 function; Ctrl+C ends it', self.text('all.err'))
         self.assertIn('kept.kmt: ', self.text('text.err'))
         self.assertNotIn('/tmp/kmemtrace-', self.text('json.err'))
