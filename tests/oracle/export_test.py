@@ -451,7 +451,7 @@ class Writing(Case):
             for path, lost in ((data('s390x/trace.lost.dat'), True), (data('amd64/trace.dat'), False)):
                 done = run(*command, *output, path)
                 self.assertEqual(0, done.returncode, done.stderr)
-                self.assertEqual(lost, 'the trace is incomplete: events that the ring buffer' in done.stderr, command)
+                self.assertEqual(lost, 'the trace is incomplete: events were overwritten' in done.stderr, command)
 
     def test_an_open_file_is_written_as_it_is(self):
         """Standard output may be a file that a shell appends to."""

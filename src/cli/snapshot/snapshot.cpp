@@ -48,8 +48,8 @@ constexpr const char* kSnapshotFooter = R"(Examples:
                                                  what grows in an hour; also report, timeline and diff
 
 Nothing is traced: a snapshot reads the kernel's own counters once. The lines of the balance sheet that are not
-indented add up to MemTotal. "What nobody accounts for" are pages that were taken straight from the page allocator and
-that the kernel does not count: buffers of pipes, sockets and rings, drivers' memory.
+indented add up to MemTotal. Unaccounted memory is pages that were taken straight from the page allocator and that the
+kernel does not count: buffers of pipes, sockets and rings, drivers' memory.
 
 Other sections depend on the kernel's configuration and boot parameters; missing ones are listed with advice. Some files are readable by root only.
 

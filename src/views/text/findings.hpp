@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// A section of lines "  12,000  an object that was allocated before the trace began is freed", worst first; both lists
+// A section of lines "  12,000  an object from before the trace was freed", worst first; both lists
 // together. Kinds that neither has are left out, and lost events, which lost_line() tells of. Empty when there is
 // nothing to tell.
 // `lossy`: events are missing, and pairs may only look wrong.

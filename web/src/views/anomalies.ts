@@ -17,7 +17,7 @@ const kKinds: Record<string, string> = {
   allocated_less_than_requested: 'an allocation that got fewer bytes than it asked for',
   freed_by_another_family: 'a kmalloc object freed by kmem_cache_free, or the other way round',
   freed_by_another_cache: 'an object freed to another slab cache than its own',
-  impossible_order: 'a page event of an order that no kernel allocates',
+  impossible_order: 'a page event has an order that no kernel allocates',
   failed_allocation: 'an allocation that gave nothing',
 };
 

@@ -39,7 +39,7 @@ TEST(TextReport, TellsMachineTotalsAndAnomaliesInWords) {
   EXPECT_TRUE(has(text, "1.500 s from 12.000000345 on clock mono"));
   EXPECT_TRUE(has(text, "1,234: kmalloc 700, kfree 534"));
   EXPECT_TRUE(has(text, "lost       nothing"));
-  EXPECT_TRUE(has(text, "5  an object that was allocated before the trace began is freed"));
+  EXPECT_TRUE(has(text, "5  an object from before the trace was freed"));
   EXPECT_TRUE(has(text, "unknown  the trace does not say which CPU is on which node"));
   EXPECT_TRUE(has(text, "3  allocations got NULL"));
 }
