@@ -14,7 +14,7 @@ namespace kmt {
 namespace {
 
 std::string bytes_text(double bytes) {
-  constexpr double kMost = 1e18;  // an evidence.json may have any number; 64 bits hold this one
+  constexpr double kMost = 1e18;  // evidence.json may hold any number; this one fits into 64 bits
   return humane_bytes(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kMost)));
 }
 
@@ -36,7 +36,7 @@ std::string said_of_late(const StateGrowth& state) {
                      bytes_text(state.late->bytes_per_s), from_to(state));
 }
 
-// Why no call site is named for what surely grows.
+// Why no call site is named for confirmed growth.
 std::string why_unnamed(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (judgement.seen_seconds == 0) return ". Its allocator was not found: allocations could not be seen.";
@@ -48,7 +48,7 @@ std::string why_unnamed(const InvestigationResult& result) {
                      result.conclusion.followed_briefly ? ", and " + followed : "");
 }
 
-// Without the end of the first sentence's full stop, what grows first.
+// The sentence about the fastest growth. It has no full stop if more follows.
 std::string said_of_growth(const InvestigationResult& result) {
   const Conclusion& conclusion = result.conclusion;
   if (conclusion.sure_findings == 1) return "One thing in the kernel's memory surely grows.";
@@ -81,7 +81,7 @@ std::string said_of_others(const Conclusion& conclusion, const std::vector<State
   return out;
 }
 
-// No growth above the threshold; something may surely grow more slowly.
+// No growth above the threshold; slower growth may be confirmed.
 std::string said_of_none(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (!result.conclusion.state)
@@ -150,7 +150,7 @@ std::string why_unclear(const InvestigationResult& result) {
   return "neither allocations nor the kernel's account of slab caches could be seen, only sums";
 }
 
-// Empty: no two states are known.
+// Empty if fewer than two states are known.
 std::string said_of_difference(const InvestigationResult& result) {
   const std::vector<StateGrowth>& states = result.judgement.states;
   if (states.empty()) return {};

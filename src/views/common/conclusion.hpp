@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an investigation comes to, in words: the page, the text and the JSON have the same sentences.
+// The result of an investigation in words: HTML, text and JSON have the same sentences.
 #pragma once
 
 #include <string>
@@ -9,7 +9,6 @@
 
 namespace kmt {
 
-// The conclusion in a sentence or two.
 std::string conclusion_words(const InvestigationResult& result);
 std::string words_of(const Reason& reason);
 std::string_view words_of(NoAccount why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which part of a comparison is shown, in which order; the same for text and JSON.
+// The part of a comparison to show, and its order; the same for text and JSON.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 namespace kmt {
 
 struct DiffOptions {
-  const Column<GroupRow>* sort = find_group_column("allocated");  // of diff_columns(): by the size of its change
-  std::vector<const Column<GroupRow>*> columns;                   // beside that one, for text; empty: the usual ones
-  std::size_t limit = 20;                                         // changed groups of each table; 0: all
+  const Column<GroupRow>* sort = find_group_column("allocated");  // from diff_columns(): by the size of the change
+  std::vector<const Column<GroupRow>*> columns;                   // shown beside `sort` in text; empty: the defaults
+  std::size_t limit = 20;                                         // changed groups per table; 0: all
   Noise noise;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One event in words, for formats that hold all of them. Names are made printable once each and kept.
+// One event in words, for formats with a record for each event. Caches printable names.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,32 @@ namespace kmt {
 // "allocation", "failed", "free" …: docs/formats/export.md; empty for events that neither allocate nor free.
 std::string_view outcome_text(Outcome outcome);
 
-// What an event says; empty where it does not, or its kind has no such field.
+// The fields of an event; empty if the event or its kind does not have one.
 struct EventFields {
   std::string_view name;       // "kmalloc"
   std::string_view allocator;  // "slab"
   std::string_view task;
   std::string_view cache;
-  std::string_view symbol;  // of the call site
+  std::string_view symbol;
   std::string_view gfp_flags;
   std::string_view migrate_type;
-  std::optional<std::uint64_t> address;  // of pages the number of the first frame
+  std::optional<std::uint64_t> address;  // for pages the number of the first frame
   std::optional<std::uint64_t> bytes_requested;
   std::optional<std::uint64_t> bytes_allocated;
-  std::optional<std::uint64_t> call_site;  // its address
+  std::optional<std::uint64_t> call_site;  // an address
   std::optional<unsigned> order;
   std::optional<int> node;
-  std::uint32_t allocation = 0;  // that begins, fails, or is freed: of pages the first of them; 0: none
+  std::uint32_t allocation = 0;  // started, failed or freed (of several, the first); 0: none
   std::optional<std::uint64_t> lifetime_ns;
 };
 
 class EventNames {
  public:
-  // Both must outlive this.
+  // Keeps references to both.
   EventNames(const TraceInfo& info, const SymbolNames& symbols) : info_(info), symbols_(symbols) {}
 
   EventFields fields_of(const StreamedEvent& event);
-  // Gives the symbols of its frames, innermost first; of a program's with the object: "main (make)".
+  // Appends the symbols of the frames, innermost first; symbols of programs with the object: "main (make)".
   template <typename Give>
   void stack(StackId id, Give&& give) {
     for (const std::uint64_t address : info_.tables.stacks[id]) give(symbol(address));
@@ -51,7 +51,7 @@ class EventNames {
   const std::string& symbol(std::uint64_t address);
   const std::string& user_symbol(std::uint64_t frame);  // of TraceCode::user
   std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
-  const std::string& printable_text(std::string_view text);  // looked up by where it lies, so for texts that stay
+  const std::string& printable_text(std::string_view text);  // keyed by its address
 
  private:
   const std::string& gfp_text_of(std::uint32_t flags);
@@ -62,7 +62,7 @@ class EventNames {
   std::unordered_map<std::uint64_t, std::string> user_symbols_;
   std::unordered_map<std::uint32_t, std::string> gfp_texts_;
   std::unordered_map<int, std::string> migrate_types_;
-  std::unordered_map<const char*, std::pair<std::string, std::string>> texts_;  // as they are, and as they are shown
+  std::unordered_map<const char*, std::pair<std::string, std::string>> texts_;  // original and printable text
 };
 
 }  // namespace kmt

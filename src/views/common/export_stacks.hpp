@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports by stack for viewers of profiles: docs/formats/export.md.
+// Reports by stack for profile viewers: docs/formats/export.md.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace kmt {
 
-// For `go tool pprof`: gzipped, a sample type for each metric that may be added up. Labels: allocator, cache, comm.
+// For `go tool pprof`: gzipped, a sample type for each metric whose values add up. Labels: allocator, cache, comm.
 std::string pprof_export(const StackProfile& profile);
-// The file format of speedscope, version 0.0.1 of its schema: a profile for each metric.
+// The file format of speedscope, schema version 0.0.1: a profile for each metric.
 std::string speedscope_export(const StackProfile& profile);
 // The processed profile of Firefox Profiler, version 49: a thread for each metric.
 std::string firefox_export(const StackProfile& profile);

@@ -13,7 +13,7 @@ void add_to_tree(FlameNode& root, const StackProfile& profile, StackMetric metri
     FlameNode* node = &root;
     const auto add = [&](FlameNode& to) {
       FlameSum& sum = to_base ? to.base : to.own;
-      sum.value += std::min(value, std::numeric_limits<std::uint64_t>::max() - sum.value);  // sizes may say anything
+      sum.value += std::min(value, std::numeric_limits<std::uint64_t>::max() - sum.value);
       ++sum.samples;
     };
     const auto enter = [&](std::uint32_t frame) {

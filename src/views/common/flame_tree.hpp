@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stacks with common beginnings as a tree of functions.
+// Stacks that share outer frames, as a tree of functions.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace kmt {
 
 struct FlameSum {
   std::uint64_t value = 0;
-  std::uint64_t samples = 0;  // that it is of
+  std::uint64_t samples = 0;  // number of samples
 };
 
 struct FlameNode {
   Allocator allocator = Allocator::slab;
-  bool of_user = false;  // a program's function, not the kernel's
-  FlameSum own;          // of all that is below, too
-  FlameSum base;         // the same, of the trace that is compared with
-  // By name: stacks of two traces lie at the same places.
+  bool of_user = false;  // a function of a program, not of the kernel
+  FlameSum own;          // includes all children
+  FlameSum base;         // likewise, for the trace to compare with
+  // Keyed by name, so that the stacks of two traces match.
   std::map<std::string, FlameNode> children;
 };
 
-// Adds a profile's samples to `own`, or to `base`. The allocator comes first in any case.
+// Adds the samples of a profile to `own` or to `base`. The allocator is always the outermost level.
 void add_to_tree(FlameNode& root, const StackProfile& profile, StackMetric metric, bool callers_first, bool to_base);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which part of what a fleet's server tells is shown, in which order; the same for text and JSON.
+// The part of a fleet server's answer to show, and its order; the same for text and JSON.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 namespace kmt {
 
 struct FleetOptions {
-  const Column<FleetRow>* sort_report = nullptr;     // never null where a report is shown
-  const Column<FleetLeakRow>* sort_leaks = nullptr;  // likewise
-  const Column<GroupRow>* sort_diff = nullptr;       // likewise
-  std::size_t limit = 20;                            // rows of each table; 0: all
+  const Column<FleetRow>* sort_report = nullptr;     // required for reports
+  const Column<FleetLeakRow>* sort_leaks = nullptr;  // required for leaks
+  const Column<GroupRow>* sort_diff = nullptr;       // required for diffs
+  std::size_t limit = 20;                            // rows per table; 0: all
   Noise noise;
 };
 

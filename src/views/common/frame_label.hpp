@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a frame of a stack is called where only its function is shown.
+// Labels of stack frames that show only the function.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// "copy_process"; of a program's code with its object, by which it is told from the kernel's: "main (make)".
+// "copy_process"; a program's function with its object: "main (make)".
 inline std::string frame_label(const CodeAddress& code) {
   return code.object.empty() ? std::string(function_of(code.symbol)) : plain_text(code);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which part of leaks is shown, in which order; the same for text and JSON.
+// The part of leaks to show, and its order; the same for text and JSON.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace kmt {
 
 struct LeaksOptions {
   const Column<LeakRow>* sort = find_leak_column("verdict");
-  std::size_t limit = 20;  // groups of each table; 0: all
-  bool filtered = false;   // somebody chose a part of the trace
+  std::size_t limit = 20;  // groups per table; 0: all
+  bool filtered = false;   // filters select a part of the trace
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };

@@ -18,7 +18,7 @@ bool is_plain(std::string_view text, std::string_view marks) {
   });
 }
 
-// As a shell takes it for one word, and no command for an option.
+// Quotes a path for a shell, also so that no command takes it for an option.
 std::string shell_word(const std::string& path) {
   std::string name = path.starts_with('-') ? "./" + path : path;
   if (is_plain(name, "/._-+,:@%=")) return name;
@@ -27,7 +27,7 @@ std::string shell_word(const std::string& path) {
   return quoted + "'";
 }
 
-// What shows what the process of a finding holds: its open files, unless the kernel keeps that elsewhere.
+// Commands that show what the process of a finding holds: its open files, unless the kernel keeps the memory elsewhere.
 std::string what_is_held(const GrowthFinding& finding) {
   const std::uint32_t process = finding.processes.front().process;
   const auto enters = [&](std::string_view call) { return finding.entry.find(call) != std::string::npos; };
@@ -37,14 +37,14 @@ std::string what_is_held(const GrowthFinding& finding) {
   return fmt::format("ls -l /proc/{}/fd | tail", process);
 }
 
-// Where nothing was surely found: what tells more than has been seen.
+// Commands that collect more evidence if no growth was confirmed.
 void add_watches(const InvestigationResult& result, std::vector<std::string>& commands) {
   const Judgement& judgement = result.judgement;
   if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
   if (!result.by_root && !result.all_permitted) return;
   const std::string sudo = result.by_root ? "" : "sudo ";
   if (result.conclusion.verdict == GrowthVerdict::grows && judgement.seen_seconds > 0)
-    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // what was left out for its cost, too
+    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // includes what the CPU budget excluded
   if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
     commands.push_back(
         fmt::format("{}kmemtrace investigate --for {:.0f}m", sudo, std::max(result.seconds / 60 * 5, 5.0)));
@@ -53,12 +53,12 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
 }  // namespace
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {
-  const bool is_live = result.cost.has_value();  // else its processes are of another machine, or gone
+  const bool is_live = result.cost.has_value();  // otherwise the processes are on another machine, or gone
   const auto has_file = [&result](const char* name) {
     return !result.folder.empty() &&
            std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
   };
-  // Of copies, those that were given: what is written of them holds no files of the kernel.
+  // For saved files, use the options given: an evidence file holds none of the kernel's files.
   const auto file = [&](const char* name, const std::string& copied) {
     return has_file(name) ? shell_word(result.folder + "/" + name) : copied.empty() ? "" : shell_word(copied);
   };

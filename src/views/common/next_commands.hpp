@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shell commands that show more of what an investigation found, or of what it could not see.
+// Shell commands that show more about the findings of an investigation, or what it could not see.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which part of a series of snapshots is shown, in which order; the same for text and JSON.
+// The part of a series of snapshots to show, and its order; the same for text and JSON.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 namespace kmt {
 
 enum class SeriesOrder : std::uint8_t {
-  growth,  // the surest first, then the fastest: of what is judged
-  change,  // from the first snapshot to the last, the largest first
+  growth,  // judged rows: confirmed growth first, then by rate
+  change,  // between the first and the last snapshot, largest first
 };
 
 struct SeriesOptions {
   SeriesOrder order = SeriesOrder::growth;
-  std::size_t limit = 10;  // rows of each part; 0: all
+  std::size_t limit = 10;  // rows per part; 0: all
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };
 
-// All rows of a part in that order; the balance sheet's stay in theirs unless they are ordered by growth. By growth
-// only those that grow.
+// All rows of a part in that order; only the growing rows if ordered by growth. The balance sheet keeps its order
+// unless ordered by growth.
 inline std::vector<const SnapshotRow*> sorted_rows(const SnapshotSeries& series, SnapshotPart part, SeriesOrder order) {
   const bool by_growth = order == SeriesOrder::growth;
   std::vector<const SnapshotRow*> rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A report by stack as profilers know it: samples of frames, each with what was allocated, what is live and so on.
+// A report by stack in the form profilers use: stacks of frames with values such as bytes allocated or live.
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@
 
 namespace kmt {
 
-// What is counted of a stack.
+// A value counted for each stack.
 enum class StackMetric : std::uint8_t { hits, allocated, live_objects, live, wasted, peak };
 constexpr std::size_t kStackMetrics = 6;
 
 struct StackMetricInfo {
   StackMetric metric;
-  std::string_view name;  // what --metric takes
-  bool bytes;             // else a count
-  bool adds_up;           // false: of several stacks together it is at most the sum
+  std::string_view name;  // as in --metric
+  bool bytes;             // otherwise a count
+  bool adds_up;           // false: the sum over several stacks is only an upper bound
   std::string_view pprof_name;
   std::string_view meaning;
 };
@@ -29,19 +29,20 @@ std::span<const StackMetricInfo> stack_metrics();
 const StackMetricInfo& info_of(StackMetric metric);
 
 struct ProfileFrame {
-  std::string function;  // printable, as all texts here; without offset
-  std::string file;      // empty: not known
+  std::string function;  // without offset; printable, like all texts here
+  std::string file;      // empty: unknown
   std::uint32_t line = 0;
   std::uint64_t address = 0;  // 0: none
-  bool of_user = false;       // of a program: its function has the program or library behind it
-  std::string object = {};    // that
-  std::string build_id = {};  // its, in hex; empty: not known
+  bool of_user = false;       // a program's frame: `function` includes the program or library
+  std::string object = {};    // program or library
+  std::string build_id = {};  // build ID of `object`, in hex; empty: unknown
 };
 
 struct StackSample {
   Allocator allocator = Allocator::slab;
-  std::vector<std::uint32_t> frames;  // of StackProfile::frames, innermost first; the last one is the allocator
-  std::string cache;                  // empty: not known
+  std::vector<std::uint32_t>
+      frames;         // indexes into StackProfile::frames, innermost first; the last one is the allocator
+  std::string cache;  // empty: unknown
   std::string comm;
   std::array<std::uint64_t, kStackMetrics> values{};
 
@@ -54,17 +55,16 @@ struct StackProfile {
   std::vector<StackSample> samples;
 };
 
-// What a report has to be grouped by for this; with caches and tasks of samples, too, where labels are wanted. Each
-// group's peak is at a time of its own: the fewer groups, the nearer are the peaks of stacks to the truth. Without
-// `by_stack` each call site is a stack of one frame, as in a trace that has no stacks.
+// The keys a report must be grouped by; `labels` adds cache and task. Each group peaks at its own time, so fewer groups
+// give more accurate peaks for stacks. Without `by_stack`, each call site is a stack of one frame.
 enum class StackLabels { none, cache_and_task };
 std::vector<GroupKey> stack_profile_keys(StackLabels labels, bool by_stack = true);
-// Frames of the allocators and their wrappers are left out. Without a stack of the kernel it is the call site; of pages
-// "pages of order N"; else "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or "[vmalloc]": their
-// bytes are never to be added.
+// Leaves out frames of the allocators and their wrappers. Without a kernel stack the frame is the call site, for pages
+// "pages of order N", otherwise "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or "[vmalloc]"; never
+// add the bytes of two of them.
 StackProfile stack_profile_of(const ReportResult& report);
 
-// The same stacks whatever cache and task they are of: equal frames are one sample, in the order of their first.
+// Merges samples with equal frames, whatever their cache and task; keeps the order of first appearance.
 std::vector<StackSample> merged_stacks(const StackProfile& profile);
 
 }  // namespace kmt

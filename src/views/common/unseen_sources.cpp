@@ -38,7 +38,7 @@ std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result) {
   if (std::ranges::all_of(processes, has_none))
     return UnseenSource{"cgroups of processes", "neither samples nor the recording name any",
                         "samples do, and `kmemtrace record` where the kernel has cgroups of version 2"};
-  // What watched knew whether version 1 accounts memory there.
+  // The watcher knew whether cgroup version 1 accounts memory there.
   const auto is_in_root = [](const FindingProcess& process) { return process.process == 0 || process.cgroup == "/"; };
   const bool is_any = std::ranges::any_of(processes, [](const FindingProcess& one) { return one.process != 0; });
   if (result.watched || !is_any || !std::ranges::all_of(processes, is_in_root)) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The "Trace Event Format": an object of traceEvents, times in microseconds.
+// The "Trace Event Format": an object with traceEvents; times are in microseconds.
 #include <iterator>
 
 #include <fmt/format.h>
@@ -12,13 +12,13 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kCounters = 1;  // processes: viewers group tracks by them
+constexpr unsigned kCounters = 1;  // IDs of pseudo-processes: viewers group tracks by process
 constexpr unsigned kAllocations = 2;
 constexpr unsigned kCalls = 3;
 
 class Writer {
  public:
-  // `phase` and what else is special of an event, after its common members.
+  // Writes the common members, then `phase` and the members special to the event.
   void event(std::string_view phase, unsigned process, std::size_t thread, std::string_view name,
              std::uint64_t time_ns) {
     fmt::format_to(std::back_inserter(out_), "{}\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"name\":{},\"ts\":{}.{:03}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A profile of the kernel's heap for `go tool pprof` and all that reads its format (profile.proto of google/pprof).
+// A kernel heap profile for `go tool pprof` and other readers of profile.proto (google/pprof).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Gzipped protobuf, with alloc_objects, alloc_space, inuse_objects and inuse_space; estimates are rounded.
+// Gzipped protobuf with alloc_objects, alloc_space, inuse_objects and inuse_space; estimates are rounded.
 std::string pprof_profile(const HeapProfileResult& result, const SymbolNames& symbols);
 
 }  // namespace kmt

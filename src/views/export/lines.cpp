@@ -33,8 +33,8 @@ class LinesExport : public EventSink {
   }
   void put_number(std::uint64_t number) { put(std::string_view(fmt::format_int(number).str())); }
 
-  // The text of a stack, to which `add` appends each frame. Some are kept, since stacks repeat themselves, but not all:
-  // there is no end of them.
+  // The text of a stack; `add` appends each frame. Caches a limited number of texts, since stacks repeat but their
+  // number has no limit.
   template <typename Add>
   const std::string& stack_text(StackId id, Add&& add) {
     constexpr std::size_t kMostKept = 1 << 13;
@@ -115,8 +115,8 @@ class CsvExport : public LinesExport {
     if (address) put("{:#x}", *address);
     comma();
   }
-  // What begins like a formula would be one to a spreadsheet, and who made the trace not be trusted: the first
-  // character is written as unprintable ones are.
+  // A spreadsheet would evaluate a text that starts like a formula, and traces are untrusted: escape its first
+  // character like an unprintable one.
   void text(std::string_view text) {
     const bool quoted = text.find_first_of(",\"") != std::string_view::npos;
     if (quoted) put("\"");
@@ -131,7 +131,7 @@ class CsvExport : public LinesExport {
     }
     put("\"");
   }
-  // Frames by semicolons, which no symbol keeps.
+  // Frames separated by semicolons, which no symbol contains.
   const std::string& joined(StackId id) {
     return stack_text(id, [](std::string& text, const std::string& frame) {
       if (!text.empty()) text += ';';
@@ -183,7 +183,7 @@ class JsonLinesExport : public LinesExport {
     put(",\"{}\":", key);
     quote(text, text_);
   }
-  // Printable text: no control characters, and UTF-8.
+  // The text is printable: no control characters, and valid UTF-8.
   template <typename Out>
   static void quote(std::string_view text, Out& out) {
     out.push_back('"');

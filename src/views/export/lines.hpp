@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every event a line, as CSV or as JSON: docs/formats/export.md. The text is given away in pieces as it is made.
+// A line for each event, as CSV or JSON: docs/formats/export.md. The text is passed on in pieces.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ namespace kmt {
 
 using TextSink = std::function<void(std::string_view)>;
 
-// RFC 4180 with line feeds, a header first. All that is given must outlive the result, here and below.
+// RFC 4180 with line feeds, and a header first. The arguments must outlive the result, here and below.
 std::unique_ptr<EventSink> csv_export(const TraceInfo& info, const SymbolNames& symbols, TextSink sink);
-// An object a line; fields that an event does not have are left out.
+// An object for each line, without the fields an event does not have.
 std::unique_ptr<EventSink> json_lines_export(const TraceInfo& info, const SymbolNames& symbols, TextSink sink);
 
 }  // namespace kmt

@@ -35,7 +35,7 @@ enum WireUnit : std::int32_t { kUnspecified = 0, kBytes = 3 };
 template <typename Message>
 using Builder = protozero::pbf_builder<Message>;
 
-constexpr std::uint64_t kMemory = 1;  // uuids of the groups of tracks; the others follow
+constexpr std::uint64_t kMemory = 1;  // UUIDs of the track groups; tracks get the following numbers
 constexpr std::uint64_t kAllocations = 2;
 constexpr std::uint64_t kCalls = 3;
 
@@ -53,7 +53,7 @@ class Writer {
     process.add_string(Process::process_name, name);
   }
 
-  // A new track below another one, a counter's where it has a unit.
+  // Adds a track below `parent`: a counter track if it has a unit.
   std::uint64_t track(std::uint64_t parent, const std::string& name, const CounterUnit* unit = nullptr) {
     Builder<Packet> packet(trace_, Trace::packet);
     packet.add_uint32(Packet::trusted_packet_sequence_id, 1);
@@ -113,7 +113,7 @@ class Writer {
   std::uint64_t last_uuid_ = kCalls;
 };
 
-// Viewers draw lanes of equal names below their task together.
+// Viewers draw lanes of equal names together below their task.
 struct TaskTracks {
   std::uint64_t task;
   std::vector<std::uint64_t> lanes;

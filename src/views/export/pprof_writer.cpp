@@ -45,7 +45,7 @@ using Builder = protozero::pbf_builder<Message>;
 }  // namespace
 
 PprofWriter::PprofWriter() : profile_(out_) {
-  text("");  // the first of the table, by definition
+  text("");  // profile.proto wants the empty string first
   mapping("[kernel.kallsyms]", {});
 }
 

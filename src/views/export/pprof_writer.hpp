@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes profile.proto of google/pprof: its tables of texts, functions and locations, whatever the samples are of.
+// Writes profile.proto of google/pprof: its tables of strings, functions and locations.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace kmt {
 
 class PprofWriter {
  public:
-  // What labels of samples are called, whoever draws or counts them.
+  // Names of sample labels, the same in every export.
   static constexpr std::string_view kAllocator = "allocator";
   static constexpr std::string_view kCache = "cache";
   static constexpr std::string_view kComm = "comm";
@@ -27,27 +27,27 @@ class PprofWriter {
   PprofWriter();
 
   struct Label {
-    std::string_view key;     // one of those above
-    std::string_view text;    // or, where it is empty,
-    std::int64_t number = 0;  // neither: no label
+    std::string_view key;     // one of the above
+    std::string_view text;    // empty: `number` is the value
+    std::int64_t number = 0;  // 0 and no text: no label
   };
 
-  // Texts are made printable.
+  // Makes texts printable.
   void sample_type(std::string_view type, std::string_view unit);
-  // The number of a program or library, in which addresses are offsets. The build-id is in hex, or empty.
+  // Returns the number of a program or library in which addresses are offsets. The build ID is in hex, or empty.
   std::uint64_t mapping(std::string_view object, std::string_view build_id);
-  // A new one, by its number: who writes samples keeps it. Functions are called as function_of() has it.
+  // Adds a location and returns its number; the caller avoids duplicates. Function names are those of function_of().
   std::uint64_t location(std::uint64_t address, std::string_view function, std::string_view file = {},
                          std::uint32_t line = 0, std::uint64_t mapping = kKernelMapping);
-  // Locations are innermost first; a value for each sample type.
+  // Locations are innermost first; there is one value for each sample type.
   void sample(const std::vector<std::uint64_t>& locations, const std::vector<std::int64_t>& values,
               const std::vector<Label>& labels);
   void comments(const std::vector<std::string>& comments);
-  // 0: not known.
+  // 0: unknown.
   void time(std::int64_t unix_ns, std::int64_t duration_ns);
-  void period(std::int64_t bytes);  // on average, between two samples
+  void period(std::int64_t bytes);  // average between two samples
   void default_sample_type(std::string_view type);
-  // The whole profile, gzipped as tools expect it. Nothing can be added afterwards.
+  // Returns the whole profile, gzipped. Nothing can be added afterwards.
   std::string finish();
 
  private:
@@ -61,8 +61,8 @@ class PprofWriter {
   protozero::pbf_builder<Profile> profile_;
   std::unordered_map<std::string, std::int64_t> texts_;
   std::vector<std::string> text_list_;
-  std::unordered_map<std::string, std::uint64_t> functions_;  // by name and file
-  std::unordered_map<std::string, std::uint64_t> mappings_;   // by object and build-id
+  std::unordered_map<std::string, std::uint64_t> functions_;  // key: name and file
+  std::unordered_map<std::string, std::uint64_t> mappings_;   // key: object and build ID
   std::uint64_t locations_ = 0;
 };
 

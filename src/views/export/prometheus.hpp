@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Metrics as Prometheus takes them; docs/prometheus.md lists them.
+// Metrics in Prometheus's text format; docs/prometheus.md lists them.
 #pragma once
 
 #include <vector>

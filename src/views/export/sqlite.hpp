@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All events of a trace, and all allocations with their ends, as an SQLite database with a view for each report:
-// docs/formats/export.md has the schema.
+// An SQLite database of all events and allocations of a trace, with a view for each report: docs/formats/export.md has
+// the schema.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace kmt {
 
-// Writes to the file, which is not there or empty. It is complete after end(); what goes wrong with it throws Error,
-// here and when events are added. All that is given must outlive the result.
+// Writes to a file that is missing or empty; end() completes it. Adding events and end() throw Error if writing fails.
+// The arguments must outlive the result.
 std::unique_ptr<EventSink> sqlite_export(const TraceInfo& info, const SymbolNames& symbols, const std::string& path);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SQLite's handles, owned, and its errors as Error.
+// Owned SQLite handles whose failures throw Error.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace kmt {
 
 class SqliteFile {
  public:
-  // A new file. Nothing of it is safe from a crash before it is complete: who writes it removes it then.
+  // A new file. A crash leaves it incomplete: the caller removes it then.
   explicit SqliteFile(const std::string& path);
 
   void run(const std::string& sql);
   sqlite3* get() const { return database_.get(); }
-  [[noreturn]] void fail() const;  // the last error
+  [[noreturn]] void fail() const;  // throws the last error
 
  private:
   struct Close {
@@ -28,14 +28,14 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-// A prepared statement: values are bound one after the other, run() does it and starts over.
+// A prepared statement: bind the values in order, then run(), which also resets it.
 class SqliteStatement {
  public:
   SqliteStatement(const SqliteFile& file, std::string_view sql);
 
   SqliteStatement& null();
   SqliteStatement& number(std::int64_t number);
-  // Modulo 2^64: addresses beyond 2^63 are negative.
+  // Modulo 2^64: addresses from 2^63 on are negative.
   SqliteStatement& number(std::uint64_t number) { return this->number(static_cast<std::int64_t>(number)); }
   SqliteStatement& number(std::uint32_t number) { return this->number(std::int64_t{number}); }
   SqliteStatement& real(double number);
@@ -44,10 +44,10 @@ class SqliteStatement {
   SqliteStatement& maybe(const Optional& value) {
     return value ? number(*value) : null();
   }
-  // Null where it is 0, which no table has.
+  // Binds NULL for 0, which is no row ID of any table.
   SqliteStatement& id(std::uint32_t id) { return id == 0 ? null() : number(id); }
-  SqliteStatement& text(std::string_view text);           // null where it is empty; borrowed until run()
-  SqliteStatement& required_text(std::string_view text);  // never null
+  SqliteStatement& text(std::string_view text);           // NULL if empty; borrowed until run()
+  SqliteStatement& required_text(std::string_view text);  // never NULL
   void run();
 
  private:

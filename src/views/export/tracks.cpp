@@ -18,7 +18,7 @@ namespace {
 
 using Points = std::vector<CounterTrack::Point>;
 
-// What is live at the end of a bucket is so when the next one begins.
+// Bytes live at the end of a bucket are live at the start of the next one.
 Points live_of(const Timeline& timeline, const TimeAxis& axis) {
   Points points = {{axis.start_ns, 0}};
   for (std::size_t i = 0; i < timeline.points.size(); ++i)
@@ -26,7 +26,7 @@ Points live_of(const Timeline& timeline, const TimeAxis& axis) {
   return points;
 }
 
-// The rate within a bucket holds from its begin.
+// The rate of a bucket applies from its start.
 Points rate_of(const Timeline& timeline, const TimeAxis& axis, std::uint64_t TimeSeriesPoint::*count) {
   const double seconds = static_cast<double>(axis.width_ns) / 1e9;
   Points points;
@@ -77,7 +77,7 @@ std::vector<CounterTrack> counter_tracks(const TimelineResult& result) {
 
 namespace {
 
-// From the allocator to `main`, a frame a line; those of the program have its name behind them.
+// Frames from the allocator to `main`, one a line; those of the program with its name appended.
 std::string stack_text(const AllocationSlice& slice, const SymbolNames& symbols) {
   std::string text;
   for (const std::uint64_t address : slice.stack) text += printable(symbols.name(address)) + "\n";
@@ -129,7 +129,7 @@ std::string allocations_name(const AllocationSlices& slices) {
 
 CallTracks call_tracks(const CallGraphResult& result) {
   CallTracks tracks;
-  std::map<std::pair<std::int32_t, unsigned>, std::size_t> of_task;  // by id, of idle tasks by CPU too
+  std::map<std::pair<std::int32_t, unsigned>, std::size_t> of_task;  // key: ID, for idle tasks with the CPU
   std::vector<std::uint64_t> last_ns;
   for (const GraphStep& step : result.steps) {
     const TracedCall& call = result.calls[step.call];

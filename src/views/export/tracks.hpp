@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace over time for viewers of traces: counters, and the largest allocations and traced calls as slices.
+// A trace over time for trace viewers: counters, and the largest allocations and traced calls as slices. See
 // docs/formats/export.md.
 #pragma once
 
@@ -13,27 +13,27 @@
 
 namespace kmt {
 
-// What of a trace is shown.
+// The parts of a trace to show.
 struct TrackExport {
   const TimelineResult& timeline;
   const AllocationSlices& allocations;
   const CallGraphResult& calls;
 };
 
-// Perfetto's protobuf trace: counter tracks, for each task a track with lanes of allocations that do not overlap, and
-// one of its calls, which nest.
+// Perfetto's protobuf trace: counter tracks, and tracks for each task: lanes of allocations that do not overlap, and
+// nested calls.
 std::string perfetto_export(const TrackExport& shown, const SymbolNames& symbols);
-// The trace event format, as a JSON object: counters, nestable asynchronous slices of allocations, and slices of calls.
+// The Trace Event Format as a JSON object: counters, nestable asynchronous slices of allocations, and slices of calls.
 std::string chrome_export(const TrackExport& shown, const SymbolNames& symbols);
 
-// What both are made of.
+// Shared by both formats.
 enum class CounterUnit : std::uint8_t { bytes, bytes_per_s, per_s };
 struct CounterTrack {
   struct Point {
     std::uint64_t time_ns = 0;
     double value = 0;
   };
-  std::string group;  // "slab", "meminfo"; printable, as all texts here
+  std::string group;  // "slab", "meminfo"; printable, like all texts here
   std::string name;   // "slab live", "slab dentry"
   CounterUnit unit = CounterUnit::bytes;
   std::vector<Point> points;
@@ -41,7 +41,7 @@ struct CounterTrack {
 std::vector<CounterTrack> counter_tracks(const TimelineResult& timeline);
 
 struct SliceText {
-  std::string name;  // the function that allocated or was called, or what was allocated
+  std::string name;  // the function that allocated or was called, or the object allocated
   std::vector<std::pair<std::string, std::string>> texts;
   std::vector<std::pair<std::string, std::uint64_t>> numbers;
 };
@@ -49,8 +49,8 @@ SliceText slice_text(const AllocationSlice& slice, const SymbolNames& symbols);
 std::string allocations_name(const AllocationSlices& slices);  // "largest allocations: 620 slices, 7 instants"
 std::string track_name(const AllocationTrack& track);          // "make 1234"
 
-// Begins and ends of calls on the tracks of their tasks. Times of a track never go back, and its calls nest. A call of
-// which begin or end is not in the trace is an instant.
+// Starts and ends of calls on their tasks' tracks. Times on a track never decrease, and calls nest. A call without a
+// start or end in the trace is an instant.
 struct CallTracks {
   enum class Kind : std::uint8_t { begin, end, instant };
   struct Step {

@@ -19,15 +19,15 @@ namespace kmt {
 namespace {
 
 constexpr double kMargin = 10;
-constexpr double kWidth = 1200;  // of the root
+constexpr double kWidth = 1200;  // of the root frame
 constexpr double kRow = 17;
 constexpr double kTop = 58;                  // title and remarks
-constexpr double kBottom = 24;               // what the pointer is on
-constexpr std::size_t kMostFrames = 10'000;  // a browser zooms as many in a fifth of a second
-constexpr double kLetter = 6.6;              // of the font, on average
-constexpr unsigned kDeepest = 512;           // frames; a trace has 256 at most, and inlined functions
+constexpr double kBottom = 24;               // line about the frame under the pointer
+constexpr std::size_t kMostFrames = 10'000;  // a browser zooms as many in 0.2 s
+constexpr double kLetter = 6.6;              // average width of a letter
+constexpr unsigned kDeepest = 512;           // frames; a trace has at most 256, plus inlined functions
 
-// Text in XML. It is printable: no control characters, and UTF-8.
+// Text in XML; printable: no control characters, and valid UTF-8.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// As much as fits, cut between characters.
+// Cuts the text to the width, between characters.
 std::string fitting(std::string_view text, double width) {
   const auto columns = static_cast<std::size_t>(std::max(0.0, (width - 6) / kLetter));
   if (columns_of(text) <= columns) return std::string(text);
@@ -60,7 +60,7 @@ struct Colour {
   int blue;
 };
 
-// Warm ones for the kernel, a family for each allocator, blue for programs; a function always has the same.
+// Warm colours for the kernel, one family per allocator; blue for programs. A function always has the same colour.
 Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (const char c : function) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -76,7 +76,7 @@ Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   return {200, 200, 200};
 }
 
-// Red where it grew, green where it shrank; by how much of what is drawn there.
+// Red for growth, green for shrinkage; the depth is the change's share of what is drawn there.
 Colour colour_of_change(std::uint64_t value, std::uint64_t base) {
   const double most = static_cast<double>(std::max(value, base));
   const double change = most == 0 ? 0 : (static_cast<double>(value) - static_cast<double>(base)) / most;
@@ -117,8 +117,8 @@ class Drawing {
   const FlamegraphOptions& options_;
   const StackMetricInfo& metric_;
   bool compares_;
-  const FlameNode* allocator_ = nullptr;  // whose frames are drawn
-  std::uint64_t left_out_ = 0;            // frames of as much, or less
+  const FlameNode* allocator_ = nullptr;  // allocator of the frames being drawn
+  std::uint64_t left_out_ = 0;            // the largest value left out
   double height_ = 0;
   std::string frames_;
   Flamegraph result_;
@@ -130,11 +130,11 @@ void add_values(const FlameNode& node, std::vector<std::uint64_t>& values) {
   for (const auto& [name, child] : node.children) add_values(child, values);
 }
 
-// The largest. None is larger than the one that it is in, so that these are there too.
+// Returns the largest frames. A parent is at least as large as its children, so it is included, too.
 void Drawing::choose_frames() {
   std::vector<std::uint64_t> values;
   add_values(root_, values);
-  result_.left_out = values.size();  // those that are drawn are taken from it
+  result_.left_out = values.size();  // frames drawn are subtracted later
   if (values.size() <= kMostFrames) return;
   const auto first_left_out = values.begin() + kMostFrames;
   std::ranges::nth_element(values, first_left_out, std::greater<>());
@@ -162,7 +162,7 @@ std::string Drawing::tooltip(const std::string& name, const FlameNode& node) con
                             amount(grew ? node.own.value - node.base.value : node.base.value - node.own.value));
 }
 
-// All that there is, without a number of its own: what allocators gave is never to be added.
+// The root has no number: bytes of several allocators must not be added.
 void Drawing::frames_of_root() {
   std::string text;
   for (const auto& [name, node] : root_.children)
@@ -201,7 +201,7 @@ void Drawing::draw_frame(const std::string& name, const FlameNode& node, std::ui
   const double y = options_.callers_first ? kTop + level * kRow : height_ - kBottom - (level + 1) * kRow;
   const Colour colour =
       compares_ ? colour_of_change(node.own.value, node.base.value) : colour_of(name, node.allocator, node.of_user);
-  // Shares of what is found are of allocators whose frames say so.
+  // Shares of search results refer to the allocator named by the frame.
   const std::string of =
       metric_.adds_up && level == 1 ? fmt::format(" data-allocator=\"{}\"", name_of(node.allocator)) : std::string();
   fmt::format_to(std::back_inserter(frames_),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Inside of a flame graph's SVG: it is as wide as the window; a click or Enter zooms, arrow keys go from frame to frame,
-// Ctrl+F or / searches, what the pointer or the keys are on is said below.
+// Runs inside a flame graph's SVG: fits it to the window, zooms on click or Enter, moves by arrow keys, searches on
+// Ctrl+F or /, and describes the frame under the pointer or focus in the last line.
 (() => {
   'use strict';
   const svg = document.documentElement;
   const said = document.getElementById('said');
   const [left, drawn, letter, row, least] = [10, 1200, 6.6, 17, 320];
-  // Places are parts of the whole.
+  // Positions and widths are fractions of the whole.
   const frames = [...document.querySelectorAll('#frames > g')].map((group) => {
     const rect = group.querySelector('rect');
     return {
@@ -45,7 +45,7 @@
   };
   const zoomOut = () => zoom({x: 0, width: 1});
 
-  // The only frame that Tab leads to.
+  // The only frame reachable by Tab.
   let current = frames[0];
   const widest = (found) => found.reduce((a, b) => (a && a.width >= b.width ? a : b), undefined);
   const steps = {
@@ -59,7 +59,7 @@
   const touches = (one) => one.x < current.x + current.width && current.x < one.x + one.width;
   const above = (by) => widest(frames.filter((one) => one.shown && one.y === current.y + by && touches(one)));
 
-  // How wide the frames, sorted by where they begin, are together within `of`. What lies above one is part of it.
+  // Returns the width that the frames, sorted by start, cover within `of`. Frames above others count once.
   const coveredBy = (found, of) => {
     let [covered, end] = [0, of.x];
     for (const {x, width} of found) {
@@ -78,7 +78,7 @@
       said.textContent = String(problem);
       return;
     }
-    // The first one is all there is, and called by no function.
+    // The first frame is the root, which is no function.
     const found = wanted === '' ? [] : frames.slice(1).filter(({name}) => pattern.test(name));
     for (const {rect, fill} of frames) rect.setAttribute('fill', fill);
     for (const {rect} of found) rect.setAttribute('fill', 'rgb(150,60,230)');

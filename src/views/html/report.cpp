@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/gzip.hpp"
 
-// The built front end, as it is in the file.
+// The front end, as built.
 asm(R"(
   .section .rodata
   .global kmemtrace_html_begin
@@ -41,7 +41,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// JSON without the space around its tokens, which a browser would have to unpack and read.
+// JSON without space around its tokens, to keep the file small.
 std::string compact(std::string_view json) {
   std::string out;
   out.reserve(json.size());

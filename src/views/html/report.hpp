@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One HTML file that needs nothing else: the front end of web/ and the data that it shows (docs/formats/html-json.md).
+// One self-contained HTML file: the front end of web/ and its data (docs/formats/html-json.md).
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace kmt {
 // JSON documents of one trace.
 struct HtmlTrace {
   std::string report;
-  std::string caches;  // the `groups` of a report by cache, and by task
+  std::string caches;  // the `groups` of a report by cache and of one by task
   std::string tasks;
   std::string leaks;
   std::string timeline;
   std::string explore;
-  std::string calls;  // "null": the trace holds none
+  std::string calls;  // "null": the trace has no calls
 };
 
-// Of one trace, or of two and their diff's JSON document. `investigation`: a document of `investigate`, of no trace
-// too; empty: there is none. `front`: the part that is seen first ("calls", "findings"); empty: as usual.
+// A page about one trace, or about two and the JSON of their diff. `investigation`: document of `investigate`, which
+// may come without a trace; empty: none. `front`: the section shown first ("calls", "findings"); empty: the default.
 std::string html_report(const std::vector<HtmlTrace>& traces, const std::string& diff,
                         const std::string& investigation = {}, const std::string& front = {});
 

@@ -11,10 +11,10 @@
 namespace kmt {
 
 Json arguments_json(const CallValues& arguments);
-// The same as the text has it: value_texts(), by names that are safe to show.
+// As the text shows it: value_texts() with printable names.
 Json argument_texts_json(const CallValues& arguments);
 std::vector<NamedText> named_texts(const CallValues& arguments);
-// The names of those that are so: CallValue::is_late, is_cut.
+// Names of the values with the flag: CallValue::is_late, is_cut.
 Json names_json(const CallValues& arguments, bool CallValue::*which);
 Json value_json(const CallValue& value);
 

@@ -10,11 +10,11 @@
 
 namespace kmt {
 
-// What became of one file: it was read, or could not be.
+// A file that was read, or an error.
 struct CheckedFile {
   std::string path;
   std::optional<CheckResult> result;
-  std::optional<Error> error;  // when there is no result
+  std::optional<Error> error;  // set if there is no result
 };
 
 std::string json_check(const std::vector<CheckedFile>& files);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the JSON documents share. Keys come in the order in which they are documented; strings from a trace are made
-// printable, so that they are valid UTF-8 whatever the trace holds.
+// Shared parts of the JSON documents. Keys are in the documented order. Strings from a trace are made printable, so
+// they are always valid UTF-8.
 #pragma once
 
 #include <optional>
@@ -19,21 +19,21 @@ namespace kmt {
 
 using Json = nlohmann::ordered_json;
 
-Json text_or_null(std::string_view text);  // null when it is empty: the trace does not say
+Json text_or_null(std::string_view text);  // null if empty
 template <typename Number>
 Json number_or_null(const std::optional<Number>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
-// {"NAME": COUNT, …}. Two names of a trace may become the same text: their counts are added, a key comes once.
+// {"NAME": COUNT, …}. Names that become equal when made printable are merged: their counts are added.
 Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts);
 Json to_json(const TraceSummary& trace);
 Json to_json(const Findings& findings);
 Json to_json(const std::vector<SourceFrame>& source);
 Json to_json(const Estimate& estimate);
-Json to_json(const Trend& trend);  // null of too few points
+Json to_json(const Trend& trend);  // null if there are too few points
 Json to_json(const HeapLosses& losses);
 Json to_json(const MemoryState& memory);          // null without samples
-std::string address_text(std::uint64_t address);  // "0xffff…": numbers beyond 2^53 are not safe in JSON
-std::string dump(const Json& document);           // indented, with a newline at the end
+std::string address_text(std::uint64_t address);  // "0xffff…": JSON numbers are exact only up to 2^53
+std::string dump(const Json& document);           // indented, with a final newline
 
 }  // namespace kmt

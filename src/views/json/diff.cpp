@@ -17,7 +17,7 @@ std::string_view text_of(Verdict verdict) {
   return verdict == Verdict::changed ? "changed" : "unchanged";
 }
 
-// What the values of a column are in.
+// The unit of a column's values.
 std::string_view unit_of(const Column<GroupRow>& column) {
   switch (column.unit) {
     case Unit::bytes: return "bytes";
@@ -45,7 +45,7 @@ Json to_json(const Change& change) {
   return json;
 }
 
-// Keys are texts here, by which they are joined; so are the functions of a stack.
+// Keys are joined by their text, and so are stacks by their functions.
 Json joined_key_to_json(GroupKey key, const KeyValue& value) {
   const auto* const frames = std::get_if<std::vector<CodeAddress>>(&value);
   if (frames == nullptr) return key_to_json(key, value);

@@ -23,20 +23,20 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostGroups = 20'000;
-constexpr std::size_t kMostEntries = 300'000;  // of groups in buckets
-constexpr std::size_t kMostSizes = 100'000;    // entries, as of what follows
+constexpr std::size_t kMostEntries = 300'000;  // groups times buckets
+constexpr std::size_t kMostSizes = 100'000;    // entries of the following arrays
 constexpr std::size_t kMostLifetimes = 100'000;
 constexpr std::size_t kMostCpus = 256;
 constexpr int kOtherCpus = -1;
-constexpr int kAnotherOfThem = -2;  // who freed what one of the others had allocated, and is not that one
+constexpr int kAnotherOfThem = -2;  // one of the other CPUs freed what another of them allocated
 constexpr const char* kOthers = "(others)";
 constexpr const char* kUnknown = "unknown";
-constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // a number of JSON is exact up to here
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // a JSON number is exact up to here
 
-// Sums may be less than zero: what was told twice is taken back.
+// Sums may be negative: duplicate events are subtracted.
 Json number(std::uint64_t modulo) { return std::clamp(static_cast<std::int64_t>(modulo), -kLargest, kLargest); }
 
-// Texts, each once, as indexes.
+// A table of unique texts; others refer to it by index.
 class Strings {
  public:
   std::uint32_t id_of(std::string_view text) {
@@ -51,7 +51,7 @@ class Strings {
   Json list_ = Json::array();
 };
 
-// Stacks of functions, outermost first.
+// A table of stacks of functions, outermost first.
 class Stacks {
  public:
   explicit Stacks(Strings& strings) : strings_(strings) {}
@@ -81,7 +81,7 @@ class Stacks {
   Json stacks_ = Json::array();
 };
 
-// A JSON object of columns.
+// A JSON object with an array for each column.
 class Columns {
  public:
   explicit Columns(std::initializer_list<const char*> names) {
@@ -98,7 +98,7 @@ class Columns {
   Json json_ = Json::object();
 };
 
-// The share of everything that a group has, of whatever it has most: what is large in any way is shown.
+// A group's largest share of any total: it is shown if it is large in any way.
 class Importance {
  public:
   explicit Importance(std::span<const GroupRow* const> rows) {
@@ -142,8 +142,7 @@ std::vector<const GroupRow*> most_important_first(const ReportResult& result) {
 
 double magnitude(std::uint64_t modulo) { return std::abs(static_cast<double>(static_cast<std::int64_t>(modulo))); }
 
-// Which entries stay of those that follow each other with the same key: the heaviest keys, with `most` entries
-// together.
+// Keeps all entries of the heaviest keys, at most `most` entries. Entries with the same key follow each other.
 template <typename Entry, typename Same, typename Weight>
 std::vector<bool> heaviest(const std::vector<Entry>& entries, std::size_t most, Same&& same, Weight&& weight) {
   struct Run {
@@ -168,7 +167,7 @@ std::vector<bool> heaviest(const std::vector<Entry>& entries, std::size_t most, 
   return stays;
 }
 
-// CPUs with most frees, of what they or others had allocated.
+// The CPUs with most frees, as freeing or as allocating CPU.
 std::set<unsigned> busiest_cpus(const std::vector<CpuTraffic>& entries) {
   std::map<unsigned, double> frees;
   for (const CpuTraffic& entry : entries) {
@@ -242,7 +241,7 @@ class Explorer {
     if (row.allocator == Allocator::pages && frames.empty()) site = pages;
     std::vector<std::string> functions;
     for (const CodeAddress& frame : frames) functions.insert(functions.begin(), frame_label(frame));
-    if (frames.empty() || !frames.front().object.empty())  // none of the kernel
+    if (frames.empty() || !frames.front().object.empty())  // no kernel frame
       functions.emplace_back(call_site != nullptr ? function_of(site) : site);
     groups_.add(static_cast<unsigned>(row.allocator), stacks_.id_of(functions), strings_.id_of(site),
                 strings_.id_of(cache_of(row)), strings_.id_of(plain_text(*value_of(GroupKey::comm, row))),
@@ -270,7 +269,7 @@ class Explorer {
     }
   }
 
-  // Groups and buckets rise, so differences are small numbers.
+  // Groups and buckets ascend, so their differences are small numbers.
   void add_change(std::uint32_t bucket, const TrafficCounts& counts) {
     const bool same_group = next_group_ == last_group_;
     changes_.add(next_group_ - last_group_, same_group ? bucket - last_bucket_ : bucket, number(counts.allocations),
@@ -298,7 +297,7 @@ class Explorer {
     return strings_.id_of(index == 0 ? kUnknown : std::string_view(traffic_.sites[index]));
   }
 
-  // What is left out is told by bucket alone.
+  // The rest is known only by bucket.
   void add_sizes(Json& json) {
     const auto wasted = [](const SizeTraffic& entry) {
       return entry.allocated > entry.requested ? entry.allocated - entry.requested : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a reader may add up by any stretch of time, as columns of numbers: docs/formats/html-json.md, "explore".
+// Columns of numbers that a reader can sum over any time range: docs/formats/html-json.md, "explore".
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// Of a report with traffic that is grouped by explore_keys(). What is small is put together, so that it has some MiB at
+// Takes a report with traffic grouped by explore_keys(). Small groups are merged, so the document has a few MiB at
 // most, however large the trace.
 std::string json_explore(const ReportResult& result, bool has_stacks);
 std::vector<GroupKey> explore_keys(bool has_stacks);

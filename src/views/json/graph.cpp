@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// Allocators of which nothing was asked for are left out.
+// Leaves out allocators without requests.
 Json to_json(const InsideSums& inside) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kAllocators; ++i) {
@@ -27,7 +27,7 @@ Json to_json(const InsideSums& inside) {
   return json;
 }
 
-// Empty: by its type it returned nothing that can be shown.
+// Empty if the function's type has no result to show.
 Json result_text(const TracedCall& call) {
   if (call.result) return value_text(*call.result, true);
   return call.typed ? Json("") : Json(nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What groups are of, and lifetimes, as JSON; the same in every document that has groups.
+// Group keys and lifetimes as JSON, the same in every document with groups.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace kmt {
 
 Json to_json(const CodeAddress& code);
 Json to_json(const Lifetimes& lifetimes);
-// The buckets that are not empty.
+// Leaves out empty buckets.
 Json histogram_to_json(const Lifetimes& lifetimes);
 Json key_to_json(GroupKey key, const KeyValue& value);
 // {"call-site": …, "cache": …}

@@ -99,7 +99,7 @@ Json to_json(const GroupTable& table, const std::vector<GroupKey>& by, const Rep
   return json;
 }
 
-// A call site as it was shown before there were other groups.
+// A call site, in the form of schemas without groups.
 Json to_json_site(const GroupRow& row) {
   Json json = to_json(std::get<CodeAddress>(row.keys.front()));
   json["allocations"] = row.allocations;

@@ -9,7 +9,7 @@
 namespace kmt {
 
 std::string json_report(const ReportResult& result, const ReportOptions& options);
-// Its `groups` alone.
+// Only its `groups`.
 std::string json_groups(const ReportResult& result, const ReportOptions& options);
 
 }  // namespace kmt

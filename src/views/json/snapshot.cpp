@@ -24,8 +24,8 @@ Json to_json(const BalanceLine& line) {
   return json;
 }
 
-// An object of many names: a name that comes twice keeps its first value. Adding them one by one would look through all
-// that are there.
+// An object with many names; duplicates keep their first value. Builds it at once, because each insertion searches all
+// members.
 class Names {
  public:
   void add(std::string_view name, Json&& value) {

@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// `as_line`: without line breaks but the last.
+// `as_line`: no line breaks except the last.
 std::string json_stat(const StatResult& result, bool as_line);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `check` for people, one file at a time.
+// `check` as text, one file at a time.
 #pragma once
 
 #include <string>

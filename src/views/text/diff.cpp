@@ -18,7 +18,7 @@ namespace {
 
 using GroupColumn = Column<GroupRow>;
 
-// Of groups, beside the one that orders them, and of totals.
+// The default columns of groups and of totals.
 constexpr std::array kUsualColumns = {"hits",     "requested",  "allocated", "wasted",   "waste", "mean-life",
                                       "p99-life", "live-bytes", "peak",      "pingpong", "failed"};
 
@@ -42,7 +42,7 @@ std::string difference_text(const Change& change, Unit unit, const TextStyle& st
   return size == value_text(0, unit, style) ? size : sign + size;  // no "-0"
 }
 
-// Of percentages the difference in points: a percentage of a percentage misleads.
+// The change of a percentage is in points: a percentage of a percentage misleads.
 std::string relative_text(const Change& change, Unit unit, bool is_sum) {
   if (!change.difference) return "-";
   if (unit == Unit::percent) return fmt::format("{:+.1f} pt", *change.difference);
@@ -84,7 +84,6 @@ std::string traces(const DiffResult& result, const TextStyle& style) {
   return to_text(table, style);
 }
 
-// Before anything else.
 std::string missing_cpus(const DiffResult& result, const TextStyle& style) {
   std::string out;
   for (const auto& [name, trace] : {std::pair("A", &result.a), std::pair("B", &result.b)})
@@ -147,7 +146,7 @@ std::string total_lines(const DiffTotal& total, const DiffResult& result, const 
   return out + to_text(table, style);
 }
 
-// What is shown of groups beside the column that orders them: columns in which anything changed.
+// The columns to show beside the one sorted by: those in which any group changed.
 std::vector<const GroupColumn*> other_columns(const std::vector<const DiffRow*>& rows, const DiffResult& result,
                                               const DiffOptions& options, const TextStyle& style) {
   if (!options.columns.empty()) return options.columns;

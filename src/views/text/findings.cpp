@@ -28,8 +28,8 @@ Counts counts_of(const Findings& findings) {
 
 bool lacks_cpus(Imperfection kind) { return kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus; }
 
-// What occurred, worst severity first, in the order of the table of imperfections. Where whole CPUs are missing all
-// else is uncertain: that is said before anything.
+// Findings by severity, worst first, then in the order of the table of imperfections. Missing CPUs come before
+// everything, since they make the rest uncertain.
 std::vector<Counted> worst_first(const Counts& counts) {
   std::vector<Counted> list;
   for (std::size_t i = 0; i < counts.size(); ++i)
@@ -74,7 +74,7 @@ std::string place_of(const Finding& finding) {
   return text;
 }
 
-// ": what exactly", of what happened once and nowhere in the trace: which symbols it was read with, say.
+// ": DETAIL" of a finding that has no place in the trace, such as the symbols in use.
 std::string only_detail(const Findings& findings, Imperfection kind) {
   for (const Finding& finding : findings.kept())
     if (finding.kind == kind && !finding.cpu && !finding.offset && !finding.time_ns && !finding.detail.empty())
@@ -82,12 +82,12 @@ std::string only_detail(const Findings& findings, Imperfection kind) {
   return {};
 }
 
-// Whether each one is of another file, which its detail names.
+// True if each finding is about another file, named in its detail.
 bool is_of_a_file(Imperfection kind) {
   return kind == Imperfection::no_user_symbols || kind == Imperfection::no_user_build_ids;
 }
 
-// ": a, b, c and 2 more", of files.
+// ": a, b, c and 2 more" for files.
 std::string some_details(const Findings& findings, Imperfection kind) {
   constexpr std::uint64_t kMost = 3;
   std::string text;

@@ -12,14 +12,13 @@
 
 namespace kmt {
 
-// A section of lines "  12,000  an object from before the trace was freed", worst first; both lists
-// together. Kinds that neither has are left out, and lost events, which lost_line() tells of. Empty when there is
-// nothing to tell.
-// `lossy`: events are missing, and pairs may only look wrong.
+// A section of lines "  12,000  an object that was allocated before the trace began is freed" from both lists, worst
+// first. Leaves out kinds with no hits, and lost events (see lost_line()). Empty if no line remains.
+// `lossy`: lost events may be the cause of unmatched pairs.
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
                             const Findings& findings, bool lossy, const TextStyle& style);
 
-// Lines for findings alone, each with its severity and up to `examples` places.
+// Lines for findings only, each with its severity and up to `examples` places.
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style);
 
 }  // namespace kmt

@@ -69,7 +69,7 @@ std::string title_of(Allocator allocator, const std::vector<const FleetKeyInfo*>
   return fmt::format("{} by {}, ordered by {}, {}", capitalised(allocator), names_of(by), order, part);
 }
 
-// A table of keys and of the columns that are shown: the first rows, and then `sums` of them.
+// A table with the keys and the shown columns of the first rows, then of `sums`.
 template <typename Row>
 std::string rows_of(std::vector<const Row*> rows, const std::vector<Row>& sums, std::span<const Column<Row>> columns,
                     const std::vector<const FleetKeyInfo*>& by, const Column<Row>& sort, const TextStyle& style) {

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kNoStep = ~std::size_t{0};
 
-// As ftrace writes it: microseconds in seven characters, and a mark from 10 of them on
-// (kernel/trace/trace_functions_graph.c, trace_find_mark() of kernel/trace/trace_output.c, Linux 6.1).
+// Like ftrace: microseconds in seven characters, with a mark from 10 on (kernel/trace/trace_functions_graph.c,
+// trace_find_mark() of kernel/trace/trace_output.c, Linux 6.1).
 std::string duration_text(const std::optional<std::uint64_t>& duration_ns) {
   if (!duration_ns) return std::string(14, ' ');
   constexpr std::pair<std::uint64_t, char> kMarks[] = {{1'000'000'000, '$'}, {100'000'000, '@'}, {10'000'000, '*'},
@@ -87,13 +87,13 @@ class GraphText {
  private:
   static unsigned digits(unsigned number) { return static_cast<unsigned>(fmt::formatted_size("{}", number)); }
 
-  // A call that ends before anything else is shown of its CPU is one line. Calls of interrupts that
-  // follow each other on top of the same call are one block.
+  // A call is one line if its CPU shows nothing else before it ends. Consecutive interrupts on top of the same call are
+  // one block.
   void find_leaves_and_blocks() {
     leaf_.resize(result_.calls.size());
     follows_in_block_.resize(result_.calls.size());
     ends_block_.resize(result_.calls.size(), true);
-    std::map<unsigned, std::size_t> last;  // step of each CPU
+    std::map<unsigned, std::size_t> last;  // last step of each CPU
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
       const GraphStep step = result_.steps[i];
       const TracedCall& call = result_.calls[step.call];
@@ -114,7 +114,7 @@ class GraphText {
     }
   }
 
-  // An interrupt that is told by its begin is another one.
+  // irq_enter() is the start of another interrupt.
   bool are_of_one_block(const TracedCall& call, const TracedCall& next) const {
     return call.on_top && next.on_top && call.interrupt == next.interrupt && call.parent == next.parent &&
            call.tid == next.tid && !result_.functions[next.function].name.starts_with("irq_enter");
@@ -124,9 +124,9 @@ class GraphText {
     out_ += fmt::format(" {:>{}}) {}|  {:{}}{}\n", cpu, cpu_width_, duration_text(duration_ns), "", 2 * level, text);
   }
 
-  // What was lost until then, one line for each CPU, in the words of ftrace (print_trace_line(), kernel/trace/trace.c).
+  // The losses so far, one line for each CPU, in the words of ftrace (print_trace_line(), kernel/trace/trace.c).
   void tell_gaps(std::uint64_t time_ns) {
-    std::map<unsigned, std::optional<std::uint64_t>> lost;  // empty: nobody knows how many
+    std::map<unsigned, std::optional<std::uint64_t>> lost;  // empty: unknown number
     for (; next_gap_ < result_.gaps.size() && result_.gaps[next_gap_].before_ns < time_ns; ++next_gap_) {
       const LostEvents& gap = result_.gaps[next_gap_];
       std::optional<std::uint64_t>& sum = lost.try_emplace(gap.cpu, 0).first->second;
@@ -137,7 +137,7 @@ class GraphText {
           count ? fmt::format("CPU:{} [LOST {} EVENTS]\n", cpu, *count) : fmt::format("CPU:{} [LOST EVENTS]\n", cpu);
   }
 
-  // As ftrace tells that a CPU runs another task.
+  // Marks a task switch on a CPU like ftrace.
   void tell_task(unsigned cpu, const TracedCall& call) {
     const std::string task = fmt::format("{}-{}", ascii(call.task), call.tid);
     const auto [running, is_first] = running_.try_emplace(cpu, task);
@@ -156,7 +156,7 @@ class GraphText {
     if (options_.arguments && call.arguments) text += values_text(*call.arguments);
     text += ')';
     if (options_.return_values && call.typed && call.result) text += " = " + value_text(*call.result, true);
-    // The only character beyond ASCII: strings that were cut.
+    // The only character beyond ASCII is the ellipsis of cut strings.
     constexpr std::string_view kCut = "…";
     for (std::size_t at = 0; !style_.unicode && (at = text.find(kCut, at)) != std::string::npos;)
       text.replace(at, kCut.size(), "...");
@@ -211,7 +211,7 @@ class GraphText {
   unsigned cpu_width_ = 1;
   std::size_t next_gap_ = 0;
   std::vector<bool> leaf_;              // by call
-  std::vector<bool> follows_in_block_;  // likewise: in that of an interrupt
+  std::vector<bool> follows_in_block_;  // by call: in an interrupt's block
   std::vector<bool> ends_block_;
   std::map<unsigned, std::string> running_;  // by CPU
   std::string out_;
@@ -232,11 +232,11 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
     return column.usual ? column.importance < 8 || std::ranges::any_of(rows, says) : std::ranges::any_of(rows, says);
   };
   Table table = make_table(graph_function_columns(), rows, style.raw, shown);
-  // What tells that figures lack something is the last that a narrow table leaves out.
+  // Columns that mark incomplete figures are the last ones that a narrow table drops.
   for (TableColumn& column : table.columns)
     if (column.header == "Cut off" || column.header == "Lossy" || column.header == "Failed")
       column.importance = std::min<unsigned>(column.importance, 1);
-  // What a narrow table may leave out is said here.
+  // Mentions what a narrow table may drop.
   const char* const of_what = options.sums_beyond ? ", of all calls, selected or not" : "";
   std::string out =
       "\n" + heading(fmt::format("Functions, by {}{}", options.sort->key, of_what), style) + to_text(table, style);
@@ -257,7 +257,7 @@ std::string said_functions(const std::vector<std::string>& functions) {
   return text + (functions.size() == 1 ? " was" : " were");
 }
 
-// Of what options ask for.
+// Notes on options for which the trace has no data.
 std::string what_lacks(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
   std::string out;
   const auto say = [&](const char* text) { out += "\n" + hanging("", text, style); };
@@ -326,7 +326,7 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   for (std::size_t i = 0; i < kAllocators; ++i)
     if (result.outside[i].any()) outside.push_back(inside_text(static_cast<Allocator>(i), result.outside[i], style));
   if (!outside.empty()) out += labelled("outside", fmt::format("{}", fmt::join(outside, "; ")), style);
-  std::map<std::string, std::vector<std::string>> refused;  // by why
+  std::map<std::string, std::vector<std::string>> refused;  // by reason
   for (const RefusedFunction& one : result.refused) refused[printable(one.why)].push_back(printable(one.name));
   for (const auto& [why, names] : refused)
     out += labelled("refused", fmt::format("{}: {}", first_of(names), why), style);
@@ -341,7 +341,7 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
                                                                printable(function))),
                     style);
   const std::string found = anomaly_section({}, result.findings, false, style);
-  // Of a damaged trace nobody can tell that it holds none.
+  // A damaged trace may have had calls.
   if (result.calls_traced == 0 && is_damaged(result.findings))
     return out + found + "\n" + hanging("", "No calls could be read.", style);
   return out + calls_text(result, options, style) + found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A call graph as ftrace's function_graph shows one, with memory, and the sums of its functions.
+// A call graph in the form of ftrace's function_graph, with memory, and the sums of its functions.
 #pragma once
 
 #include <string>

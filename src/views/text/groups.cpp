@@ -52,8 +52,7 @@ bool tells_something(const Column<GroupRow>& column, const Rows& rows) {
   });
 }
 
-// Every column in raw; else the usual ones that tell something: no column of zeros, but always the one that orders the
-// table.
+// All columns if raw; otherwise the default columns that are not all zero, and always the one sorted by.
 std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<GroupRow>& sort,
                                                 const ReportOptions& options, const TextStyle& style) {
   if (!options.columns.empty()) return options.columns;

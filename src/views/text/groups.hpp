@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tables of groups, whatever they are grouped by.
+// Tables of groups, for any group keys.
 #pragma once
 
 #include <string>
@@ -10,16 +10,15 @@
 
 namespace kmt {
 
-// A heading, a table with a line for the groups that are not shown and one for the sum, and the frames of the stacks
-// that are keys.
+// A heading, a table with a line for the groups left out and one for the sum, and the frames of stack keys.
 std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
                         const TextStyle& style);
 
-// The frames of the stacks that are keys of rows; nothing where stacks are no key.
+// The frames of stack keys; empty if stacks are no key.
 std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
                         const TextStyle& style);
 
-// A key's value for people; a stack as its first frame.
+// A key's value for people; a stack is shown as its first frame.
 std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style);
 
 }  // namespace kmt

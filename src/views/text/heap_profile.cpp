@@ -20,7 +20,7 @@ std::string bytes_with_interval(const Estimate& estimate, const TextStyle& style
                      say_bytes(rounded(estimate.low), style), say_bytes(rounded(estimate.high), style));
 }
 
-// Half the width of the interval, as a share: how rough the estimate is.
+// Half the interval's width as a share of the estimate.
 std::string doubt(const Estimate& estimate) {
   if (estimate.value <= 0) return "-";
   return fmt::format("±{:.0f}%", 50 * (estimate.high - estimate.low) / estimate.value);
@@ -97,7 +97,7 @@ std::string rows_of(const HeapProfileResult& result, bool pages, const SymbolNam
   return out + "\n";
 }
 
-// What makes the estimates worse than their intervals say.
+// The sources of error that the intervals do not cover.
 std::string loss_lines(const HeapProfileResult& result, const TextStyle& style) {
   const HeapLosses& lost = result.losses;
   const std::pair<std::uint64_t, const char*> lines[] = {

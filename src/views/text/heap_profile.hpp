@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// At most `limit` rows; 0: all.
+// Shows at most `limit` rows; 0: all.
 std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames& symbols, std::size_t limit,
                               const TextStyle& style);
 

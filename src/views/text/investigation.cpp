@@ -17,9 +17,9 @@ namespace kmt {
 
 namespace {
 
-constexpr double kClearly = 1.05;  // what is more by less is as much: numbers are rounded, and estimated
+constexpr double kClearly = 1.05;  // smaller differences do not count, since numbers are rounded and estimated
 constexpr std::size_t kMostFindings = 5;
-constexpr std::size_t kMostRows = 5;  // of a finding
+constexpr std::size_t kMostRows = 5;  // per finding
 constexpr std::size_t kMostFrames = 12;
 constexpr std::size_t kMostStates = 8;
 
@@ -44,12 +44,12 @@ std::string process_text(const FindingProcess& process) {
   return process.process == 0 ? ascii(process.task) : fmt::format("{} (pid {})", ascii(process.task), process.process);
 }
 
-// Two sources never agree to the last byte: more than all of it is all of it.
+// Sources never agree exactly, so shares end at 100%.
 std::string percent(double part, double whole_of) {
   return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
 }
 
-// Estimates of what was not recorded come on top of what was.
+// Estimates of unrecorded memory exceed the sum of the rows.
 template <typename Row>
 double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
   double sum = 0;
@@ -81,7 +81,7 @@ std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
   return labelled("stack", path, style);
 }
 
-// What it grows by in caches that are too small a part of it to be named.
+// The growth in caches that are too small to be listed.
 double rest_of(const GrowthFinding& finding) {
   double rest = finding.trend.bytes_per_s;
   for (const FindingCache& cache : finding.caches) rest -= cache.bytes_per_s;
@@ -118,7 +118,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                     style);
   }
   constexpr double kLeastToTell = 0.005;
-  constexpr double kMore = 1.25;  // others free it, or the estimate is too high
+  constexpr double kMore = 1.25;  // other call sites free it, or the estimate is too high
   bool is_first = true;
   for (const FindingCache& cache : finding.caches) {
     const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
@@ -157,7 +157,7 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
               {}};
   for (const StateGrowth& state : judgement.states) {
     if (table.rows.size() >= kMostStates || state.last <= state.first) break;
-    // It rose: where its trend falls, as of what leapt at the end, the trend is no rate of that.
+    // A late jump can have a falling trend, which is not its rate.
     const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
     table.rows.push_back(
         {{state.name == kUnaccounted ? "what nobody accounts for" : ascii(state.shown_name()),
@@ -209,10 +209,10 @@ std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle
   return out;
 }
 
-// 3 * 0.8 is a little more than 0.01 * 240.
+// Allows for rounding: 3 * 0.8 is a little more than 0.01 * 240.
 bool is_more_than_asked(double cpu_seconds, double asked) { return cpu_seconds > asked * (1 + 1e-9); }
 
-// Of which `share` is that much; 2.4 / 0.01 / 2 is a little more than 120.
+// The time in which `cpu_seconds` is `share` of all CPUs. Allows for rounding: 2.4 / 0.01 / 2 exceeds 120.
 double seconds_of_share(double cpu_seconds, double share, unsigned cpus) {
   return std::ceil(cpu_seconds / share / cpus - 1e-6);
 }
@@ -249,7 +249,7 @@ std::string cost_text(const InvestigationPlan& plan) {
   return text;
 }
 
-// What is not known before: what goes on here, and what samples of it cost.
+// The time of the recording depends on the machine's load and on the cost of samples.
 std::string when_recorded(const InvestigationPlan& plan) {
   if (!plan.samples) return "it ends early where more would take more CPU time than may be taken, as on a busy machine";
   return "it is made only where CPU time is left for a fifth of the time of it, or near the end for a few seconds: on "

@@ -8,9 +8,9 @@
 
 namespace kmt {
 
-// One page in plain words.
+// One page of text.
 std::string text_investigation(const InvestigationResult& result, const TextStyle& style);
-// What is going to be done, and what it takes.
+// The plan and its cost, without running it.
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style);
 
 }  // namespace kmt

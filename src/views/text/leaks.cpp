@@ -37,8 +37,8 @@ std::string over_time(const LeakRow& row, const TextStyle& style) {
   return sparkline(values, kSparkline, style);
 }
 
-// How many are how old: the youngest on the left, what is as old as the recording on the right; each bar is of ages
-// four times those of the one before it.
+// Counts of objects by age, the youngest on the left, those as old as the recording on the right. Each bar covers four
+// times the age of the one before.
 std::string ages(const LeakRow& row, const TimeAxis& axis, const TextStyle& style) {
   constexpr std::size_t kBars = 10;
   const std::uint64_t longest = std::max<std::uint64_t>(axis.end_ns - axis.start_ns, 1);
@@ -46,7 +46,7 @@ std::string ages(const LeakRow& row, const TimeAxis& axis, const TextStyle& styl
   for (const Lifetimes::Bucket& bucket : row.group.history->ages.buckets()) {
     const std::uint64_t times_younger = longest / std::max<std::uint64_t>(bucket.from_ns, 1);
     const std::size_t from_right =
-        static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;  // 1: a quarter of it
+        static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;  // 1: at least a quarter of the recording
     counts[kBars - std::clamp<std::size_t>(from_right, 1, kBars)] += static_cast<double>(bucket.count);
   }
   return sparkline(counts, kBars, style);
@@ -62,7 +62,7 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
   return column.importance < 10;
 }
 
-// Stacks beside their callers are only numbered in the table: their frames follow it.
+// If the caller is a key too, the table only numbers the stacks: their frames follow it.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
   return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
 }
@@ -123,7 +123,7 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
   return leaks.whole ? out : out + stack_lines(result.by, groups, style);
 }
 
-// What makes the doubt, in this trace.
+// Details of the doubt in this trace.
 std::string circumstance(Doubt doubt, const LeaksResult& result) {
   if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0 && result.trace.clock_in_ns)
     return fmt::format("; the last loss ends at {}", say_seconds(result.lost_until_ns));
@@ -181,11 +181,11 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
   return out.empty() ? out : "\n" + heading("Uncertain: live, or freed unseen", style) + out;
 }
 
-// Those of one verdict.
+// The groups of one verdict.
 struct Growing {
   std::size_t groups = 0;
   const LeakRow* fastest = nullptr;
-  Trend trend{};  // of the fastest, by which it is judged
+  Trend trend{};  // of the fastest group, which decides
 };
 Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   Growing found;
@@ -201,7 +201,7 @@ Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   return found;
 }
 
-// One plain sentence, or two.
+// One or two sentences.
 std::string verdict(const LeaksResult& result, const TextStyle& style) {
   const std::string threshold =
       result.threshold_bytes_per_s > 0 ? say_growth(result.threshold_bytes_per_s).substr(1) : "0 B/s";

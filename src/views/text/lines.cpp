@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kLabelWidth = 13;  // with the indent
+constexpr std::size_t kLabelWidth = 13;  // including the indent
 
 }  // namespace
 
@@ -91,7 +91,7 @@ std::string heading(std::string_view text, const TextStyle& style) {
 
 namespace {
 
-// Where few events leave much of the recording empty.
+// Shown if the events cover only a part of the recording.
 std::string recorded_part(const TraceSummary& trace, const TextStyle& style) {
   constexpr double kMuch = 1.05;
   if (static_cast<double>(trace.recorded_ns) < kMuch * static_cast<double>(trace.duration_ns)) return {};

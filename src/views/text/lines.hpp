@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Labelled lines of text beside the tables: numbers in words, wrapped between words.
+// Labelled lines of text around the tables: numbers in words, wrapped between words.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// Numbers for people, or plain where the style is raw.
+// Numbers for people, or plain if the style is raw.
 std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
@@ -22,39 +22,39 @@ std::string say_time(std::uint64_t unix_ns);         // "2026-01-31 23:59:59 UTC
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style);
 // "+1.5 MiB/s", "-312 B/s"
 std::string say_growth(double bytes_per_s);
-// "12.3%" of the whole; "0%" when that is nothing.
+// "12.3%"; "0%" if the whole is 0.
 std::string say_share(std::uint64_t part, std::uint64_t whole);
 
-// "  label      text", the text wrapped under itself; an empty label continues the one above.
+// "  label      text" with a hanging indent; an empty label continues the line above.
 std::string labelled(std::string_view label, std::string_view text, const TextStyle& style);
-// The text wrapped under itself, `first` in front of its first line and as many blanks before the others.
+// Text with `first` in front and a hanging indent of its width.
 std::string hanging(std::string_view first, std::string_view text, const TextStyle& style);
-// "  label       12.3 MiB  remark": sums that are aligned with each other.
+// "  label       12.3 MiB  remark", aligned with other sums.
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
 std::string heading(std::string_view text, const TextStyle& style);
 
-// What makes all else uncertain, where a CPU has no data in the trace: "MISSING: …"; else empty.
+// "MISSING: …" if a CPU has no data in the trace, which makes everything uncertain; otherwise empty.
 std::string missing_cpus_text(const TraceSummary& trace);
-// The trace's name, that CPUs are missing in it, and that it was not read to its end.
+// The trace's name, with notes on missing CPUs and on an interrupted reading.
 std::string trace_heading(const TraceSummary& trace, const TextStyle& style);
-// What reports begin with: heading, machine, time, `events` in words, what was lost.
+// The start of a report: heading, machine, time, `events` in words, losses.
 std::string trace_lines(const TraceSummary& trace, std::string_view events, const TextStyle& style);
-// The lines about machine, time, and events that reports and checks begin with.
+// Lines on machine, time and events, for reports and `check`.
 std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
 inline bool may_lack_events(const TraceSummary& trace) { return trace.lost_events > 0 || !trace.loss_known; }
-// What was lost, where, and what that makes uncertain.
+// The losses, their places and the results they affect.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 
-// Of one side of a diff, of an allocator.
+// For one side of a diff and one allocator.
 std::string no_allocations_line(std::string_view side, const TextStyle& style);
 
-// What the kernel says of its memory, beside what the events say: a table. Empty where no sample tells.
+// A table of the kernel's own counters over the trace; empty without samples.
 std::string memory_lines(const MemoryState& memory, const TextStyle& style);
 
-// Where options select no event.
+// No event matches the filters.
 extern const char* const kNothingSelected;
 
-// "Slab", as a heading says it.
+// "Slab", for headings.
 std::string capitalised(Allocator allocator);
 
 }  // namespace kmt

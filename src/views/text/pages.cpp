@@ -73,7 +73,7 @@ std::string fallback_types(const PagesResult& result, const TextStyle& style) {
   return "\n" + heading("Fallbacks by migrate type", style) + to_text(table, style);
 }
 
-// What tells something: no column of zeros, but always the one that orders the table; all in raw.
+// All columns if raw; otherwise those that are not all zero, and always the one sorted by.
 std::string tasks(const PagesResult& result, const PagesOptions& options, const TextStyle& style) {
   std::vector<const PageTaskRow*> rows = sorted_page_tasks(result.tasks, *options.sort);
   const std::size_t shown = options.shown(rows.size());
@@ -90,7 +90,7 @@ std::string tasks(const PagesResult& result, const PagesOptions& options, const 
   };
   Table table = make_table<PageTaskRow>(page_task_columns(), rows, style.raw, is_shown);
   for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
-  // Headers of pages repeat: columns are told apart by their place.
+  // Headers of pages repeat, so columns are told apart by position.
   std::size_t place = 0;
   for (const Column<PageTaskRow>& column : page_task_columns()) {
     if (&column == options.sort) table.columns[place].importance = 0;
@@ -102,7 +102,7 @@ std::string tasks(const PagesResult& result, const PagesOptions& options, const 
   return "\n" + heading(fmt::format("Tasks by {}, {}", options.sort->key, part), style) + to_text(table, style);
 }
 
-// Orders down, migrate types across.
+// A row for each order, a column for each migrate type.
 std::string types(const PagesResult& result, const TextStyle& style) {
   if (result.types.empty()) return {};
   std::map<int, std::string> names;

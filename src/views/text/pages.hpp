@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the page allocator did, as text for people.
+// The page allocator's activity as text.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ constexpr std::size_t kRuleWidth = 105;
 constexpr std::array kMigrateColumns = {"Unmovable", "Reclaimable", "Movable", "Reserved", "CMA/Isolated", "Unknown"};
 constexpr std::array kMigrateLabels = {"UNMOVABL", "RECLAIM", "MOVABLE", "RESERVED", "CMA/ISLT", "UNKNOWN"};
 constexpr std::size_t kUnknownType = kMigrateColumns.size() - 1;
-constexpr unsigned kLastOrder = 10;  // of those that are always shown
+constexpr unsigned kLastOrder = 10;  // perf always shows orders up to this one
 
 std::string rule() { return std::string(kRuleWidth, '-') + "\n"; }
 
@@ -38,7 +38,7 @@ double fragmentation(std::uint64_t requested, std::uint64_t allocated) {
   return 100.0 - 100.0 * static_cast<double>(std::min(requested, allocated)) / static_cast<double>(allocated);
 }
 
-// By the kernel's name of it: the numbers changed in Linux 4.4, perf's did not.
+// Matches the kernel's names: the numbers changed in Linux 4.4, but perf's did not.
 std::size_t column_of_type(const KeyValue& type) {
   const auto* named = std::get_if<NamedNumber>(&type);
   if (named == nullptr) return kUnknownType;
@@ -49,7 +49,7 @@ std::size_t column_of_type(const KeyValue& type) {
   return named->name == "CMA/Isolate" || named->name == "Isolate" ? 4 : kUnknownType;
 }
 
-// "kmem_cache_create+1f": without 0x and module.
+// "kmem_cache_create+1f": no 0x and no module.
 std::string site_text(const KeyValue& key, bool raw_ip, std::string_view prefix) {
   const auto* code = std::get_if<CodeAddress>(&key);
   if (code == nullptr || code->address == 0) return "unknown";
@@ -65,7 +65,7 @@ std::string identity(const KeyValue& key) {
   return plain_text(key);
 }
 
-// The rows of an allocator, summed up by some of the keys that they are of.
+// The rows of an allocator, merged by some of their keys.
 std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, const std::vector<GroupKey>& by) {
   std::vector<std::size_t> places;
   places.reserve(by.size());
@@ -90,7 +90,7 @@ std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, c
   return sums;
 }
 
-// perf's order of what is equal otherwise: call sites by address, whatever they are called.
+// perf orders equal call sites by address.
 bool precedes(const KeyValue& a, const KeyValue& b) {
   const auto* const one = std::get_if<CodeAddress>(&a);
   const auto* const other = std::get_if<CodeAddress>(&b);
@@ -112,7 +112,7 @@ Rows ordered(const std::vector<GroupRow>& rows, const PerfKmemOptions& options, 
   return sorted;
 }
 
-// Cuts rows to the limit and says whether there were more.
+// Cuts rows to the limit; true if there were more.
 bool cut(Rows& rows, std::size_t limit) {
   if (limit == 0 || rows.size() <= limit) return false;
   rows.resize(limit);
@@ -166,11 +166,11 @@ std::string slab_text(const ReportResult& result, const PerfKmemOptions& options
   return out + slab_summary(slab);
 }
 
-// Where pages' keys stand in the rows of a table of them; the frame comes last, where there is one.
+// Positions of the page keys in a row; the frame is last and optional.
 enum PageKey : std::uint8_t { kCaller, kOrder, kType, kGfp, kFrame };
 constexpr std::array kPageKeys = {GroupKey::caller, GroupKey::order, GroupKey::migrate_type, GroupKey::gfp};
 
-// The kernel's number of the flags: perf's abbreviations are its own.
+// The number of the GFP flags, since perf has its own abbreviations.
 std::string gfp_number(const KeyValue& gfp) {
   const auto* named = std::get_if<NamedNumber>(&gfp);
   return named == nullptr ? "unknown" : fmt::format("{:x}", named->number);

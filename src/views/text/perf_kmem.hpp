@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report --style perf-kmem`: the tables of `perf kmem stat`, for scripts that read them. The shape is perf's (Linux
-// 6.1, as it prints it), the numbers are those of the report; docs/perf-kmem.md says where they differ.
+// `report --style perf-kmem`: the tables of `perf kmem stat`, for scripts that read them. The layout is perf's (Linux
+// 6.1), the numbers are those of the report; docs/perf-kmem.md lists the differences.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@
 namespace kmt {
 
 struct PerfKmemOptions {
-  // A table, and how many rows of it; 0: all.
+  // A table and its number of rows; 0: all.
   std::optional<std::size_t> callers;
   std::optional<std::size_t> addresses;
   bool slab = true;
   bool pages = false;
-  bool live = false;                       // of pages: what is live at the end
-  bool raw_ip = false;                     // addresses in place of symbols
-  const Column<GroupRow>* sort = nullptr;  // null: as perf does
+  bool live = false;                       // pages: only those live at the end
+  bool raw_ip = false;                     // addresses instead of symbols
+  const Column<GroupRow>* sort = nullptr;  // null: perf's default
 };
 
-// What the report has to group by.
+// The keys to group the report by.
 std::vector<GroupKey> perf_kmem_keys(const PerfKmemOptions& options);
 
-// Whether it names code: call sites are only shown in tables.
+// True if the output names code: only the tables show call sites.
 bool shows_code(const PerfKmemOptions& options);
 
 std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& options);
 
-// What perf says on stderr, or not at all: lost events, damage, an interrupted reading. A line each; often none.
+// Lines on lost events, damage and interrupted reading, which perf prints to stderr or not at all; often empty.
 std::string perf_kmem_warnings(const ReportResult& result);
 
 }  // namespace kmt

@@ -22,7 +22,7 @@ std::string_view header_of(GroupKey key) {
   }
 }
 
-// What perf calls a kernel's object: "[kernel.kallsyms]", "[ext4]". Programs have some in brackets, too.
+// perf's name of a kernel object: "[kernel.kallsyms]", "[ext4]". Some objects of programs have brackets, too.
 bool is_of_kernel(const std::string& object) {
   return object.starts_with('[') && object != "[vdso]" && object != "[vsyscall]" && object != "[unknown]" &&
          !object.starts_with("[JIT]");
@@ -47,7 +47,7 @@ std::uint64_t value_of(const GroupRow& row, const Column<GroupRow>* column) {
 
 bool has_any(const GroupTable& table) { return !table.rows.empty(); }
 
-// Events of all allocators are counted together, as perf knows events only. Of bytes those of one: slab objects lie in
+// Events of all allocators are counted together, like in perf. Bytes are those of one allocator: slab objects lie in
 // pages, which would count twice.
 std::optional<Allocator> allocator_of(const ReportResult& result, const PerfReportOptions& options) {
   if (options.allocator || options.share_of == nullptr) return options.allocator;

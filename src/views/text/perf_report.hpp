@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A report in the shape of `perf report --stdio`: a line for each group, with its share of all.
+// A report in the layout of `perf report --stdio`: a line for each group, with its share.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace kmt {
 
-// Whether groups have shares of it, because its values add up: those of averages, times and peaks do not.
+// True if the column's values add up, so that groups have shares. Averages, times and peaks do not add up.
 bool adds_up(const Column<GroupRow>& column);
 
 struct PerfReportOptions {
-  const Column<GroupRow>* share_of = nullptr;  // adds up; null: of the events, as perf counts them
+  const Column<GroupRow>* share_of = nullptr;  // must add up; null: events, like perf
   std::size_t limit = 0;                       // lines; 0: all
-  std::size_t keys = 0;                        // shown, the first so many of those that the result has
-  std::optional<Allocator> allocator = {};     // whose events or bytes; none: the events of all, the bytes of one
+  std::size_t keys = 0;                        // number of the result's keys to show
+  std::optional<Allocator> allocator = {};     // of events or bytes; none: all events, bytes of the default allocator
 };
 
 std::string text_perf_report(const ReportResult& result, const PerfReportOptions& options);

@@ -22,7 +22,7 @@ constexpr std::size_t kLevels = kAsciiLevels.size();
 constexpr std::array<unsigned, 6> kColours = {36, 33, 35, 32, 31, 34};  // of SGR: cyan, yellow, magenta, …
 constexpr std::size_t kIndent = 2;
 
-// Of the characters that take three bytes of UTF-8.
+// Only for characters of three bytes.
 std::string utf8(unsigned code) {
   return {static_cast<char>(0xE0u | code >> 12), static_cast<char>(0x80u | (code >> 6 & 0x3Fu)),
           static_cast<char>(0x80u | (code & 0x3Fu))};
@@ -39,7 +39,7 @@ struct Scale {
       high = std::max(high, value);
     }
   }
-  // 0 to steps - 1.
+  // Returns 0 to steps - 1.
   std::size_t step_of(double value, std::size_t steps) const {
     if (high <= low) return 0;
     const double share = value / (high - low) - low / (high - low);
@@ -47,7 +47,7 @@ struct Scale {
   }
 };
 
-// One value for each place: the greatest of those that fall there, or the one that lasts there.
+// The greatest value of each place; if there are fewer values than places, each value fills several.
 std::vector<double> fitted(std::span<const double> values, std::size_t places) {
   std::vector<double> out(places, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t place = 0; place < places && !values.empty(); ++place) {
@@ -59,7 +59,7 @@ std::vector<double> fitted(std::span<const double> values, std::size_t places) {
   return out;
 }
 
-// Dots in cells of braille characters, or cells that are one dot each. Rows count from the bottom.
+// Dots in braille characters, or cells of one dot each. Rows count from the bottom.
 class Canvas {
  public:
   Canvas(std::size_t cells, std::size_t lines, bool unicode)
@@ -69,7 +69,7 @@ class Canvas {
   std::size_t rows() const { return unicode_ ? 4 * lines_ : lines_; }
 
   void set(std::size_t column, std::size_t row, std::size_t series) {
-    // U+2800 and the bits of "Braille Patterns", Unicode 15: left and right column, from the top.
+    // U+2800 plus the bits of "Braille Patterns" (Unicode 15): left and right column, from the top.
     static constexpr std::array<std::array<std::uint8_t, 4>, 2> kDots = {
         {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
     const std::size_t from_top = rows() - 1 - row;
@@ -78,7 +78,7 @@ class Canvas {
     cell.series = series;
   }
 
-  // Without blanks at its end.
+  // Without trailing blanks.
   std::string line(std::size_t from_top, bool colour) const {
     const auto begin = grid_.begin() + static_cast<std::ptrdiff_t>(from_top * cells_);
     auto end = begin + static_cast<std::ptrdiff_t>(cells_);
@@ -112,7 +112,7 @@ void draw(Canvas& canvas, const std::vector<double>& values, const Scale& scale,
   for (std::size_t column = 0; column < places.size(); ++column) {
     if (!std::isfinite(places[column])) continue;
     const std::size_t row = scale.step_of(places[column], canvas.rows());
-    // A line is drawn from where it came.
+    // The line starts at the previous value.
     const bool follows = column > 0 && std::isfinite(places[column - 1]);
     const std::size_t from = as_area ? zero : follows ? scale.step_of(places[column - 1], canvas.rows()) : row;
     for (std::size_t at = std::min(from, row); at <= std::max(from, row); ++at) canvas.set(column, at, series);
@@ -132,7 +132,7 @@ std::string legend(std::span<const PlotSeries> series, const TextStyle& style) {
   return out;
 }
 
-// The curves of all series on one scale, between axes.
+// The curves of all series on one scale, with axes.
 std::string curves(std::span<const PlotSeries> series, const PlotFrame& frame, const TextStyle& style) {
   Scale scale;
   if (frame.from_least) {
@@ -140,7 +140,7 @@ std::string curves(std::span<const PlotSeries> series, const PlotFrame& frame, c
     scale = {kNone, -kNone};
   }
   for (const PlotSeries& one : series) scale.take(one.values);
-  if (scale.low > scale.high) scale = {};  // nothing is known
+  if (scale.low > scale.high) scale = {};  // no known values
   const std::string top = frame.say(scale.high);
   const std::string bottom = frame.say(scale.low);
   const std::size_t label = std::max(top.size(), bottom.size());

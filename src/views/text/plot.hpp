@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as pictures of characters, one column each: of block and braille characters, or of ASCII where the style has
-// no others. More values than there is room for show the greatest of each place, so that peaks are seen. Values that
-// are not finite are unknown, and blank. The scale has the zero, unless it is asked for without.
+// Numbers as pictures of characters, one column each: block and braille characters, or ASCII. If space is short, each
+// place shows the greatest of its values, so peaks stay visible. Infinite and NaN values are unknown, and blank. The
+// scale includes zero unless `from_least` is set.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@
 
 namespace kmt {
 
-// "▁▂▅█": as many characters as cells.
+// "▁▂▅█": one character for each cell.
 std::string sparkline(std::span<const double> values, std::size_t cells, const TextStyle& style);
 
 struct PlotSeries {
   std::string name;
-  std::vector<double> values;  // at equal distances from the begin to the end
+  std::vector<double> values;  // at equal distances from the start to the end
 };
 
 struct PlotFrame {
   std::size_t height = 8;  // lines of the curve
-  std::string begin;       // what the left and the right end are: "0 s", "30.000 s"
+  std::string begin;       // labels of the left and the right end: "0 s", "30.000 s"
   std::string end;
-  std::function<std::string(double)> say;  // a value, as a label
-  bool from_least = false;                 // the scale begins there, not at 0: small changes of much are seen
+  std::function<std::string(double)> say;  // label of a value
+  bool from_least = false;  // starts the scale at the smallest value, to show small changes of large values
 };
 
-// Lines, as wide as the style allows, ended by a newline each. One series is an area. Several share the plot and have a
-// legend where colours tell them apart; without colour each has a plot and a scale of its own.
+// A plot as wide as the style allows; each line ends with a newline. A single series is an area. Several series share a
+// plot with a legend; without colour each has its own plot and scale.
 std::string plot(const std::vector<PlotSeries>& series, const PlotFrame& frame, const TextStyle& style);
 
 }  // namespace kmt

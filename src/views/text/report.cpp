@@ -88,7 +88,7 @@ std::string page_lines(const PageTotals& pages, const TextStyle& style) {
   return out;
 }
 
-// What the totals of percpu memory and of vmap areas have in common: what was given, freed, is live, and failed.
+// Shared by the totals of percpu memory and of vmap areas.
 std::string given_lines(const AllocatorTotals& totals, std::string_view allocated, std::string_view noun,
                         const TextStyle& style) {
   const auto bytes = [&](std::uint64_t sum) { return totals.knows_bytes ? say_bytes(sum, style) : "unknown"; };
@@ -135,7 +135,7 @@ std::string page_orders(const ReportResult& result, const TextStyle& style) {
   return "\n" + heading("Page allocations by order", style) + to_text(table, style);
 }
 
-// Groups of which so many live so shortly that their objects could be kept for the next one.
+// Groups with many short-lived objects, which could be cached or reused.
 std::string churn_lines(const ReportResult& result, const TextStyle& style) {
   constexpr std::uint64_t kMany = 100'000;
   constexpr std::uint64_t kLeast = 1000;
@@ -169,7 +169,7 @@ std::string churn_lines(const ReportResult& result, const TextStyle& style) {
   return more == 0 ? out : out + emphasised(fmt::format("  ({} more)", more), Emphasis::aside, style) + "\n";
 }
 
-// Words that fit into a column; `check` has the sentences.
+// Short forms for a column; `check` has the sentences.
 std::string short_name(Imperfection kind) {
   switch (kind) {
     case Imperfection::allocated_before_trace: return "before trace";
@@ -184,7 +184,7 @@ std::string short_name(Imperfection kind) {
   }
 }
 
-// Both call sites of what went wrong. What was allocated before the trace is no news of a running system.
+// The two call sites of each anomaly. Frees of objects allocated before the trace are expected on a running system.
 std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::vector<const AnomalyRow*> rows;
   for (const AnomalyRow& row : result.anomaly_sites)
@@ -211,7 +211,7 @@ std::string anomaly_sites(const ReportResult& result, const ReportOptions& optio
   return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);
 }
 
-// What is known of the objects that were there before: how many of them are freed.
+// How many of the objects older than the trace were freed.
 std::string older_objects(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const std::vector<OlderObjects>& caches = result.older.caches;
   if (caches.empty() || !result.older.lived) return {};

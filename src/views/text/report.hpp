@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report` for people.
+// `report` as text.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kWide = 110;  // columns: room for longer pictures
+constexpr unsigned kWide = 110;  // columns: room for wider plots
 
 std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) {
   constexpr double kMost = 9e18;
@@ -24,7 +24,7 @@ std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) 
   return (bytes < 0 ? "-" : plus ? "+" : "") + say_bytes(size, style);
 }
 
-// From its least to its most: next to what a line has, what changes is often small.
+// The scale starts at the least value: changes are often small compared with the line's size.
 std::string picture(const SnapshotRow& row, const SnapshotSeries& series, const TextStyle& style) {
   std::vector<double> values(series.elapsed_ns.size(), std::nan(""));
   const double least = std::ranges::min(row.values);
@@ -89,7 +89,7 @@ std::string growing_rows(SnapshotPart part, const SnapshotSeries& series, const 
   return part_heading(part, "by growth", shown, rows.size(), style) + to_text(table, style);
 }
 
-// The fastest of a part that grows for certain, where there is one.
+// The fastest row of a part with confirmed growth, if any.
 const SnapshotRow* certain_of(SnapshotPart part, const SnapshotSeries& series) {
   for (const SnapshotRow* row : sorted_rows(series, part, SeriesOrder::growth))
     if (row->verdict == LeakVerdict::certain) return row;

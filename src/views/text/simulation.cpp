@@ -35,14 +35,13 @@ std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style
                      say_share(difference, now));
 }
 
-// Where a cache's frees were mostly not seen: of its kind is what no model can follow.
+// A note if most frees of a cache were not traced, which no model can follow.
 std::string say_unseen(const SimulationResult& result, const std::string& cache) {
   const auto unseen = std::ranges::find(result.unseen_frees, cache, &UnseenFrees::cache);
   if (unseen == result.unseen_frees.end() || 2 * unseen->objects < unseen->allocations) return {};
   return fmt::format(": {} of its objects were freed unseen", say_share(unseen->objects, unseen->allocations));
 }
 
-// Mismatches of the model that are shown.
 constexpr std::size_t kShownMismatches = 3;
 
 std::string slabinfo_lines(const SimulationResult& result, const TextStyle& style) {
@@ -190,7 +189,7 @@ std::string cache_table(const SimulatedHeap& heap, const SimulationOptions& opti
   return "\n" + heading(fmt::format("Caches, {}, by peak, {}", heap.name, part), style) + to_text(table, style);
 }
 
-// What of the saving the CPUs' lists of the new cache decide on.
+// The part of the saving that depends on the new cache's per-CPU lists.
 std::string uncertainty(const CacheSuggestion& suggestion, const TextStyle& style) {
   const std::string lists = say_bytes(suggestion.uncertain_bytes, style);
   const std::uint64_t now = suggestion.average_held;
@@ -201,7 +200,7 @@ std::string uncertainty(const CacheSuggestion& suggestion, const TextStyle& styl
   return fmt::format("up to {} of that depends on what the CPUs' lists of it hold", lists);
 }
 
-// "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB", and why.
+// "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB", and the reason.
 std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t number, const TextStyle& style) {
   const std::uint64_t saved = suggestion.bytes_given - suggestion.bytes_given_then;
   const bool for_all = suggestion.function.empty();

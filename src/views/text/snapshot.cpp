@@ -32,7 +32,7 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
-// Where it is narrow, shares go first; what says so is shortened, labels are not.
+// Narrow tables drop the shares first, then shorten sources; labels stay.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   constexpr unsigned kWithShares = 90;
   constexpr unsigned kOthers = 48;
@@ -144,7 +144,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   table.rows.back().aside = true;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
   std::string remark = fmt::format("Free and the CPUs' lists are {} together", say_bytes(in_zones, style));
-  // Some kernels of virtual machines count memory that no zone has.
+  // Some kernels in virtual machines count memory that is in no zone.
   constexpr std::uint64_t kMuch = 64 << 20;
   const std::uint64_t said = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
   if (said > in_zones + kMuch)
@@ -154,7 +154,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
 }
 
-// A line each, and the stack wrapped under it.
+// A line for each site, with the stack wrapped below.
 std::string sites_text(std::string_view what, const std::vector<AllocationSite>& sites, std::string_view noun,
                        const SnapshotOptions& options, const TextStyle& style) {
   if (sites.empty()) return {};

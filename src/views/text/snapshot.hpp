@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snapshot, and what changed between two, as text for people.
+// A snapshot as text, and the changes between two.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ constexpr std::size_t kGap = 2;
 
 constexpr std::string_view kEllipsis = "…";
 
-// A column is dropped before names become shorter than that.
+// Names are not shortened below this length; columns are dropped instead.
 std::size_t shortest_name(const Table& table) {
   const auto names =
       std::count_if(table.columns.begin(), table.columns.end(), [](const auto& column) { return column.name; });
@@ -35,7 +35,7 @@ std::vector<std::size_t> natural_widths(const Table& table) {
   return widths;
 }
 
-// The columns that fit, with their widths; a width of 0 means dropped.
+// The columns that fit, with their widths; 0 means dropped.
 std::vector<std::size_t> fitted_widths(const Table& table, const TextStyle& style) {
   std::vector<std::size_t> widths = natural_widths(table);
   if (style.raw) return widths;
@@ -145,7 +145,7 @@ std::string shortened(std::string_view name, std::size_t width) {
   if (name.size() <= width) return std::string(name);
   if (width < 3) return std::string(name.substr(0, width));
   const std::size_t room = width - 1;
-  // "+0x1f [ext4]" stays whole where it leaves the function two thirds of the room.
+  // Keeps "+0x1f [ext4]" whole if two thirds of the width remain for the function.
   const std::size_t offset = std::min(name.rfind('+'), name.size());
   const std::size_t ending = name.size() - offset;
   const std::size_t tail = ending <= room / 3 ? ending + (room - ending) / 4 : room / 3;

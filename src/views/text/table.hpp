@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text tables that fit a width: names are shortened in the middle, those of lesser importance first, columns of lesser
-// importance are dropped, lines are never wrapped.
+// Text tables that fit a width. Names are shortened in the middle, the least important first; then the least important
+// columns are dropped. Lines never wrap.
 #pragma once
 
 #include <optional>
@@ -13,21 +13,21 @@
 
 namespace kmt {
 
-// What may be emphasised, where colour is allowed.
+// Styles that are shown if colour is allowed.
 enum class Emphasis { heading, aside, good, warning, bad };
 std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle& style);
 
 struct TableColumn {
   std::string header;
-  bool name = false;        // aligned left, and shortened where it must be
-  unsigned importance = 0;  // as in Column
-  bool whole = false;       // a name that says nothing when it is shortened
+  bool name = false;        // aligned left; may be shortened
+  unsigned importance = 0;  // like in Column
+  bool whole = false;       // useless if shortened
 };
 
 struct TableRow {
-  std::vector<std::string> cells;  // as many as there are columns; names in ASCII, see cell_text(); others may be UTF-8
-  bool aside = false;              // a sum or a remark, less prominent
-  std::optional<Emphasis> emphasis = {};  // else
+  std::vector<std::string> cells;         // one for each column; names are ASCII (cell_text()), others may be UTF-8
+  bool aside = false;                     // a sum or a remark, less prominent
+  std::optional<Emphasis> emphasis = {};  // used if not `aside`
 };
 
 struct Table {
@@ -35,19 +35,19 @@ struct Table {
   std::vector<TableRow> rows;
 };
 
-// Each line indented by two blanks and ended by a newline.
+// Each line has an indent of two blanks and ends with a newline.
 std::string to_text(const Table& table, const TextStyle& style);
 
-// A value for people, or plain for raw.
+// A value for people, or plain if raw.
 std::string cell_text(const Cell& cell, Unit unit, bool raw);
 
-// Text of a trace as ASCII, so that its width is its length: everything else is shown as \xNN.
+// Text of a trace as ASCII, so that its width is its length; other bytes are shown as \xNN.
 std::string ascii(std::string_view text);
 
-// "kmem_cache_al…create+0x1f": the start, the end with its offset, and … for the middle.
+// "kmem_cache_al…create+0x1f": keeps the start, and the end with the offset.
 std::string shortened(std::string_view name, std::size_t width);
 
-// The table of result rows; the columns are those that `shown` accepts.
+// A table of result rows with the columns that `shown` accepts.
 template <typename Row, typename Shown>
 Table make_table(std::span<const Column<Row>> columns, const std::vector<const Row*>& rows, bool raw, Shown&& shown) {
   Table table;

@@ -19,7 +19,7 @@ namespace {
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// Sizes are the trace's, and may be beyond all numbers.
+// Sizes come from the trace and may be of any magnitude.
 std::uint64_t magnitude(double value) {
   constexpr double kMost = 9e18;
   return static_cast<std::uint64_t>(std::llround(std::min(std::abs(value), kMost)));
@@ -46,7 +46,7 @@ double live(const TimeSeriesPoint& point) { return static_cast<double>(point.liv
 double allocated(const TimeSeriesPoint& point) { return static_cast<double>(point.bytes_allocated); }
 double count(const TimeSeriesPoint& point) { return static_cast<double>(point.allocations); }
 
-// The samples as a series of buckets: the value of the latest one until then.
+// The samples as a series of buckets: each has the latest value so far.
 std::vector<double> values_of(const MemorySeries& memory, const TimeAxis& axis) {
   std::vector<double> values(axis.buckets, std::nan(""));
   for (auto point = memory.points.begin(); point != memory.points.end() && !values.empty(); ++point) {
@@ -71,7 +71,7 @@ std::string allocator_plots(const Timeline& timeline, const TimelineResult& resu
     return plot({{name, values_of(timeline.points, result.axis, get, rate)}},
                 frame_of(result, height, std::move(say), style), style);
   };
-  // A clock that does not count nanoseconds knows no second.
+  // Clocks that do not count nanoseconds have no seconds.
   const bool has_clock = result.report.trace.clock_in_ns;
   const char* const unit = has_clock ? "/s" : "";
   const auto bytes_rate = [unit](double value) { return say_bytes_of(value) + unit; };
@@ -85,7 +85,7 @@ std::string allocator_plots(const Timeline& timeline, const TimelineResult& resu
   return out + draw(has_clock ? "allocations" : "allocations in a bucket", count, has_clock, 4, count_rate);
 }
 
-// A line each, so that many fit beside each other.
+// One line for each group.
 std::string group_lines(Allocator allocator, const TimelineResult& result, const TextStyle& style) {
   Table table{{{"Group", true}, {"Peak", false, 1}, {"At end", false, 2}, {"Live bytes"}, {"Allocated", false, 3}}, {}};
   const std::size_t cells = style.width >= 110 ? 30 : 16;
@@ -130,7 +130,7 @@ std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
   const std::string by_events = fmt::format("by the events of the trace it {}", grown(explained, style));
-  constexpr double kAbout = 1.05;  // the same, as far as it matters
+  constexpr double kAbout = 1.05;  // within 5% counts as equal
   const bool is_part = change != 0 && std::abs(explained) <= kAbout * std::abs(change) &&
                        (explained == 0 || (explained < 0) == (change < 0));
   const std::string rest = is_part ? fmt::format("of which the trace explains {}",

@@ -42,7 +42,7 @@ std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result
   return {};
 }
 
-// In this order columns are given up on a narrow screen, the last first.
+// Columns that a narrow screen drops, the last ones first.
 unsigned importance_of(TopColumn column, TopColumn sorted) {
   if (column == sorted) return 0;
   switch (column) {

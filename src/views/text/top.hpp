@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One frame of `top` as lines: for a screen, which gives each kind of line its look, and for a pipe.
+// One frame of `top` as lines: the screen styles them by kind, a pipe prints them.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace kmt {
 
 struct TopOptions {
   TopColumn sort = TopColumn::bytes_now;
-  std::string filter;                      // only rows whose names have it
-  std::size_t first = 0;                   // row that is shown first
-  std::size_t rows = 0;                    // that are shown; 0: all
-  std::size_t selected = ~std::size_t{0};  // among all rows that the filter lets through
+  std::string filter;                      // only rows whose names contain it
+  std::size_t first = 0;                   // first row to show
+  std::size_t rows = 0;                    // rows to show; 0: all
+  std::size_t selected = ~std::size_t{0};  // index among the rows that match the filter
   bool paused = false;
 };
 
@@ -28,21 +28,21 @@ struct TopLine {
   TopLineKind kind = TopLineKind::plain;
 };
 
-// The rows that the filter lets through, sorted.
+// The sorted rows that match the filter.
 std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& options);
-// What rows of a view are sorted by: stacks, which are known of samples only, by nothing of the last interval.
+// The columns a view can be sorted by. Stacks come from samples only, so they have no values for the last interval.
 TopColumn sorted_by(TopView view, TopColumn column);
 
-// What the whole machine does, and what it costs to know: four lines.
+// Four lines about the whole machine and the cost of watching.
 std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& options, const TextStyle& style);
-// The table, with its header: rows as rows_shown() gives them.
+// The table with its header, for rows from rows_shown().
 std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow>& rows, const TopOptions& options,
                                const TextStyle& style);
-// The stacks of one row, each with what it allocated.
+// The stacks of one row, each with its allocated bytes.
 std::vector<TopLine> top_stacks(const std::string& name, const std::vector<TopRow>& stacks, const SymbolNames& symbols,
                                 const TextStyle& style);
 
-// Heading, table and, of stacks, their frames, as plain text.
+// Heading, table and frames of stacks as plain text.
 std::string text_top(const TopResult& result, const SymbolNames& symbols, const TopOptions& options,
                      const TextStyle& style);
 
