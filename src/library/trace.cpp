@@ -49,6 +49,7 @@ bool Trace::next(Event& event) {
     }
   }
   const kmt::Event& read = state.batch[state.next++];
+  const bool is_call = kmt::is_call(read.kind);  // its fields are others: kmt::CallEvent
   const kmt::TraceInfo& info = state.source->info();
   const auto stack = info.tables.stacks[read.stack];
   event = Event{.time_ns = read.time_ns,
@@ -57,15 +58,15 @@ bool Trace::next(Event& event) {
                 .bytes_allocated = read.bytes_allocated,
                 .call_site = info.tables.call_sites[read.call_site.value],
                 .name = info.tables.event_types[read.type.value].name,
-                .cache = info.tables.cache_names[read.cache.value],
+                .cache = is_call ? std::string_view() : std::string_view(info.tables.cache_names[read.cache.value]),
                 .stack = stack.data(),
                 .stack_size = stack.size(),
-                .gfp_flags = read.gfp_flags,
+                .gfp_flags = is_call ? 0 : read.gfp_flags,
                 .tid = read.tid,
                 .cpu = read.cpu,
-                .node = read.node,
-                .migrate_type = read.migrate_type,
-                .order = read.order,
+                .node = is_call ? kmt::kNoNode : read.node,
+                .migrate_type = is_call ? std::int8_t{0} : read.migrate_type,
+                .order = is_call ? std::uint8_t{0} : read.order,
                 .kind = static_cast<EventKind>(read.kind),
                 .context = kContexts[kmt::interrupt_level(read)]};
   return true;

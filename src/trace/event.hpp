@@ -49,24 +49,17 @@ struct PageFlags {
   static constexpr unsigned kFallbackTypeShift = 4;        // page_alloc_extfrag: the migrate type that is taken from
   static constexpr unsigned kMostFallbackType = 15;        // or more, which no kernel has
 };
-// Flags of call_exit, in Event::page_flags.
-struct CallFlags {
-  static constexpr std::uint8_t kDuration = 0x01;
-  static constexpr std::uint8_t kReturnValue = 0x02;
-};
 // In Event::page_flags of the record of a user stack, whose address is what UserStacks::keep() gave.
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
 };
-// The depth of a call that is this deep or deeper. Kernels keep at most 50 of a task (FTRACE_RETFUNC_DEPTH, Linux 6.1).
-constexpr std::uint8_t kMostCallDepth = 255;
 // The numa_node of an event that asks for none (NUMA_NO_NODE) or whose format has no such field.
 constexpr std::int16_t kNoNode = -1;
 
 // bytes_requested of a percpu allocation is for one CPU, rounded up to 4 bytes. Its bytes_allocated is what it takes of
 // the machine, pcpu_obj_full_size() of mm/percpu-internal.h (Linux 6.18): the same for each possible CPU, and a pointer
 // for every 4 bytes where control groups account kernel memory. Zero before Linux 5.19, which does not say.
-// The address of a call is that of the function. Its other fields are asked for by name, below.
+// A call has the fields of CallEvent (trace/calls/event.hpp) instead.
 // A vmap area is a range of kernel addresses, of vmalloc, vmap, ioremap or a stack: not always memory of its own.
 struct Event {
   std::uint64_t time_ns;          // on the trace's clock, scaled by the source
@@ -74,16 +67,16 @@ struct Event {
   std::uint64_t bytes_requested;  // vmap areas: with the guard page, where there is one
   std::uint64_t bytes_allocated;  // slab: the slot that was given; percpu: see above; vmap areas: as requested
   std::uint32_t gfp_flags;
-  CallSiteId call_site;  // slab; percpu allocations since Linux 5.19
-  std::int32_t tid;      // the interrupted task in hard and soft interrupts
-  CacheId cache;         // where the event names it (kmem_cache_free since 5.12)
+  std::int16_t node;         // the NUMA node asked for
+  std::uint8_t order;        // pages: 2^order of them; page_alloc_extfrag: as many were asked for
+  std::int8_t migrate_type;  // page events that have one, page_alloc_extfrag: asked for; -1: not applicable
+  CallSiteId call_site;      // slab; percpu allocations since Linux 5.19
+  std::int32_t tid;          // the interrupted task in hard and soft interrupts
+  CacheId cache;             // where the event names it (kmem_cache_free since 5.12)
   std::uint16_t cpu;
   EventTypeId type;
-  std::int16_t node;  // the NUMA node asked for
   EventKind kind;
   std::uint8_t context;         // Context bits
-  std::uint8_t order;           // pages: 2^order of them; page_alloc_extfrag: as many were asked for
-  std::int8_t migrate_type;     // page events that have one, page_alloc_extfrag: asked for; -1: not applicable
   std::uint8_t fallback_order;  // page_alloc_extfrag: of the free block of another migrate type that is taken from
   std::uint8_t page_flags;      // PageFlags
   StackId stack;                // TraceTables::stacks; of the record of a stack the one that fits no event
@@ -108,14 +101,6 @@ constexpr bool is_syscall(EventKind kind) {
   return kind == EventKind::syscall_enter || kind == EventKind::syscall_exit;
 }
 constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry || kind == EventKind::call_exit; }
-// The number of traced calls of the task around a call_entry or call_exit.
-constexpr std::uint8_t call_depth(const Event& event) { return event.order; }
-// The number in TraceCalls::records of the record of a call_entry; 0: none.
-constexpr std::uint64_t call_record(const Event& event) { return event.bytes_requested; }
-// The duration of a call_exit in nanoseconds, with any clock; valid if CallFlags::kDuration is set.
-constexpr std::uint64_t call_duration_ns(const Event& event) { return event.bytes_allocated; }
-// The result register of a call_exit, one kernel word; valid if CallFlags::kReturnValue is set.
-constexpr std::uint64_t return_value(const Event& event) { return event.bytes_requested; }
 
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }

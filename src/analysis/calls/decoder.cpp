@@ -19,27 +19,25 @@ const CallSignature* CallDecoder::signature(std::uint32_t function, const std::s
   return *known ? &**known : nullptr;
 }
 
-std::optional<CallValues> CallDecoder::arguments(const CallSignature* signature, const Event& entry) const {
-  if (signature == nullptr || call_record(entry) == 0) return std::nullopt;
-  const CallRecord record = info_.calls.records->at(call_record(entry));
+std::optional<CallValues> CallDecoder::arguments(const CallSignature* signature, const CallEvent& entry) const {
+  if (signature == nullptr || entry.record == 0) return std::nullopt;
+  const CallRecord record = info_.calls.records->at(entry.record);
   return call_values(*signature, abi_, record.registers, record.values);
 }
 
-void CallDecoder::add_late_values(const CallSignature* signature, const Event& exit,
+void CallDecoder::add_late_values(const CallSignature* signature, const CallEvent& exit,
                                   std::optional<CallValues>& arguments) const {
-  if (!info_.calls.records || late_record(exit) == 0 || signature == nullptr || !arguments) return;
-  kmt::add_late_values(*arguments, *signature, abi_, info_.calls.records->at(late_record(exit)).values);
+  if (exit.record == 0 || signature == nullptr || !arguments) return;
+  kmt::add_late_values(*arguments, *signature, abi_, info_.calls.records->at(exit.record).values);
 }
 
-std::optional<CallValue> CallDecoder::result(const CallSignature* signature, const Event& exit) const {
-  if (signature == nullptr || (exit.page_flags & CallFlags::kReturnValue) == 0) return std::nullopt;
-  return result_value(signature->result, abi_, return_value(exit));
+std::optional<CallValue> CallDecoder::result(const CallSignature* signature, const CallEvent& exit) const {
+  if (signature == nullptr || !exit.has(CallFlags::kReturnValue)) return std::nullopt;
+  return result_value(signature->result, abi_, exit.return_value);
 }
 
-void CallDecoder::give_back(const Event& event) const {
-  if (!info_.calls.records) return;
-  const std::uint64_t number = event.kind == EventKind::call_entry ? call_record(event) : late_record(event);
-  if (number != 0) info_.calls.records->give_back(number);
+void CallDecoder::give_back(const CallEvent& event) const {
+  if (event.record != 0) info_.calls.records->give_back(event.record);
 }
 
 }  // namespace kmt

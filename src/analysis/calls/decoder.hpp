@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/calls/event.hpp"
 #include "trace/calls/signature.hpp"
 #include "trace/trace_info.hpp"
 
@@ -22,13 +23,14 @@ class CallDecoder {
   const CallSignature* signature(std::uint32_t function, const std::string& name);
 
   // Returns the arguments in an event call_entry; empty if nothing was recorded or the types are unknown.
-  std::optional<CallValues> arguments(const CallSignature* signature, const Event& entry) const;
+  std::optional<CallValues> arguments(const CallSignature* signature, const CallEvent& entry) const;
   // Adds the arguments that were read only at the end, in an event call_exit.
-  void add_late_values(const CallSignature* signature, const Event& exit, std::optional<CallValues>& arguments) const;
+  void add_late_values(const CallSignature* signature, const CallEvent& exit,
+                       std::optional<CallValues>& arguments) const;
   // Returns the result in an event call_exit; also empty if the function returns nothing.
-  std::optional<CallValue> result(const CallSignature* signature, const Event& exit) const;
-  // The event, call_entry or call_exit, will not be asked for again.
-  void give_back(const Event& event) const;
+  std::optional<CallValue> result(const CallSignature* signature, const CallEvent& exit) const;
+  // The event will not be asked for again.
+  void give_back(const CallEvent& event) const;
 
  private:
   const TraceInfo& info_;

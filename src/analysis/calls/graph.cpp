@@ -44,7 +44,8 @@ struct CallGraph::State {
       : info(trace_info),
         symbols(names),
         request(std::move(wanted)),
-        stacks(trace_info, [this](TaskCalls& task, const OpenCall& call, const Event* end) { close(task, call, end); }),
+        stacks(trace_info,
+               [this](TaskCalls& task, const OpenCall& call, const CallEvent* end) { close(task, call, end); }),
         decoder(trace_info, request.signatures),
         conditions(request.where, &trace_info.tables.gfp_flags),
         shown(request.limit, request.slowest) {
@@ -63,17 +64,17 @@ struct CallGraph::State {
   void enter(const StreamedEvent& streamed);
   void leave(const StreamedEvent& streamed);
   void leave_unseen(const StreamedEvent& streamed, std::uint32_t function);
-  void close(TaskCalls& task, const OpenCall& call, const Event* end);
+  void close(TaskCalls& task, const OpenCall& call, const CallEvent* end);
   void account_memory(const StreamedEvent& streamed);
   void allocate(const StreamedEvent& streamed);
   void release(const EndedPart& part);
   void add_live();
   bool is_selected(const OpenCall* parent, std::uint32_t function, std::int32_t tid, bool interrupt) const;
-  bool meets_conditions(std::uint32_t function, const Event& entry);
-  void set_result(TracedCall& call, const Event& end);
+  bool meets_conditions(std::uint32_t function, const CallEvent& entry);
+  void set_result(TracedCall& call, const CallEvent& end);
   void check_conditions() const;
   // True if the function's result is to be shown; nullptr: its end was not seen.
-  bool is_wanted(std::uint32_t function, const Event* end);
+  bool is_wanted(std::uint32_t function, const CallEvent* end);
   const CallSignature* signature_of(std::uint32_t function) {
     return decoder.signature(function, functions[function].sums.name);
   }
@@ -149,7 +150,7 @@ bool CallGraph::State::is_selected(const OpenCall* parent, std::uint32_t functio
   return functions[function].matches && (request.pids.empty() || (!interrupt && request.pids.contains(tid)));
 }
 
-bool CallGraph::State::meets_conditions(std::uint32_t function, const Event& entry) {
+bool CallGraph::State::meets_conditions(std::uint32_t function, const CallEvent& entry) {
   if (request.where.empty()) return true;
   const CallSignature* const signature = signature_of(function);
   if (!conditions.knows(function)) conditions.add(function, functions[function].sums.name, signature);
@@ -158,16 +159,16 @@ bool CallGraph::State::meets_conditions(std::uint32_t function, const Event& ent
   return arguments && conditions.hold(function, *arguments);
 }
 
-void CallGraph::State::set_result(TracedCall& call, const Event& end) {
+void CallGraph::State::set_result(TracedCall& call, const CallEvent& end) {
   decoder.add_late_values(signature_of(call.function), end, call.arguments);
-  if ((end.page_flags & CallFlags::kReturnValue) == 0) return;
+  if (!end.has(CallFlags::kReturnValue)) return;
   const CallSignature* const signature = signature_of(call.function);
-  call.return_value = return_value(end);
+  call.return_value = end.return_value;
   call.typed = signature != nullptr;
   call.result = decoder.result(signature, end);
 }
 
-bool CallGraph::State::is_wanted(std::uint32_t function, const Event* end) {
+bool CallGraph::State::is_wanted(std::uint32_t function, const CallEvent* end) {
   if (!request.errors_only && !chooses_by_results) return true;
   if (end == nullptr) return false;
   TracedCall call;
@@ -204,9 +205,9 @@ void CallGraph::State::check_conditions() const {
 }
 
 void CallGraph::State::enter(const StreamedEvent& streamed) {
-  const Event& event = *streamed.event;
-  const std::uint32_t function = function_of(event.address);
-  TaskCalls& task = stacks.enter(event, function, functions[function].level);
+  const CallEvent event = as_call(*streamed.event);
+  const std::uint32_t function = function_of(event.function);
+  TaskCalls& task = stacks.enter(*streamed.event, function, functions[function].level);
   OpenCall& call = task.calls.back();
   const OpenCall* const parent = task.calls.size() > 1 ? &call - 1 : nullptr;
   const bool parent_selected = parent != nullptr && parent->selected;
@@ -239,17 +240,17 @@ void CallGraph::State::enter(const StreamedEvent& streamed) {
 }
 
 void CallGraph::State::leave(const StreamedEvent& streamed) {
-  const std::uint32_t function = function_of(streamed.event->address);
+  const std::uint32_t function = function_of(as_call(*streamed.event).function);
   if (!stacks.leave(*streamed.event, function)) leave_unseen(streamed, function);
 }
 
 // Handles the end of a call whose start is not in the trace.
 void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t function) {
-  const Event& event = *streamed.event;
+  const CallEvent event = as_call(*streamed.event);
   ++result.calls_traced;
-  TaskCalls* const task = stacks.at(event);
+  TaskCalls* const task = stacks.at(*streamed.event);
   const OpenCall* const parent = task != nullptr ? task->innermost() : nullptr;
-  const std::uint8_t level = std::max(interrupt_level(event), functions[function].level);
+  const std::uint8_t level = std::max(interrupt_level(*streamed.event), functions[function].level);
   if (!is_selected(parent, function, event.tid, level > 0)) return;
   if (chooses_by_arguments && (parent == nullptr || !parent->selected)) return;
   ++functions[function].sums.cut_off;
@@ -286,7 +287,7 @@ bool CallGraph::State::may_miss_calls(std::uint64_t began_ns, std::uint64_t ende
 }
 
 // The innermost call of a task has ended; nullptr: unseen.
-void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event* end) {
+void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEvent* end) {
   OpenCall* const parent = task.innermost();
   nodes[call.node].open = false;
   unref(call.node);
@@ -431,16 +432,17 @@ void CallGraph::add(const StreamedEvent& streamed) {
   State& state = *state_;
   const Event& event = *streamed.event;
   state.seen.add(event);
-  if (event.kind == EventKind::call_entry) {
+  if (!is_call(event.kind)) return state.account_memory(streamed);
+  const CallEvent call = as_call(event);
+  if (call.kind == EventKind::call_entry) {
     state.enter(streamed);
-    state.result.has_arguments = state.result.has_arguments || call_record(event) != 0;
-    return state.decoder.give_back(event);
+    if (call.record != 0) state.result.has_arguments = true;
+  } else {
+    state.leave(streamed);
+    state.sees_ends = true;
+    if (call.has(CallFlags::kReturnValue)) state.result.has_return_values = true;
   }
-  if (event.kind != EventKind::call_exit) return state.account_memory(streamed);
-  state.sees_ends = true;
-  state.leave(streamed);
-  state.decoder.give_back(event);
-  if ((event.page_flags & CallFlags::kReturnValue) != 0) state.result.has_return_values = true;
+  state.decoder.give_back(call);
 }
 
 void CallGraph::end(const StreamEnd& end) {

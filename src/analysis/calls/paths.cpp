@@ -21,17 +21,17 @@ CallPaths::CallPaths(Source& source, const SymbolNames& names, bool as_stacks)
       names_(names),
       callers_(names, wrappers_),
       as_stacks_(as_stacks),
-      calls_(source.info(), [](TaskCalls&, const OpenCall&, const Event*) {}),
+      calls_(source.info(), [](TaskCalls&, const OpenCall&, const CallEvent*) {}),
       stacks_(source.info().tables.stacks) {}
 
 bool CallPaths::read(EventBatch& batch) {
   if (!source_.read(batch)) return false;
   for (Event& event : batch) {
     if (event.kind == EventKind::call_entry) {
-      const std::uint32_t function = function_of(event.address);
+      const std::uint32_t function = function_of(as_call(event).function);
       calls_.enter(event, function, functions_[function].level);
     } else if (event.kind == EventKind::call_exit) {
-      calls_.leave(event, function_of(event.address));
+      calls_.leave(event, function_of(as_call(event).function));
     } else if (is_of_memory(event.kind)) {
       add_calls(event);
     }

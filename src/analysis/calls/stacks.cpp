@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "trace/calls/frame.hpp"
 #include "trace/code/interrupt_functions.hpp"
 
 namespace kmt {
@@ -20,8 +19,8 @@ std::uint64_t task_key(const Event& event) {
 // True if this call cannot be the one that ends: that one started after a loss, and this one is older. If a call slept,
 // the kernel may have measured less time than it took: then the answer is yes, and one call becomes two halves. Without
 // a measured time, another call of the function may have taken its place on the stack.
-bool began_after_loss(const OpenCall& call, const Event& end, const TraceInfo& info) {
-  if (has_call_frame(end)) return call.lost_before_ns.has_value();
+bool began_after_loss(const OpenCall& call, const CallEvent& end, const TraceInfo& info) {
+  if (end.has(CallFlags::kFrame)) return call.lost_before_ns.has_value();
   constexpr std::uint64_t kSlackNs = 10'000;  // between the time that is measured and that of the record
   const auto duration = measured_duration(end);
   return call.lost_before_ns && duration && info.clock.in_ns && *duration <= end.time_ns &&
@@ -67,16 +66,15 @@ bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) 
 
 // Whether a call has ended, unseen, before one of that function begins there: stacks grow down, and two calls have one
 // place on a stack only where the one has ended by a jump to the other.
-bool is_over(const OpenCall& call, const Event& entry, std::uint32_t function, std::uint8_t context) {
+bool is_over(const OpenCall& call, const CallEvent& entry, std::uint32_t function, std::uint8_t context) {
   if (context != call.context) return context < call.context;
-  const std::uint32_t frame = call_frame(entry);
-  if (!on_one_stack(frame, call.frame)) return false;
-  return frame > call.frame || (frame == call.frame && function == call.function);
+  if (!on_one_stack(entry.frame, call.frame)) return false;
+  return entry.frame > call.frame || (entry.frame == call.frame && function == call.function);
 }
 
-std::uint8_t depth_in(const std::vector<OpenCall>& calls, const Event& entry, std::uint32_t function,
+std::uint8_t depth_in(const std::vector<OpenCall>& calls, const CallEvent& entry, std::uint32_t function,
                       std::uint8_t context) {
-  if (!has_call_frame(entry)) return call_depth(entry);
+  if (!entry.has(CallFlags::kFrame)) return entry.depth;
   auto around = calls.rbegin();
   while (around != calls.rend() && is_over(*around, entry, function, context)) ++around;
   if (around == calls.rend()) return 0;
@@ -84,22 +82,22 @@ std::uint8_t depth_in(const std::vector<OpenCall>& calls, const Event& entry, st
 }
 
 // Returns the depth of the call that ends; empty if its start was not seen.
-std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const Event& exit,
+std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const CallEvent& exit,
                                             std::uint32_t function) {
-  if (!has_call_frame(exit)) return call_depth(exit);
+  if (!exit.has(CallFlags::kFrame)) return exit.depth;
   constexpr std::uint32_t kReturnBytes = 16;  // at most: the return address, of x86, that is no more on the stack
   const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
-    return call.function == function && call.context == level_around(exit, call.counts_hardirq) &&
-           call_frame(exit) - call.frame <= kReturnBytes;
+    return call.function == function && call.context == level_around(as_event(exit), call.counts_hardirq) &&
+           exit.frame - call.frame <= kReturnBytes;
   });
   return ends == calls.rend() ? std::nullopt : std::optional(ends->depth);
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> measured_duration(const Event& end) {
-  if ((end.page_flags & CallFlags::kDuration) == 0) return {};
-  return call_duration_ns(end);
+std::optional<std::uint64_t> measured_duration(const CallEvent& end) {
+  if (!end.has(CallFlags::kDuration)) return {};
+  return end.duration_ns;
 }
 
 OpenCall* TaskCalls::around(const Event& event) {
@@ -173,7 +171,8 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
   see(task, event);
   const bool counts_hardirq = level == kHardIrqLevel;
   const std::uint8_t context = level_around(event, counts_hardirq);
-  const std::uint8_t depth = depth_in(task.calls, event, function, context);
+  const CallEvent entry = as_call(event);
+  const std::uint8_t depth = depth_in(task.calls, entry, function, context);
   close_from_depth(task, depth);
   task.unsure = false;
 
@@ -181,7 +180,7 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
   const OpenCall* const below = task.innermost();
   call.function = function;
   call.depth = depth;
-  if (has_call_frame(event)) call.frame = call_frame(event);
+  call.frame = entry.frame;
   call.context = context;
   call.counts_hardirq = counts_hardirq;
   call.began_ns = event.time_ns;
@@ -197,16 +196,17 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
 bool CallStacks::leave(const Event& event, std::uint32_t function) {
   TaskCalls* const task = at(event);
   if (task == nullptr) return false;
-  const std::optional<std::uint8_t> ending = depth_of_ending(task->calls, event, function);
+  const CallEvent exit = as_call(event);
+  const std::optional<std::uint8_t> ending = depth_of_ending(task->calls, exit, function);
   if (!ending) return false;
   const unsigned depth = *ending;
   close_from_depth(*task, depth + 1);
   task->unsure = false;
   const OpenCall* const top = task->innermost();
   const bool is_top =
-      top != nullptr && top->depth == depth && top->function == function && !began_after_loss(*top, event, info_);
+      top != nullptr && top->depth == depth && top->function == function && !began_after_loss(*top, exit, info_);
   if (is_top)
-    close(*task, &event);
+    close(*task, &exit);
   else
     close_from_depth(*task, depth);
   if (task->calls.empty()) {
@@ -216,7 +216,7 @@ bool CallStacks::leave(const Event& event, std::uint32_t function) {
   return is_top;
 }
 
-void CallStacks::close(TaskCalls& task, const Event* end) {
+void CallStacks::close(TaskCalls& task, const CallEvent* end) {
   const OpenCall call = task.calls.back();
   task.calls.pop_back();
   ended_(task, call, end);

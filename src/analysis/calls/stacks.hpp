@@ -10,12 +10,13 @@
 
 #include "base/flat_map.hpp"
 #include "results/calls/graph.hpp"
+#include "trace/calls/event.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
 
 // As the kernel measured a call that ends.
-std::optional<std::uint64_t> measured_duration(const Event& end);
+std::optional<std::uint64_t> measured_duration(const CallEvent& end);
 
 struct OpenCall {
   std::uint32_t function = 0;  // numbered by the caller of CallStacks
@@ -75,7 +76,7 @@ class Losses {
 class CallStacks {
  public:
   // Called for each call that has ended and is removed from its task. `end` is nullptr if it was not seen.
-  using Ended = std::function<void(TaskCalls&, const OpenCall&, const Event* end)>;
+  using Ended = std::function<void(TaskCalls&, const OpenCall&, const CallEvent* end)>;
 
   CallStacks(const TraceInfo& info, Ended ended) : info_(info), losses_(info), ended_(std::move(ended)) {}
 
@@ -96,7 +97,7 @@ class CallStacks {
   TaskCalls* find(const Event& event);
   bool is_another(const TaskCalls& task, const Event& event) const;
   void see(TaskCalls& task, const Event& event);
-  void close(TaskCalls& task, const Event* end);
+  void close(TaskCalls& task, const CallEvent* end);
   void close_from_depth(TaskCalls& task, unsigned depth);
 
   const TraceInfo& info_;

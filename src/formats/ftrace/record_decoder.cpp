@@ -12,7 +12,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/print_format.hpp"
-#include "trace/calls/frame.hpp"
+#include "trace/calls/event.hpp"
 #include "trace/calls/records.hpp"
 #include "trace/code/syscall_names.hpp"
 
@@ -315,8 +315,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
-  const bool may_keep_record = kind == EventKind::call_entry || kind == EventKind::call_exit;  // one for each event
-  if (may_keep_record && info_.calls.records) return false;
+  if (is_call(kind) && info_.calls.records) return false;  // each event may have a record of its own
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -334,9 +333,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
   event.cpu = static_cast<std::uint16_t>(cpu);
   event.type = plan->type;
   event.kind = plan->kind;
-  event.node = kNoNode;
   event.context = static_cast<std::uint8_t>(load_field(record, plan->flags));
   event.tid = static_cast<std::int32_t>(load_field(record, plan->pid));
+  if (is_call(plan->kind)) return decode_call(*plan, record, event);
+  event.node = kNoNode;
 
   switch (plan->kind) {
     case EventKind::kmalloc:
@@ -376,10 +376,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
       event.call_site = call_sites_.id_of(load_field(record, plan->call_site));
       break;
-    case EventKind::call_entry:
-    case EventKind::call_exit: decode_call(*plan, record, event); break;
     case EventKind::syscall_enter:
     case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
+    case EventKind::call_entry:
+    case EventKind::call_exit: break;  // above
     case EventKind::other:
       if (plan->is_stack) decode_stack(*plan, record, event);
       if (plan->is_values && info_.calls.records) keep_values(*plan, record, cpu);
@@ -421,24 +421,27 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
 
 // Times of calls use the local clock, whatever the trace's clock.
 void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
-  event.address = load_field(record, plan.address);
-  event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.depth), kMostCallDepth));
-  if (plan.frame.size != 0) set_call_frame(event, load_field(record, plan.frame));
-  if (plan.most_arguments != 0 && info_.calls.records)
-    event.bytes_requested = keep_call_record(plan, record, event.cpu);
+  CallEvent call = as_call(event);
+  call.function = load_field(record, plan.address);
+  call.depth = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.depth), kMostCallDepth));
+  if (plan.frame.size != 0) {
+    call.frame = static_cast<std::uint32_t>(load_field(record, plan.frame));
+    call.flags |= CallFlags::kFrame;
+  }
+  if (plan.most_arguments != 0 && info_.calls.records) call.record = keep_call_record(plan, record, event.cpu);
   if (plan.return_value.size != 0) {
-    event.bytes_requested = load_field(record, plan.return_value);
-    event.page_flags |= CallFlags::kReturnValue;
+    call.return_value = load_field(record, plan.return_value);
+    call.flags |= CallFlags::kReturnValue;
   }
   if (plan.kind == EventKind::call_exit && info_.calls.records)
-    if (const Bytes late = values_of(plan, record); !late.empty())
-      set_late_record(event, info_.calls.records->add({}, late));
-  if (plan.began.size == 0 || plan.ended.size == 0) return;
+    if (const Bytes late = values_of(plan, record); !late.empty()) call.record = info_.calls.records->add({}, late);
   const std::uint64_t began = load_field(record, plan.began);
   const std::uint64_t ended = load_field(record, plan.ended);
-  if (ended < began) return;
-  event.bytes_allocated = ended - began;
-  event.page_flags |= CallFlags::kDuration;
+  if (plan.began.size != 0 && plan.ended.size != 0 && ended >= began) {
+    call.duration_ns = ended - began;
+    call.flags |= CallFlags::kDuration;
+  }
+  event = as_event(call);
 }
 
 // Returns the values that a recorder read besides registers.

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "base/byte_reader.hpp"
-#include "trace/calls/frame.hpp"
-#include "trace/event.hpp"
 
 namespace kmt {
 
@@ -36,16 +34,5 @@ class CallRecords {
   };
   std::vector<Block> blocks_;  // empty ones keep their place
 };
-
-// The number of the record that was read at a call_exit, without registers; 0: none. It has 48 bits, in two fields that
-// calls use only for a frame. Recorders of frames read nothing late.
-constexpr std::uint64_t late_record(const Event& exit) {
-  if (has_call_frame(exit)) return 0;
-  return std::uint64_t{static_cast<std::uint16_t>(exit.node + 1)} << 32 | exit.gfp_flags;
-}
-constexpr void set_late_record(Event& exit, std::uint64_t number) {
-  exit.node = static_cast<std::int16_t>((number >> 32) - 1);
-  exit.gfp_flags = static_cast<std::uint32_t>(number);
-}
 
 }  // namespace kmt

@@ -13,6 +13,7 @@
 #include "capture/bpf/record_layout.hpp"
 #include "capture/features/preemption.hpp"
 #include "formats/ftrace/record_decoder.hpp"
+#include "trace/calls/event.hpp"
 #include "trace/calls/records.hpp"
 
 namespace kmt {
@@ -52,33 +53,33 @@ TEST(BpfCalls, AreReadAsTheyWereTaken) {
       7);
   std::vector<std::uint64_t> words = {KMT_CALL_WHAT(1, 3, values.size()), 11, 12, 13, 14, 15, ~0ull, 0};
   std::memcpy(&words[KMT_CALL_WORDS], values.data(), values.size());
-  const Event entry = decode(layout, entry_of(KMT_ENTRY_CALL, words.size()), words, info);
+  const CallEvent entry = as_call(decode(layout, entry_of(KMT_ENTRY_CALL, words.size()), words, info));
   EXPECT_EQ(entry.kind, EventKind::call_entry);
-  EXPECT_EQ(entry.address, 0xffffffff81002000u);
+  EXPECT_EQ(entry.function, 0xffffffff81002000u);
   EXPECT_EQ(entry.tid, 812);
   EXPECT_EQ(entry.context, 0x10);
-  EXPECT_EQ(call_depth(entry), 3u);
-  ASSERT_NE(call_record(entry), 0u);
-  const CallRecord record = info.calls.records->at(call_record(entry));
+  EXPECT_EQ(entry.depth, 3u);
+  ASSERT_NE(entry.record, 0u);
+  const CallRecord record = info.calls.records->at(entry.record);
   EXPECT_EQ(record.registers, (std::vector<std::uint64_t>{11, 12, 13, 14, 15, ~0ull}));
   EXPECT_EQ(std::string(record.values.begin(), record.values.end()), values);
 
   const std::vector<std::uint64_t> end = {KMT_CALL_WHAT(1, 3, 0), 4000, ~0ull - 1};
-  const Event exit = decode(layout, entry_of(KMT_ENTRY_RETURN, end.size(), 9000), end, info);
+  const CallEvent exit = as_call(decode(layout, entry_of(KMT_ENTRY_RETURN, end.size(), 9000), end, info));
   EXPECT_EQ(exit.kind, EventKind::call_exit);
-  EXPECT_EQ(exit.address, 0xffffffff81002000u);
-  EXPECT_EQ(call_depth(exit), 3u);
-  EXPECT_EQ(call_duration_ns(exit), 5000u);
-  EXPECT_EQ(return_value(exit), ~0ull - 1);
-  EXPECT_EQ(late_record(exit), 0u);
+  EXPECT_EQ(exit.function, 0xffffffff81002000u);
+  EXPECT_EQ(exit.depth, 3u);
+  EXPECT_EQ(exit.duration_ns, 5000u);
+  EXPECT_EQ(exit.return_value, ~0ull - 1);
+  EXPECT_EQ(exit.record, 0u);
 
   const std::string late("\x00\x00\x03\x00usr", 7);
   std::vector<std::uint64_t> with_late = {KMT_CALL_WHAT(1, 3, late.size()), 4000, 5, 0};
   std::memcpy(&with_late[KMT_RETURN_WORDS], late.data(), late.size());
-  const Event ended = decode(layout, entry_of(KMT_ENTRY_RETURN, with_late.size(), 9000), with_late, info);
-  EXPECT_EQ(return_value(ended), 5u);
-  ASSERT_NE(late_record(ended), 0u);
-  const CallRecord read = info.calls.records->at(late_record(ended));
+  const CallEvent ended = as_call(decode(layout, entry_of(KMT_ENTRY_RETURN, with_late.size(), 9000), with_late, info));
+  EXPECT_EQ(ended.return_value, 5u);
+  ASSERT_NE(ended.record, 0u);
+  const CallRecord read = info.calls.records->at(ended.record);
   EXPECT_EQ(std::string(read.values.begin(), read.values.end()), late);
 }
 
@@ -97,16 +98,6 @@ TEST(BpfCalls, AreDecodedOneByOneWhereWhatTheyWereGivenIsKept) {
       const RecordDecoder decoder(parse_event_formats(layout.formats(), findings), kHostOrder, info);
       EXPECT_EQ(decoder.is_decoded_by_shape(record), !kept) << event;
     }
-  }
-}
-
-TEST(BpfCalls, LateRecordsHaveLargeNumbers) {
-  Event exit{};
-  exit.node = kNoNode;
-  EXPECT_EQ(late_record(exit), 0u);
-  for (const std::uint64_t number : {1ull, 0xFFFFFFFFull, 0x123456789ull, 0xFFFFFFFFFFFFull}) {
-    set_late_record(exit, number);
-    EXPECT_EQ(late_record(exit), number);
   }
 }
 

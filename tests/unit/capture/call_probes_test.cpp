@@ -17,7 +17,7 @@
 #include "capture/tracefs/probe_events.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "support/byte_builder.hpp"
-#include "trace/calls/frame.hpp"
+#include "trace/calls/event.hpp"
 #include "trace/calls/records.hpp"
 #include "trace/calls/value_path.hpp"
 #include "trace/code/interrupt_functions.hpp"
@@ -362,7 +362,7 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     return values_of(batch.front());
   }
   std::vector<std::uint8_t> values_of(const Event& event) const {
-    return info_.calls.records->at(call_record(event)).values;
+    return info_.calls.records->at(as_call(event).record).values;
   }
   ByteBuilder bytes() const { return ByteBuilder(GetParam()); }
 
@@ -377,9 +377,9 @@ TEST_P(ProbeRecords, AreCallsWithValues) {
   EXPECT_EQ(event.kind, EventKind::call_entry);
   EXPECT_EQ(event.address, 0x1000u) << "not where the probe is";
   EXPECT_EQ(event.tid, 42);
-  ASSERT_TRUE(has_call_frame(event));
-  EXPECT_EQ(call_frame(event), 0xABCD1234u);
-  EXPECT_EQ(info_.calls.records->at(call_record(event)).registers, (std::vector<std::uint64_t>{11, 12}));
+  ASSERT_TRUE(as_call(event).has(CallFlags::kFrame));
+  EXPECT_EQ(as_call(event).frame, 0xABCD1234u);
+  EXPECT_EQ(info_.calls.records->at(as_call(event).record).registers, (std::vector<std::uint64_t>{11, 12}));
   EXPECT_EQ(values_of(event), bytes().u16(4).text("/etc").u16(4).u32(0xCAFE).u16(3).text("abc").get());
 }
 
@@ -463,13 +463,14 @@ INSTANTIATE_TEST_SUITE_P(Machines, ProbeRecords,
 class Frames : public ::testing::Test {
  protected:
   Event event(EventKind kind, std::uint32_t frame, std::uint8_t context = 0) {
-    Event made{};
+    CallEvent made{};
     made.kind = kind;
     made.tid = 7;
     made.context = context;
     made.time_ns = ++now_;
-    set_call_frame(made, frame);
-    return made;
+    made.frame = frame;
+    made.flags = CallFlags::kFrame;
+    return as_event(made);
   }
   unsigned enter(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0, std::uint8_t level = 0) {
     return stacks_.enter(event(EventKind::call_entry, frame, context), function, level).calls.back().depth;
@@ -482,7 +483,7 @@ class Frames : public ::testing::Test {
   std::uint64_t now_ = 0;
   TraceInfo info_;
   std::vector<std::uint32_t> unseen_;  // calls without an end
-  CallStacks stacks_{info_, [this](TaskCalls&, const OpenCall& call, const Event* end) {
+  CallStacks stacks_{info_, [this](TaskCalls&, const OpenCall& call, const CallEvent* end) {
                        if (end == nullptr) unseen_.push_back(call.function);
                      }};
 };

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/calls/graph.hpp"
-#include "trace/calls/frame.hpp"
+#include "trace/calls/event.hpp"
 #include "trace/calls/recorded_functions.hpp"
 #include "trace/calls/refused_functions.hpp"
 
@@ -22,12 +22,14 @@ CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& b
   const OneName names;
   CallGraph graph(info, names, {});
   const auto pass = [&graph](EventKind kind, std::uint64_t time_ns) {
-    Event event{};
-    event.kind = kind;
-    event.tid = 7;
-    event.address = 0x1000;
-    event.time_ns = time_ns;
-    set_call_frame(event, 0x7F00);
+    CallEvent call{};
+    call.kind = kind;
+    call.tid = 7;
+    call.function = 0x1000;
+    call.time_ns = time_ns;
+    call.frame = 0x7F00;
+    call.flags = CallFlags::kFrame;
+    const Event event = as_event(call);
     graph.add({.event = &event});
   };
   for (const std::uint64_t began_ns : begins) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// An event of the kinds call_entry and call_exit. It takes an Event's place in the stream and has in common with it
+// what every event has: time, task, CPU, type, kind, context and stack.
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "trace/event.hpp"
+
+namespace kmt {
+
+// Which fields of a CallEvent are set.
+struct CallFlags {
+  static constexpr std::uint8_t kDuration = 0x01;
+  static constexpr std::uint8_t kReturnValue = 0x02;
+  static constexpr std::uint8_t kFrame = 0x04;  // instead of the depth
+};
+// The depth of a call that is this deep or deeper. Kernels keep at most 50 of a task (FTRACE_RETFUNC_DEPTH, Linux 6.1).
+constexpr std::uint8_t kMostCallDepth = 255;
+
+struct CallEvent {
+  std::uint64_t time_ns;
+  std::uint64_t function;      // its address
+  std::uint64_t return_value;  // call_exit: the register, as wide as the kernel's words
+  std::uint64_t duration_ns;   // call_exit: in nanoseconds, whatever the trace's clock
+  std::uint64_t record;        // in TraceCalls::records: arguments, or what was read at the exit; 0: none
+  CallSiteId call_site;        // always none
+  std::int32_t tid;
+  // The lower half of the stack pointer. It is the same at both ends of a call, except for what the call instruction
+  // pushes.
+  std::uint32_t frame;
+  std::uint16_t cpu;
+  EventTypeId type;
+  EventKind kind;
+  std::uint8_t context;
+  std::uint8_t depth;  // how many traced calls of the task are around it
+  std::uint8_t flags;  // CallFlags
+  StackId stack;
+
+  bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+};
+static_assert(sizeof(CallEvent) == sizeof(Event) && std::is_trivially_copyable_v<CallEvent>);
+static_assert(offsetof(CallEvent, time_ns) == offsetof(Event, time_ns) &&
+              offsetof(CallEvent, function) == offsetof(Event, address) &&
+              offsetof(CallEvent, call_site) == offsetof(Event, call_site) &&
+              offsetof(CallEvent, tid) == offsetof(Event, tid) && offsetof(CallEvent, cpu) == offsetof(Event, cpu) &&
+              offsetof(CallEvent, type) == offsetof(Event, type) &&
+              offsetof(CallEvent, kind) == offsetof(Event, kind) &&
+              offsetof(CallEvent, context) == offsetof(Event, context) &&
+              offsetof(CallEvent, stack) == offsetof(Event, stack));
+
+inline CallEvent as_call(const Event& event) {
+  assert(is_call(event.kind));
+  return std::bit_cast<CallEvent>(event);
+}
+inline Event as_event(const CallEvent& call) { return std::bit_cast<Event>(call); }
+
+}  // namespace kmt
