@@ -180,9 +180,9 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
   Error error(
       fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
   if (const std::vector<std::string> modules = modules_with(traceable, name); !modules.empty())
-    return error.hint(fmt::format("There is one in {}", modules.front().empty()
-                                                    ? "the kernel itself: give the name without a module"
-                                                    : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
+    return error.hint(fmt::format(
+        "There is one in {}", modules.front().empty() ? "the kernel itself: give the name without a module"
+                                                      : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
   if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == name; }).rest.empty())
     return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
   const std::vector<std::string> names = names_of_traceable(traceable);
