@@ -10,7 +10,6 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "snapshot/parse.hpp"
-#include "snapshot/words.hpp"
 #include "views/json/series.hpp"
 #include "views/json/snapshot.hpp"
 #include "views/text/series.hpp"
