@@ -16,7 +16,9 @@
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/replaced_file.hpp"
 
 namespace kmt {
 namespace {
@@ -69,7 +71,7 @@ void add_commands(Command& program) {
         check_command,    report_command,      pages_command, leaks_command,      timeline_command, simulate_command,
         snapshot_command, investigate_command, diff_command,  flamegraph_command, graph_command,    export_command,
         fleet_command,    convert_command,     repair_command})
-    program.commands.push_back(make());
+    add_force(program.commands.emplace_back(make()));
   program.commands.push_back(completion_command(program));
   program.flag("--version", {}, "Show the version");
 }
@@ -96,6 +98,7 @@ int run(int argc, char** argv) {
       return 0;
     case Wanted::run: break;
   }
+  refuse_other_kinds(*line.command);
   if (!is_daemon) confine_command(*line.command);
   return line.command->run(*line.command);
 }
@@ -106,6 +109,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   kmt::reserve_standard_streams();
   kmt::catch_aborts_of_libraries();
+  kmt::handle_ending_signals();
   try {
     return kmt::run(argc, argv);
   } catch (const kmt::Error& error) {

@@ -10,7 +10,6 @@
 #include "anonymise/description.hpp"
 #include "base/error.hpp"
 #include "cli/snapshot/files.hpp"
-#include "cli/support/result_file.hpp"
 #include "formats/kmt/snapshot.hpp"
 
 namespace kmt {
@@ -26,27 +25,23 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
   const CodeLayout code(description.kernel.kallsyms, word_bits, pseudonyms.address(std::uint64_t{1} << 20));
   std::vector<std::string> left_out;
   std::size_t damaged = 0;
-  ResultFile file(output, {input});
-  file.write_by_name([&](const std::string& name) {
-    std::optional<kmt_format::SnapshotWriter> to;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      try {
-        description.samples = {from.sample(i)};
-      } catch (const Error&) {
-        ++damaged;
-        continue;
-      }
-      const TraceDescription anonymised = anonymous(description, pseudonyms, code, left_out);
-      if (!to) to.emplace(name, anonymised.kernel);
-      to->add(anonymised.samples.front());
+  std::optional<kmt_format::SnapshotWriter> to;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    try {
+      description.samples = {from.sample(i)};
+    } catch (const Error&) {
+      ++damaged;
+      continue;
     }
-    if (!to) throw Error("None of its snapshots is intact").at({input, {}, {}});
-    to->finish();
-  });
+    const TraceDescription anonymised = anonymous(description, pseudonyms, code, left_out);
+    if (!to) to.emplace(output, anonymised.kernel);
+    to->add(anonymised.samples.front());
+  }
+  if (!to) throw Error("None of its snapshots is intact").at({input, {}, {}});
+  to->finish();
   damaged += from.reader().without_base();
   if (damaged > 0) left_out.push_back(fmt::format("{} damaged snapshots", damaged));
   if (!from.reader().damage().empty()) left_out.emplace_back("damaged parts of the file");
-  file.finish();
   std::ranges::sort(left_out);
   left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
   return left_out;

@@ -13,6 +13,7 @@
 #include "analysis/growth/traces.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
+#include "base/new_file.hpp"
 #include "base/units.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/trace_options.hpp"
@@ -31,7 +32,6 @@
 #include "cli/support/live_kernel.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
-#include "cli/support/result_file.hpp"
 #include "cli/support/say.hpp"
 #include "results/series/thresholds.hpp"
 #include "snapshot/parse.hpp"
@@ -123,12 +123,6 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
   }
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  ResultFile file(path, {});
-  file.write(text);
-  file.finish();
-}
-
 int give(const InvestigateArguments& options, InvestigationPlace& place, const std::vector<std::string>& written,
          const std::string& trace, InvestigationResult& result) {
   if (place.keeps_files()) {
@@ -146,7 +140,7 @@ int give(const InvestigateArguments& options, InvestigationPlace& place, const s
                  {}, json_investigation(result));
   if (result.cost) result.cost->cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;  // with all of that
   const std::string json = json_investigation(result);
-  if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
+  if (place.keeps_files()) write_new_file(place.folder() + "/summary.json", json);
   place.finish();
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
   if (result.conclusion.verdict == GrowthVerdict::grows) return static_cast<int>(ExitCode::found);
@@ -202,7 +196,8 @@ int investigate_live(const InvestigateArguments& options) {
     trace.clear();
   if (watched.evidence.trace) watched.evidence.memory_cgroups = memory_cgroups_of(*watched.evidence.trace);
   if (place.keeps_files()) {
-    write_text(fmt::format("{}/{}", place.folder(), kEvidenceFile), json_evidence(before_reading, watched.evidence));
+    write_new_file(fmt::format("{}/{}", place.folder(), kEvidenceFile),
+                   json_evidence(before_reading, watched.evidence));
     watched.written.emplace_back(kEvidenceFile);
   }
   const SnapshotResult after = snapshot_of(watched.after, watched.kernel);

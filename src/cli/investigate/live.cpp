@@ -24,6 +24,7 @@
 #include "cli/investigate/watched_samples.hpp"
 #include "cli/record/run.hpp"
 #include "cli/snapshot/files.hpp"
+#include "formats/kmt/snapshot.hpp"
 #include "results/series/thresholds.hpp"
 #include "snapshot/collect.hpp"
 
@@ -74,7 +75,7 @@ class Watch {
     watched_.kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
     watched_.before = collect_snapshot();
     watched_.start_unix_ns = watched_.before.unix_ns;
-    write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
+    kmt_format::write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
     watched_.written.emplace_back("before.kmt");
     begin_ = Clock::now();
     if (plan_.samples) {
@@ -116,7 +117,7 @@ class Watch {
     if (!recording_.why_none.what.empty() && watched_.recorded_seconds == 0)
       watched_.unseen.push_back(recording_.why_none);
     watched_.after = collect_snapshot();
-    write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
+    kmt_format::write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
     watched_.written.emplace_back("after.kmt");
     watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9,
                      kernel_seconds(),

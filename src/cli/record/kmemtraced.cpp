@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/output_file.hpp"
+#include "base/new_file.hpp"
 #include "base/units.hpp"
 #include "capture/features/clocks.hpp"
 #include "capture/features/kernel_symbols.hpp"
@@ -69,11 +69,6 @@ void refuse_other_files(const std::vector<unsigned>& cpus) {
       .hint("Move them away, or run kmemtraced in another folder");
 }
 
-void write_text(const char* path, std::string_view text) {
-  const FileDescriptor file = make_file(path);
-  write_all(file.get(), text, path);
-}
-
 void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, std::uint64_t lost) {
   BufferCounters sum;
   for (const RawCpu& cpu : outcome.recording.cpus) sum += parse_buffer_counters(cpu.statistics);
@@ -98,7 +93,6 @@ std::uint64_t lost_of(const RecordOutcome& outcome) {
 }
 
 void trace_into_files(const RecordOptions& options) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is like a full disk: a write error
   const InterruptGuard interrupt(SecondSignal::is_ignored);
   check_output("cpu0.out");
   const std::string tracefs = usable_tracefs();
@@ -110,7 +104,7 @@ void trace_into_files(const RecordOptions& options) {
     refuse_other_files(cpus);
     ::unlink("total_overruns");  // unknown before the end
     say("Copying /proc/kallsyms...\n");
-    write_text("kallsyms", kernel.kallsyms);
+    write_new_file("kallsyms", kernel.kallsyms);
     if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
     writer.emplace(".", kernel, cpus);
     say("Logging... Press Control-C to stop.\n");
@@ -124,7 +118,7 @@ void trace_into_files(const RecordOptions& options) {
     failure = error.what();
   }
   const std::uint64_t lost = lost_of(outcome);
-  if (failure.empty()) write_text("total_overruns", fmt::format("{}\n", lost));
+  if (failure.empty()) write_new_file("total_overruns", fmt::format("{}\n", lost));
   print_end(outcome, *writer, lost);
   if (failure.empty()) return;
   throw Error(fmt::format("The recording ended early: {}", failure))

@@ -174,7 +174,8 @@ Command record_command() {
                     return record_trace(*options);
                   }};
   command.option("-o,--output", &options->output, "FILE",
-                 "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat");
+                 "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat\n"
+                 "A trace of that name is kept as FILE.old.");
   command.option(
       "--backend", &options->backend, "BACKEND",
       "Record by tracefs (default), or by bpf (Linux 5.15 or later) with less overhead for the traced workload",

@@ -28,7 +28,6 @@ bool ask(const std::string& question) {
 }  // namespace
 
 void outlive_write_signals() {
-  std::signal(SIGXFSZ, SIG_IGN);     // a file size limit is like a full disk
   std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
 }
 

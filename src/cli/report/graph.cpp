@@ -9,6 +9,7 @@
 
 #include "analysis/calls/graph.hpp"
 #include "analysis/report/event_stream.hpp"
+#include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/sideband/build_ids.hpp"
@@ -23,7 +24,6 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
-#include "cli/support/result_file.hpp"
 #include "cli/support/say.hpp"
 #include "cli/support/suggest.hpp"
 #include "symbols/call_type_source.hpp"
@@ -190,7 +190,7 @@ CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trac
 void try_to_write(const std::string& path) {
   std::error_code code;
   if (const auto there = std::filesystem::status(path, code); exists(there) && !is_regular_file(there)) return;
-  const ResultFile can_be_written(path, {});
+  const NewFile can_be_written(path);
 }
 
 int graph(const GraphArguments& options) {

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/support/interrupt.hpp"
-#include "cli/support/result_file.hpp"
+#include "formats/kmt/file.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
@@ -30,7 +30,8 @@ TraceFile open(const std::string& path) {
 bool is_snapshot_file(const std::string& path) {
   try {
     std::error_code none;  // a pipe can be read only once
-    return std::filesystem::is_regular_file(path, none) && kmt_format::holds_snapshots_only(open(path).bytes);
+    return std::filesystem::is_regular_file(path, none) &&
+           kmt_format::content_of(open(path).bytes) == kmt_format::Content::snapshots;
   } catch (const Error&) {
     return false;
   }
@@ -122,12 +123,6 @@ SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s
   series.finished = file.reader().finished();
   series.damage = file.reader().damage();
   return series;
-}
-
-void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel) {
-  ResultFile file(path, {});
-  file.write_by_name([&](const std::string& name) { kmt_format::write_snapshot(name, sample, kernel); });
-  file.finish();
 }
 
 }  // namespace kmt

@@ -46,7 +46,4 @@ SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& k
 SnapshotResult read_snapshot(const std::string& path);
 // All snapshots, or as many as show the growth. Throws Error if none is readable.
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);
-// Writes atomically, through a temporary file in the same folder. Throws Error.
-void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel);
-
 }  // namespace kmt

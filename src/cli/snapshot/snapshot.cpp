@@ -76,7 +76,7 @@ SnapshotResult take(const SnapshotArguments& options) {
   SnapshotResult result = snapshot_of(sample, kernel);
   if (!options.output.empty()) {
     kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
-    write_snapshot(options.output, sample, kernel);
+    kmt_format::write_snapshot(options.output, sample, kernel);
   }
   return result;
 }
@@ -117,6 +117,7 @@ void take_series(const SnapshotArguments& options) {
     StateSample sample = collect_snapshot();
     sample.ticks = now;
     file.add(sample);
+    file.publish();
     ++taken;
     longest = std::max(longest, elapsed() - now);
     if (elapsed() > next + every) ++late;

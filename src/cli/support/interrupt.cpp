@@ -3,6 +3,8 @@
 
 #include <csignal>
 
+#include "base/new_file.hpp"
+
 namespace kmt {
 
 namespace {
@@ -22,11 +24,26 @@ void on_signal(int number) {
     if (InterruptGuard::kSignals[i] == number) sigaction(number, &g_second[i], nullptr);
 }
 
+void remove_and_end(int number) {
+  remove_unfinished_files();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
 volatile std::sig_atomic_t g_file_asked_for = 0;
 
 void on_file_request(int /*number*/) { g_file_asked_for = 1; }
 
 }  // namespace
+
+void handle_ending_signals() {
+  struct sigaction action {};
+  for (const int number : InterruptGuard::kSignals) {
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler == SIG_DFL) std::signal(number, remove_and_end);
+  }
+  std::signal(SIGXFSZ, [](int) {});
+}
 
 InterruptGuard::InterruptGuard(SecondSignal second) {
   if (g_guards++ > 0) return;

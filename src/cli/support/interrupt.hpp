@@ -13,6 +13,10 @@ constexpr int kInterruptedExitCode = 130;
 // The effect of a second signal: the default action, or none.
 enum class SecondSignal { ends_program, is_ignored };
 
+// Call it once. A signal that ends the program removes unfinished outputs first; a limit of file sizes makes a write
+// fail like a full disk. Programs that are executed get the usual actions, and an ignored signal stays ignored.
+void handle_ending_signals();
+
 // During its life, the first SIGINT, SIGTERM or SIGHUP only sets a mark. An ignored SIGHUP stays ignored. Nested guards
 // share the mark. For one thread only.
 class InterruptGuard {

@@ -3,26 +3,21 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/file.hpp"
+#include "base/new_file.hpp"
 
 namespace kmt {
 
-// Writes a file beside its place, under an unpredictable name, and renames it when complete, so that readers never see
-// a part. A device, a pipe or an open file (/dev/stdout) is written directly. A symlink is replaced by the file,
-// because its target may be another user's. One at a time.
+// A new file (base/new_file.hpp), or standard output.
 class ResultFile {
  public:
-  // Opens it early, so that errors come before any long work. Empty or "-": standard output. A new file is private
-  // (base/file.hpp); a replaced one passes on its permissions. Throws Error, as write() and finish() do, also if the
-  // file is an input.
+  // Opens it early, so that errors come before any long work. Empty or "-": standard output. Throws Error, as write()
+  // and finish() do, also if the file is an input.
   ResultFile(std::string path, const std::vector<std::string>& inputs);
-  ResultFile(const ResultFile&) = delete;
-  ResultFile& operator=(const ResultFile&) = delete;
-  ~ResultFile();  // removes an unfinished file, as an ending signal does
 
   // False if the reader of standard output is gone.
   bool write(std::string_view text);
@@ -34,13 +29,8 @@ class ResultFile {
   void write_by_name(const std::function<void(const std::string& name)>& write);
 
  private:
-  bool beside() const { return !unfinished_.empty(); }
-  void open_beside(unsigned replaced_mode);
-  void forget();
-
   std::string path_;
-  std::string unfinished_;  // empty: there is none
-  FileDescriptor file_;     // none: standard output
+  std::optional<NewFile> file_;  // none: standard output
 };
 
 }  // namespace kmt

@@ -10,8 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/new_file.hpp"
 #include "capture/sideband/kernel_facts.hpp"
-#include "cli/support/result_file.hpp"
 #include "formats/kmt/profile.hpp"
 #include "views/export/heap_pprof.hpp"
 #include "views/json/heap_profile.hpp"
@@ -46,13 +46,11 @@ void check_profile_name(const std::string& path) {
 }
 
 void write_profile(const std::string& path, const HeapProfileForms& profile, const Kallsyms& symbols) {
-  ResultFile file(path, {});
   if (path.ends_with(".kmt"))
-    file.write_by_name([&](const std::string& name) { write_kmt(name, profile.drawn, symbols); });
+    write_kmt(path, profile.drawn, symbols);
   else
-    file.write(path.ends_with(".json") ? json_heap_profile(profile.result, symbols)
-                                       : pprof_profile(profile.result, symbols));
-  file.finish();
+    write_new_file(path, path.ends_with(".json") ? json_heap_profile(profile.result, symbols)
+                                                 : pprof_profile(profile.result, symbols));
 }
 
 void write_continuous_profile(const std::string& folder, const std::string& suffix, unsigned keep,

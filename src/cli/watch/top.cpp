@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/output_file.hpp"
+#include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/input/trace_options.hpp"
@@ -87,8 +87,7 @@ std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOption
   TextStyle style;
   style.raw = true;
   options.first = options.rows = 0;
-  const FileDescriptor file = make_file(path);
-  write_all(file.get(), text_top(frame, symbols, options, style), path);
+  write_new_file(path, text_top(frame, symbols, options, style));
   return path;
 }
 

@@ -2,10 +2,7 @@
 #include "formats/kmt/block_store.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
-
-#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -23,21 +20,14 @@ void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const s
 FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
-// The file has a temporary name until its first chunks are complete: a recorder killed before leaves an older file
-// intact.
+// The file is published with its first chunks: a recorder killed before leaves an older file intact.
 void FileStore::open() {
   if (file_) return;
-  const std::string beside = path_ + ".new";
-  try {
-    auto file = std::make_unique<FileWriter>(beside);
-    begin_file(*file, begin_, streams_);
-    if (::rename(beside.c_str(), path_.c_str()) != 0) throw system_error("Cannot rename", path_);
-    begin_bytes_ = file->bytes();
-    file_ = std::move(file);
-  } catch (const Error&) {
-    ::unlink(beside.c_str());
-    throw;
-  }
+  auto file = std::make_unique<FileWriter>(path_, Replaced::kept);
+  begin_file(*file, begin_, streams_);
+  file->publish();
+  begin_bytes_ = file->bytes();
+  file_ = std::move(file);
 }
 
 void FileStore::write_waiting() {
@@ -162,12 +152,11 @@ FlightStore::Written FlightStore::write(const std::string& path, const TraceDesc
   }
   Written written;
   for (;;) {
-    FileWriter file(path);
     try {
+      FileWriter file(path, Replaced::kept);
       write_to(file, end, blocks, samples);
       break;
     } catch (const Error&) {
-      ::unlink(path.c_str());
       if (blocks.empty()) throw;
       for (std::size_t half = (blocks.size() + 1) / 2; half > 0; --half) {
         written.left_out += blocks.front()->events;

@@ -72,7 +72,7 @@ class FlightStore : public BlockStore {
     std::uint64_t left_out = 0;  // the oldest: the disk was full
   };
   // Writes the blocks kept now, while recording may continue. If the disk is too small, it writes the latest half, or a
-  // half of that. Throws Error and leaves no file then.
+  // half of that. Throws Error and leaves an older file then.
   Written write(const std::string& path, const TraceDescription& end) const;
 
   std::uint64_t bytes() const;

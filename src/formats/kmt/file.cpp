@@ -67,6 +67,19 @@ bool is_kmt(Bytes file) {
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
+Content content_of(Bytes file) {
+  Content content = Content::unknown;
+  if (!is_kmt(file) || file.size() < kFileHeaderBytes) return content;
+  std::uint64_t offset = kFileHeaderBytes;
+  while (const std::optional<Chunk> chunk = find_chunk(file, offset)) {
+    offset = chunk->end();
+    if (is_trace_part(chunk->type)) return Content::trace;
+    if (chunk->type == kProfile) return Content::profile;
+    if (chunk->type == kState) content = Content::snapshots;
+  }
+  return content;
+}
+
 bool has_trailer(Bytes file) {
   if (file.size() < kFileHeaderBytes + kTrailerBytes) return false;
   const Bytes magic = file.last(kTrailerMagic.size());

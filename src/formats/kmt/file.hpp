@@ -25,6 +25,9 @@ struct FileContents {
 };
 
 bool is_kmt(Bytes file);
+enum class Content { unknown, trace, snapshots, profile };
+// Looks at the headers of chunks only.
+Content content_of(Bytes file);
 // Throws Error if this build cannot read the version of the .kmt file.
 void check_header(Bytes file);
 // True if the file ends in a trailer, right or wrong.

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/output_file.hpp"
 #include "formats/kmt/user_memory.hpp"
 
 namespace kmt::kmt_format {
@@ -20,12 +19,12 @@ std::string_view as_text(const std::vector<std::uint8_t>& bytes) {
 
 // Only the owner may read it: a trace has the addresses of the kernel's code and objects. The lock keeps other
 // recorders away.
-FileWriter::FileWriter(const std::string& path) : path_(path), file_(make_file(path)) {
-  ::flock(file_.get(), LOCK_EX | LOCK_NB);
+FileWriter::FileWriter(const std::string& path, Replaced replaced) : file_(path, replaced) {
+  ::flock(file_.fd(), LOCK_EX | LOCK_NB);
   std::vector<std::uint8_t> header(kFileHeaderBytes);  // version, then two zero fields: docs/formats/kmt.md
   kFileMagic.copy(reinterpret_cast<char*>(header.data()), kFileMagic.size());
   store<std::uint16_t>(header.data() + kFileMagic.size(), kVersion, ByteOrder::little);
-  write_all(file_.get(), as_text(header), path_);
+  file_.write(as_text(header));
   size_ = header.size();
 }
 
@@ -75,13 +74,16 @@ void FileWriter::append(const PackedBlock& block) {
   index_.add_events(block.events, block.first_ticks, block.last_ticks);
 }
 
-void FileWriter::finish() { write_whole(index_.end_of_file(size_)); }
+void FileWriter::finish() {
+  write_whole(index_.end_of_file(size_));
+  file_.finish();
+}
 
 void FileWriter::write_whole(const std::vector<std::uint8_t>& bytes) {
   try {
-    write_all(file_.get(), as_text(bytes), path_);
+    file_.write(as_text(bytes));
   } catch (const Error&) {
-    if (::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) ::lseek(file_.get(), 0, SEEK_END);
+    if (::ftruncate(file_.fd(), static_cast<off_t>(size_)) == 0) ::lseek(file_.fd(), 0, SEEK_END);
     throw;
   }
 }

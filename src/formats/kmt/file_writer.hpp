@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.hpp"
+#include "base/new_file.hpp"
 #include "formats/kmt/chunk.hpp"
 #include "formats/kmt/description.hpp"
 #include "formats/kmt/index.hpp"
@@ -21,8 +21,8 @@ std::vector<PackedChunk> pack_description(const TraceDescription& description);
 
 class FileWriter {
  public:
-  // Creates or empties the file. Throws Error, as every method does.
-  explicit FileWriter(const std::string& path);
+  // The file appears, and replaces an older one, with publish() or finish(). Throws Error, as every method does.
+  explicit FileWriter(const std::string& path, Replaced replaced = Replaced::removed);
 
   void append_description(const TraceDescription& description);
   void append(const PackedChunk& chunk);
@@ -32,6 +32,7 @@ class FileWriter {
   void append_user_memory(const UserMemory& memory);        // by time
   std::uint16_t append_stream(const RecordStream& stream);  // returns the stream's number
   void append(const PackedBlock& block);
+  void publish() { file_.finish(); }  // shows the file while it grows
   void finish();
 
   std::uint64_t bytes() const { return size_; }
@@ -39,8 +40,7 @@ class FileWriter {
  private:
   void write_whole(const std::vector<std::uint8_t>& bytes);
 
-  std::string path_;
-  FileDescriptor file_;
+  NewFile file_;
   std::uint64_t size_ = 0;
   std::uint16_t streams_ = 0;
   Index index_;

@@ -2,8 +2,6 @@
 #include "formats/kmt/repair.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <map>
 
 #include <fcntl.h>
@@ -12,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
+#include "base/new_file.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/chunk.hpp"
 #include "formats/kmt/description.hpp"
@@ -155,32 +153,6 @@ class Planner {
 
 std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-void sync(int fd, const std::string& path) {
-  if (::fsync(fd) != 0) throw system_error("Cannot write", path);
-}
-
-// A file that is removed unless it is committed.
-class NewFile {
- public:
-  explicit NewFile(const std::string& path) : name_(path + ".XXXXXX"), file_(::mkostemp(name_.data(), O_CLOEXEC)) {
-    if (!file_) throw system_error("Cannot create a temporary file beside it", path).hint("Name another place with -o");
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (!name_.empty()) ::unlink(name_.c_str());
-  }
-  int fd() const { return file_.get(); }
-  void rename(const std::string& path) {
-    if (::rename(name_.c_str(), path.c_str()) != 0) throw system_error("Cannot rename the repaired file", path);
-    name_.clear();
-  }
-
- private:
-  std::string name_;
-  FileDescriptor file_;
-};
-
 }  // namespace
 
 Repair plan_repair(Bytes file) { return Planner(file).plan(); }
@@ -197,7 +169,7 @@ void repair_in_place(const std::string& path, std::uint64_t size, const Repair& 
   if (::ftruncate(file.get(), kept) != 0) throw system_error("Cannot truncate", path);
   if (::lseek(file.get(), kept, SEEK_SET) != kept) throw system_error("Cannot seek", path);
   write_all(file.get(), as_text(repair.end), path);
-  sync(file.get(), path);
+  if (::fsync(file.get()) != 0) throw system_error("Cannot write", path);
 }
 
 void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
@@ -206,15 +178,9 @@ void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
   if (exists && !S_ISREG(old.st_mode)) throw Error("The output exists and is no regular file").at({path, {}, {}});
 
   NewFile out(path);
-  for (const auto& [offset, bytes] : repair.kept) write_all(out.fd(), as_text(file.subspan(offset, bytes)), path);
-  write_all(out.fd(), as_text(repair.end), path);
-  // It may have to stay root's, but its permissions must not change.
-  if (exists && ::fchown(out.fd(), old.st_uid, old.st_gid) != 0 && errno != EPERM)
-    throw system_error("Cannot set the owner", path);
-  if (::fchmod(out.fd(), exists ? old.st_mode & 0777 : kPrivateFile) != 0)
-    throw system_error("Cannot set the mode", path);
-  sync(out.fd(), path);
-  out.rename(path);
+  for (const auto& [offset, bytes] : repair.kept) out.write(as_text(file.subspan(offset, bytes)));
+  out.write(as_text(repair.end));
+  out.finish();
 }
 
 }  // namespace kmt::kmt_format

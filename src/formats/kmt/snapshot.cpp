@@ -51,18 +51,6 @@ void write_snapshot(const std::string& path, const StateSample& sample, const Ke
   file.finish();
 }
 
-bool holds_snapshots_only(Bytes file) {
-  if (!is_kmt(file) || file.size() < kFileHeaderBytes) return false;
-  bool has_sample = false;
-  std::uint64_t offset = kFileHeaderBytes;
-  while (const std::optional<Chunk> chunk = find_chunk(file, offset)) {
-    offset = chunk->end();
-    if (is_trace_part(chunk->type)) return false;
-    has_sample = has_sample || chunk->type == kState;
-  }
-  return has_sample;
-}
-
 SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   Error none("The file has no snapshot of the kernel's memory");
   none.at({path_, {}, {}})

@@ -17,10 +17,11 @@ namespace kmt::kmt_format {
 // Error.
 class SnapshotWriter {
  public:
-  // Creates or empties the file. Keeps the kernel's names and notes.
+  // Keeps the kernel's names and notes. The file appears, and replaces an older one, with publish() or finish().
   SnapshotWriter(const std::string& path, const KernelDescription& kernel);
   void add(const StateSample& sample);
-  void finish();  // marks the file complete
+  void publish() { file_.publish(); }  // shows the file while it grows
+  void finish();                       // marks the file complete
   std::uint64_t bytes() const { return file_.bytes(); }
 
  private:
@@ -32,9 +33,6 @@ class SnapshotWriter {
 };
 
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel);
-
-// True if a file has snapshots and no trace. Reads no more than needed.
-bool holds_snapshots_only(Bytes file);
 
 // The snapshots of a file, one at a time; in a trace, its samples. Borrows the file's bytes.
 class SnapshotReader {

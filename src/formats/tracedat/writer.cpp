@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/output_file.hpp"
+#include "base/new_file.hpp"
 #include "formats/trace_description.hpp"
 #include "formats/tracedat/layout.hpp"
 
@@ -234,34 +234,6 @@ Front front_of_version_7(const RawRecording& recording) {
   return front;
 }
 
-// A file that gets its final name once it is complete. Only the owner may read it, because it has kernel addresses.
-class NewFile {
- public:
-  explicit NewFile(const std::string& path)
-      : path_(path),
-        unfinished_(unfinished_name(path)),
-        fd_(open_file(unfinished_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)) {}
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (!finished_) ::unlink(unfinished_.c_str());
-  }
-
-  int fd() const { return fd_.get(); }
-  const std::string& name() const { return unfinished_; }
-  void finish() {
-    if (::rename(unfinished_.c_str(), path_.c_str()) != 0)
-      throw system_error("Cannot rename the finished trace", path_);
-    finished_ = true;
-  }
-
- private:
-  std::string path_;
-  std::string unfinished_;
-  FileDescriptor fd_;
-  bool finished_ = false;
-};
-
 // Copies between descriptors inside the kernel, once; some kernels cannot across file systems.
 ssize_t copy_some(int from, off_t& offset, int to, std::size_t size, const std::string& path) {
   const ssize_t copied = ::copy_file_range(from, &offset, to, nullptr, size, 0);
@@ -278,13 +250,13 @@ ssize_t copy_some(int from, off_t& offset, int to, std::size_t size, const std::
 
 void copy_pages(RawCpu& cpu, const NewFile& file, std::uint64_t place) {
   constexpr std::size_t kStep = 16 << 20;
-  if (::lseek(file.fd(), static_cast<off_t>(place), SEEK_SET) < 0) throw system_error("Cannot seek", file.name());
+  if (::lseek(file.fd(), static_cast<off_t>(place), SEEK_SET) < 0) throw system_error("Cannot seek", file.path());
   off_t offset = 0;
   const auto end = static_cast<off_t>(cpu.bytes);
   while (offset < end) {
     const off_t before = offset;
     if (copy_some(cpu.pages.get(), offset, file.fd(),
-                  std::min<std::size_t>(kStep, static_cast<std::size_t>(end - offset)), file.name()) == 0)
+                  std::min<std::size_t>(kStep, static_cast<std::size_t>(end - offset)), file.path()) == 0)
       throw Error(fmt::format("Recorded pages of cpu {} are missing: {} of {} bytes", cpu.cpu, offset, end));
     // Best effort: without it the disk needs room for the recording twice.
     ::fallocate(cpu.pages.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, before, offset - before);
@@ -306,8 +278,8 @@ void write(const std::string& path, unsigned version, RawRecording& recording) {
         .hint("Write version 7, or set buffer_subbuf_size_kb of tracefs back to a page")
         .at({path, {}, {}});
   const Front front = version == 6 ? front_of_version_6(recording) : front_of_version_7(recording);
-  NewFile file(path);
-  write_all(file.fd(), front.bytes, file.name());
+  NewFile file(path, Replaced::kept);
+  file.write(front.bytes);
   for (std::size_t i = 0; i < recording.cpus.size(); ++i) copy_pages(recording.cpus[i], file, front.places[i]);
   file.finish();
 }

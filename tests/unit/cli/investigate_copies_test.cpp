@@ -14,6 +14,7 @@
 #include "cli/investigate/evidence.hpp"
 #include "cli/snapshot/files.hpp"
 #include "cli/support/names_in_time.hpp"
+#include "formats/kmt/snapshot.hpp"
 #include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
 
@@ -199,7 +200,7 @@ TEST_F(InvestigateCopies, SnapshotsKnowTheirTimes) {
     StateSample sample;
     sample.unix_ns = unix_seconds * 1'000'000'000;
     sample.texts = {{"meminfo", meminfo_of(100)}};
-    write_snapshot(folder_ / name, sample, {});
+    kmt_format::write_snapshot(folder_ / name, sample, {});
   };
   snapshot("before.kmt", 1'700'000'000);
   snapshot("after.kmt", 1'700'000'090);

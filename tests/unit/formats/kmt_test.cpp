@@ -383,6 +383,7 @@ SmallFile small_file(Machine machine, unsigned second_cpu = 1) {
   SmallFile small;
   std::vector<Item> of_streams[2];
   FileWriter writer(file.path());
+  writer.publish();
   writer.append_description(description.described);
   writer.append_stream({0, "", 4096});
   writer.append_stream({second_cpu, "", 4096});

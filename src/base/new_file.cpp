@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/new_file.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "base/output_file.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::optional<unsigned> sudo_id(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text ? parse_number<unsigned>(text) : std::nullopt;
+}
+
+void give_to_sudo_user(int fd) {
+  if (::geteuid() != 0) return;
+  const std::optional<unsigned> user = sudo_id("SUDO_UID");
+  const std::optional<unsigned> group = sudo_id("SUDO_GID");
+  if (user && group) (void)!::fchown(fd, *user, *group);
+}
+
+// A process that has more files at a time loses those beyond if a signal ends it.
+std::array<std::atomic<const char*>, 16> g_unfinished;
+std::atomic<pid_t> g_process = 0;  // a child has copies of the names, but the files are not its own
+static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
+
+std::atomic<const char*>* list_unfinished(const char* name) {
+  g_process = ::getpid();
+  for (auto& slot : g_unfinished) {
+    const char* free = nullptr;
+    if (slot.compare_exchange_strong(free, name)) return &slot;
+  }
+  return nullptr;
+}
+
+// If the owner cannot be kept, the permissions of the old group and of others must not reach different users.
+void pass_on_owner(int fd, const struct stat& replaced) {
+  const bool same_owner = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0;
+  (void)::fchmod(fd, replaced.st_mode & (same_owner ? 0777u : 0700u));
+}
+
+void keep_old(const std::string& path) {
+  const std::string old = path + ".old";
+  ::unlink(old.c_str());
+  // A link leaves no moment without a file of that name, but not every file system has links.
+  if (::link(path.c_str(), old.c_str()) != 0 && ::rename(path.c_str(), old.c_str()) != 0)
+    throw system_error("Cannot keep the earlier file under this name", old);
+}
+
+}  // namespace
+
+NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), keeps_old_(replaced == Replaced::kept) {
+  if (const auto number = open_number(path_)) {
+    file_ = FileDescriptor(::dup(*number));
+    if (!file_) throw system_error("Cannot write", path_);
+    return;
+  }
+  struct stat status {};
+  replaces_ = ::lstat(path_.c_str(), &status) == 0 && !S_ISLNK(status.st_mode);
+  if (replaces_ && S_ISDIR(status.st_mode)) throw Error("The output is a folder").at({path_, {}, {}});
+  if (replaces_ && !S_ISREG(status.st_mode)) {
+    file_ = open_file(path_, O_WRONLY | O_TRUNC | O_NOFOLLOW);
+    return;
+  }
+  unfinished_ = unfinished_name(path_);
+  file_ = FileDescriptor(::open(unfinished_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
+  if (!file_) throw system_error("Cannot create a temporary file beside it", path_).hint("Name another place with -o");
+  listed_ = list_unfinished(unfinished_.c_str());
+  if (replaces_)
+    pass_on_owner(fd(), status);
+  else
+    give_to_sudo_user(fd());
+}
+
+NewFile::~NewFile() {
+  if (listed_) *listed_ = nullptr;
+  if (!unfinished_.empty()) ::unlink(unfinished_.c_str());
+}
+
+void NewFile::finish() {
+  if (unfinished_.empty()) return;
+  // Else a crash of the machine could leave neither the old file nor the new one.
+  if (replaces_ && ::fsync(fd()) != 0) throw system_error("Cannot write", path_);
+  if (replaces_ && keeps_old_) keep_old(path_);
+  if (::rename(unfinished_.c_str(), path_.c_str()) != 0) throw system_error("Cannot rename the new file", path_);
+  if (listed_) *std::exchange(listed_, nullptr) = nullptr;
+  unfinished_.clear();
+}
+
+void write_new_file(const std::string& path, std::string_view text) {
+  NewFile file(path);
+  file.write(text);
+  file.finish();
+}
+
+void remove_unfinished_files() {
+  if (::getpid() != g_process) return;
+  for (const auto& slot : g_unfinished)
+    if (const char* const name = slot) ::unlink(name);
+}
+
+}  // namespace kmt
