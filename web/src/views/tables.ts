@@ -75,10 +75,7 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
     ),
     numeric({ key: 'allocated', title: 'Allocated', help: 'bytes given', get: (row) => row.allocated }, bytes),
     numeric({ key: 'size', title: 'Each', help: 'bytes given for one allocation, on average', get: each }, bytes),
-    numeric(
-      { key: 'waste', title: 'Waste', help: 'part of the bytes given beyond the request', get: waste },
-      percent,
-    ),
+    numeric({ key: 'waste', title: 'Waste', help: 'part of the bytes given beyond the request', get: waste }, percent),
     numeric(
       { key: 'wasted', title: 'Wasted', help: 'bytes given beyond the request', get: (row) => row.wasted },
       bytes,
