@@ -32,6 +32,7 @@ SHORTER = (
     (r'--every 1m', '--every 1s --for 3s'),
     (r'make -j8', 'ls'),
 )
+BUSY = "sh -c 'ls; sleep 2; ls'"  # begins processes, which a quiet machine may not
 # Ends at Ctrl+C only.
 SCREEN = r'kmemtrace top'  # needs a terminal
 ENDLESS = r'^kmemtrace (?:top(?! .*-n )|stat|serve|record(?! .*(?:-d |--duration |-- )))'
@@ -42,7 +43,8 @@ class Documents(LiveTest):
         super().setUp()
         for name in ('docs', 'tests'):
             os.symlink(os.path.join(documents.ROOT, name), self.path(name))
-        for command in ('kmemtrace record -d 2s', 'cp trace.kmt a.kmt', 'kmemtrace record -d 2s -o b.kmt', 'cp b.kmt leak.kmt',
+        for command in (f'kmemtrace record -- {BUSY}', 'cp trace.kmt a.kmt',
+                        f'kmemtrace record -o b.kmt -- {BUSY}', 'cp b.kmt leak.kmt',
                         'kmemtrace snapshot -o before.kmt', 'kmemtrace snapshot -o after.kmt'):
             self.assertEqual(0, documents.run(command, self.directory, PROGRAM, timeout=60)[0], command)
         listed = documents.run('kmemtrace list', self.directory, PROGRAM, timeout=60)[1]

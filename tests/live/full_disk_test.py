@@ -60,7 +60,7 @@ class FullDisk(LiveTest):
                 os.remove(self.trace)
 
     def test_rotation(self):
-        self.fill('11m', '--rotate', '3M')
+        self.fill('24m', '--rotate', '3M')  # a file is full when it is looked at, four times a second
         for number in range(1, 3):
             File(self.path(f'trace.{number:04}.kmt'), heads_only=True)
 

@@ -75,14 +75,15 @@ class Kill(LiveTest):
         self.assertRegex(named, r'libc\.so\.6 +pipe')
 
     def test_before_the_first_block(self):
-        with open(self.trace, 'w', encoding='ascii') as file:
-            file.write('precious')
+        precious = b'\x89KMT\r\n\x1a\nprecious'
+        with open(self.trace, 'wb') as file:
+            file.write(precious)
         sleeper = subprocess.Popen(['sleep', '60'])
         self.addCleanup(self.end, sleeper)
         process = self.start('-p', str(sleeper.pid))
         self.kill(process)
-        with open(self.trace, encoding='ascii') as file:
-            self.assertEqual(file.read(), 'precious')
+        with open(self.trace, 'rb') as file:
+            self.assertEqual(file.read(), precious)
 
 
 if __name__ == '__main__':

@@ -197,7 +197,7 @@ class LiveTest(unittest.TestCase):
         gone = wait_until(lambda: not instances_of(pid), seconds)
         self.assertTrue(gone, f'left behind: {instances_of(pid)}')
         litter = [name for name in os.listdir(self.directory)
-                  if name.startswith(('.', 'trace')) and not re.fullmatch(r'trace(\.second|\.\d{4})?\.(kmt|dat)', name)]
+                  if name.startswith(('.', 'trace')) and not re.fullmatch(r'trace(\.second|\.\d{4})?\.(kmt|dat)(\.old)?', name)]
         self.assertEqual(litter, [])
 
     @staticmethod
