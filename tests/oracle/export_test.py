@@ -387,7 +387,8 @@ class Writing(Case):
     def test_refused(self):
         path = place('own.dat')
         shutil.copy(data('amd64-stacks/trace.dat'), path)
-        for arguments, word in (((path, '--to', 'csv', '-o', path), 'same file'),
+        for arguments, word in (((path, '--to', 'csv', '-o', path), 'not CSV'),
+                                ((path, '--to', 'csv', '-o', path, '--force'), 'same file'),
                                 ((path, '--to', 'cvs'), '"csv"'), ((path,), '--to'),
                                 ((path, '--to', 'collapsed', '--metric', 'hit'), '"hits"'),
                                 ((path, '--to', 'csv', '-o', FOLDER.name), 'folder')):
@@ -447,7 +448,8 @@ class Writing(Case):
     def test_says_what_the_trace_lacks(self):
         """A picture or a database goes away without the trace's findings."""
         for command in (('export', '--to', 'csv'), ('export', '--to', 'pprof'), ('flamegraph',), ('report', '--html')):
-            output = [place('x')] if '--html' in command else ['-o', place('x')]
+            name = place('lacks.' + command[-1].strip('-'))
+            output = [name] if '--html' in command else ['-o', name]
             for path, lost in ((data('s390x/trace.lost.dat'), True), (data('amd64/trace.dat'), False)):
                 done = run(*command, *output, path)
                 self.assertEqual(0, done.returncode, done.stderr)
@@ -481,7 +483,9 @@ class Writing(Case):
                     file.write('mine')
                 link = os.path.join(folder, name)
                 os.symlink(target, link)
-                done = run(*command, link)
+                if target == victim:
+                    self.assertEqual(2, run(*command, link).returncode, name)
+                done = run(*command, link, '--force')
                 self.assertEqual(0, done.returncode, (name, target, done.stderr))
                 self.assertFalse(os.path.islink(link), (name, target))
                 self.assertGreater(os.path.getsize(link), 1000)

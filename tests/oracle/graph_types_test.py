@@ -150,7 +150,8 @@ class GraphTypes(unittest.TestCase):
 
     def test_whoever_takes_types_is_told_whose_they_are(self):
         out = os.path.join(FOLDER.name, 'typed')
-        for command in (['report', '--html', out], ['graph', '--html', out], ['export', '--to', 'perfetto', '-o', out]):
+        for command in (['report', '--html', out], ['graph', '--html', out],
+                        ['export', '--to', 'perfetto', '-o', out + '.perfetto']):
             with self.subTest(command[0]):
                 done = run(*command, '--btf', self.btf, self.path)
                 self.assertEqual(0, done.returncode, done.stderr)

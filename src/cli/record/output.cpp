@@ -145,7 +145,7 @@ WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
     if (recording_->encoder().damaged_pages() > 0)
       say("warning: {} pages of the ring buffer were damaged\n", recording_->encoder().damaged_pages());
   } else {
-    tracedat::write(options_.output, options_.version, outcome.recording);
+    tracedat::write(options_.output, options_.version, outcome.recording, Replaced::kept);
   }
   std::error_code code;
   written.bytes = rotation_ ? recording_->bytes() : fs::file_size(written.path, code);

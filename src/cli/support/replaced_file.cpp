@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/gzip.hpp"
+#include "base/output_file.hpp"
 #include "base/varint.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/tracedat/file.hpp"
@@ -139,7 +140,7 @@ bool records(const Command& command) { return command.name == "record" || comman
 
 void refuse_other_kind(const Command& command, const Option& output) {
   const std::string path = text_of(&output);
-  if (path.empty() || path == "-") return;
+  if (path.empty() || path == "-" || open_number(path)) return;
   const std::string name = kind_name(command, output, path);
   const auto* const kind = std::ranges::find(kKinds, name, &OutputKind::name);
   if (kind == kKinds.end()) return;

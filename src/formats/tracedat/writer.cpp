@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/new_file.hpp"
 #include "formats/trace_description.hpp"
 #include "formats/tracedat/layout.hpp"
 
@@ -271,14 +270,14 @@ std::uint64_t metadata_bytes(const KernelDescription& kernel) {
   return front_of_version_7(empty).bytes.size();
 }
 
-void write(const std::string& path, unsigned version, RawRecording& recording) {
+void write(const std::string& path, unsigned version, RawRecording& recording, Replaced replaced) {
   if (version == 6 && recording.kernel.sub_buffer_bytes != recording.kernel.page_size)
     throw Error(fmt::format("Version 6 of trace.dat cannot hold ring-buffer pages of {} bytes",
                             recording.kernel.sub_buffer_bytes))
         .hint("Write version 7, or set buffer_subbuf_size_kb of tracefs back to a page")
         .at({path, {}, {}});
   const Front front = version == 6 ? front_of_version_6(recording) : front_of_version_7(recording);
-  NewFile file(path, Replaced::kept);
+  NewFile file(path, replaced);
   file.write(front.bytes);
   for (std::size_t i = 0; i < recording.cpus.size(); ++i) copy_pages(recording.cpus[i], file, front.places[i]);
   file.finish();

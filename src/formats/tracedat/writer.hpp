@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/new_file.hpp"
 #include "trace/raw_recording.hpp"
 
 namespace kmt::tracedat {
@@ -14,6 +15,6 @@ std::uint64_t metadata_bytes(const KernelDescription& kernel);
 
 // Copies pages inside the kernel and releases them from their source files, so that the disk never holds the recording
 // twice. The complete file replaces an older one of its name. Throws Error.
-void write(const std::string& path, unsigned version, RawRecording& recording);
+void write(const std::string& path, unsigned version, RawRecording& recording, Replaced replaced = Replaced::removed);
 
 }  // namespace kmt::tracedat
