@@ -31,6 +31,14 @@ class SameEvents(LiveTest):
         self.assertEqual(self.in_order(small), self.in_order(large))
         self.assertEqual(self.of_interrupts(small), self.of_interrupts(large))
 
+    def test_what_the_recorder_frees_is_no_second_free(self):
+        """Its allocations are not recorded, its frees are."""
+        for name in ('trace.kmt', 'trace.dat'):
+            path = self.path(name)
+            self.record('-o', path, '--duration', '2s')
+            found = {finding['kind']: finding['count'] for finding in self.check(path)['findings']}
+            self.assertLess(found.get('double_free_or_untraced_allocation', 0), 200, name)
+
     @staticmethod
     def in_order(events):
         """Without the times: each recorder reads the clock for itself."""

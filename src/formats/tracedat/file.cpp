@@ -157,8 +157,10 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
 }
 
 void read_cpu_stat(std::string_view text, TraceDescription& description) {
-  if (text.starts_with(kCpuChanges))
-    description.kernel.notes[kCpuChangesNote] = text.substr(kCpuChanges.size());
+  const auto* const carried =
+      std::ranges::find_if(kCarriedNotes, [text](const CarriedNote& note) { return text.starts_with(note.heading); });
+  if (carried != kCarriedNotes.end())
+    description.kernel.notes[carried->name] = text.substr(carried->heading.size());
   else
     description.cpu_stats.push_back(owned(text));
 }

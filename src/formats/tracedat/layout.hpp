@@ -2,6 +2,7 @@
 // Constants of the trace.dat format, versions 6 and 7: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -37,10 +38,13 @@ enum OptionId : std::uint16_t {
   kBtfFile = 23,
 };
 
-// In kmemtrace's use of option kCpuStat, this line precedes the .kmt note "cpu_changes", which trace.dat has no place
-// for.
-constexpr std::string_view kCpuChanges = "cpu changes:\n";
-constexpr const char* kCpuChangesNote = "cpu_changes";
+// A note of a .kmt that trace.dat has no place for. It becomes an option kCpuStat: the heading, then the note.
+struct CarriedNote {
+  const char* name;
+  std::string_view heading;
+};
+constexpr std::array<CarriedNote, 2> kCarriedNotes{
+    {{"cpu_changes", "cpu changes:\n"}, {"recorder_tasks", "recorder tasks:\n"}}};
 
 constexpr std::uint16_t kSectionCompressed = 1;  // a section's flag
 constexpr std::uint64_t kSectionHeaderBytes = 16;

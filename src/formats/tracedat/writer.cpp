@@ -121,8 +121,9 @@ void append_options(Output& out, const RawRecording& recording) {
     out.option(kCpuStat, with_nul(cpu_stats_of(kernel, cpu.cpu, cpu.statistics)));
   for (const std::string& statistics : recording.more_statistics) out.option(kCpuStat, with_nul(statistics));
   for (const auto* const notes : {&kernel.notes, &kernel.late_notes})
-    if (const auto changes = notes->find(kCpuChangesNote); changes != notes->end())
-      out.option(kCpuStat, with_nul(fmt::format("{}{}", kCpuChanges, changes->second)));
+    for (const CarriedNote& carried : kCarriedNotes)
+      if (const auto note = notes->find(carried.name); note != notes->end())
+        out.option(kCpuStat, with_nul(fmt::format("{}{}", carried.heading, note->second)));
 }
 
 // Everything before the pages, and the places of the pages.

@@ -137,6 +137,7 @@ TEST_P(WriterOf, CpusThatWentOffLineAreReadBack) {
   RawRecording made = recording(machine);
   add_cpu(made, machine, 0, 0x1000);
   made.kernel.late_notes["cpu_changes"] = "100 1 offline\n300 1 online\n";
+  made.kernel.late_notes["recorder_tasks"] = "17 42";
   tracedat::write(path_, version, made);
   const auto source = open_trace(path_);
   std::vector<std::uint64_t> times;
@@ -144,6 +145,7 @@ TEST_P(WriterOf, CpusThatWentOffLineAreReadBack) {
     if (finding.kind == Imperfection::cpu_changed) times.push_back(finding.time_ns.value_or(0));
   EXPECT_EQ(times, (std::vector<std::uint64_t>{1100, 1300}));
   EXPECT_EQ(source->info().recording.notes.at("cpu_changes"), "100 1 offline\n300 1 online\n");
+  EXPECT_EQ(source->info().recording.notes.at("recorder_tasks"), "17 42");
   EXPECT_EQ(source->info().losses.buffers.size(), 1u);
 }
 
