@@ -9,6 +9,7 @@
 #include "analysis/snapshot/series.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
+#include "base/words.hpp"
 #include "snapshot/parse.hpp"
 #include "views/json/series.hpp"
 #include "views/json/snapshot.hpp"

@@ -16,6 +16,9 @@ namespace {
 
 // Limits the loss from a damaged full snapshot; patches grow with its age.
 constexpr std::size_t kMostPatches = 64;
+// Limit for the snapshots of a file, unpacked, to its bytes. Files of quiet machines reach 300.
+constexpr std::uint64_t kMostSeriesRatio = 512;
+constexpr std::uint64_t kAnySeries = 64u << 20;
 
 }  // namespace
 
@@ -61,10 +64,18 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
     TraceDescription description;
     description.kernel.page_size = 0;  // until a fact states it
     std::uint64_t offset = kFileHeaderBytes;
+    std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {
       if (chunk->offset != offset) add_damage(offset, fmt::format("{} bytes are no chunk", chunk->offset - offset));
       offset = chunk->end();
       if (chunk->type == kFacts) read_facts(*chunk, description);
+      if (chunk->type == kState || chunk->type == kStatePatch) {
+        if (chunk->plain_bytes > unpacked_left) {
+          add_damage(chunk->offset, "more snapshots than a file of this size can hold, left out from here on");
+          break;
+        }
+        unpacked_left -= chunk->plain_bytes;
+      }
       if (chunk->type == kState) bases_.push_back(*chunk);
       const bool has_base = !bases_.empty() && bases_.back().stream == chunk->stream;
       if (chunk->type == kState || (chunk->type == kStatePatch && has_base))

@@ -21,6 +21,11 @@ namespace kmt::tracedat {
 namespace {
 
 constexpr std::uint64_t kOptionCost = 256;  // charge for the shortest option: about the memory that it may take
+// Descriptions of all events of a kernel shrink to a twentieth.
+constexpr std::uint32_t kMostRatio = 64;
+constexpr std::uint32_t kAnySection = 1u << 20;
+constexpr unsigned kMostCpus = 8192;       // CONFIG_NR_CPUS of all architectures, Linux 7.2
+constexpr std::uint64_t kPlaceBytes = 16;  // of a CPU's data: an offset and a size
 
 // Shared parser state.
 struct Parser {
@@ -33,6 +38,7 @@ struct Parser {
   std::map<std::string, std::set<unsigned>>& cpus_read;  // by their buffer
   std::uint64_t& unclaimed;                              // bytes not yet claimed by a CPU's data
   std::uint64_t& work_left;                              // bytes of options and of unpacked sections yet to be read
+  std::uint64_t& places_left;                            // of CPUs' data yet to be read
 
   void charge(std::uint64_t bytes) const {
     if (bytes > work_left) throw Error("There are more options than a file of this size can need");
@@ -107,6 +113,8 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
 }
 
 void add_cpu(const Parser& parser, const CpuData& data, BufferData& buffer) {
+  if (parser.places_left == 0) throw Error("More CPUs have data than a file of this size can hold");
+  --parser.places_left;
   if (parser.cpus_read[buffer.name].insert(data.cpu).second)
     return buffer.cpus.push_back(clipped(parser, data, buffer.name));
   parser.findings.add({Imperfection::damaged_section,
@@ -144,6 +152,9 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
   }
   const std::uint32_t packed = in.u32();
   const std::uint32_t unpacked = in.u32();
+  if (unpacked > kAnySection && unpacked / kMostRatio > packed)
+    throw Error(
+        fmt::format("Refusing to unpack {} bytes into {}: descriptions do not shrink that much", packed, unpacked));
   const std::uint64_t base = in.file_offset();
   std::vector<std::uint8_t> plain;
   try {
@@ -183,7 +194,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
       contents.description.kernel.clock = clock_in_brackets(contents.description.kernel.clock_choices);
       break;
     case kUname: contents.description.uname = owned(text()); break;
-    case kCpuCount: contents.description.kernel.cpus = std::min(in.u32(), 0xFFFFu); break;
+    case kCpuCount: contents.description.kernel.cpus = std::min(in.u32(), kMostCpus); break;
     case kTscToNs:
       contents.description.kernel.clock_scale.mult = in.u32();
       contents.description.kernel.clock_scale.shift = in.u32();
@@ -400,7 +411,9 @@ FileContents parse_file(Bytes file, Findings& findings) {
   std::uint64_t unclaimed = file.size();
   // Compressed kallsyms of a large kernel are ten times the rest of a short recording.
   std::uint64_t work_left = std::max<std::uint64_t>(64u << 20, 16 * file.size());
-  const Parser parser{file, findings, contents, sections_read, cpus_read, unclaimed, work_left};
+  contents.most_places = file.size() / kPlaceBytes;
+  std::uint64_t places_left = contents.most_places;
+  const Parser parser{file, findings, contents, sections_read, cpus_read, unclaimed, work_left, places_left};
   try {
     if (contents.version == 6)
       parse_version_6(parser, in);
@@ -413,24 +426,35 @@ FileContents parse_file(Bytes file, Findings& findings) {
   return contents;
 }
 
-void report_missing_cpus(const FileContents& contents, const BufferData& buffer, const TraceInfo& info,
-                         Findings& findings) {
-  if (buffer.cpus.empty()) return;                                    // the buffer was not used
-  if (info.findings.count_of(Imperfection::missing_cpu) > 0) return;  // reported by the file that it was converted from
-  std::vector<bool> present(contents.description.kernel.cpus);
-  const auto set = [&present](unsigned cpu) {
-    if (cpu < present.size()) present[cpu] = true;
-  };
-  std::set<unsigned> had_events;  // by the statistics, which are the top buffer's
-  for (const BufferStatistics& statistics : info.losses.buffers)
+MissingCpus::MissingCpus(const FileContents& contents, const TraceInfo& info)
+    : contents_(contents), places_left_(contents.most_places) {
+  // The file that it was converted from reported them.
+  if (info.findings.count_of(Imperfection::missing_cpu) > 0) places_left_ = 0;
+  for (const BufferStatistics& statistics : info.losses.buffers) {
+    if (statistics.cpu >= contents.description.kernel.cpus) continue;
     if (statistics.entries + statistics.read + statistics.overrun == 0)
-      set(statistics.cpu);
-    else if (buffer.name.empty() && statistics.entries + statistics.read > 0)
-      had_events.insert(statistics.cpu);
+      silent_.insert(statistics.cpu);
+    else if (statistics.entries + statistics.read > 0)
+      had_events_.insert(statistics.cpu);
+  }
+}
+
+void MissingCpus::report(const BufferData& buffer, Findings& findings) {
+  if (buffer.cpus.empty()) return;  // it was not used
+  const unsigned cpus = contents_.description.kernel.cpus;
+  std::set<unsigned> present;
   for (const CpuData& data : buffer.cpus)
-    if (data.size > 0 || !had_events.contains(data.cpu)) set(data.cpu);
-  for (unsigned cpu = 0; cpu < present.size(); ++cpu)
-    if (!present[cpu]) findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu});
+    if (data.cpu < cpus && !silent_.contains(data.cpu) &&
+        (data.size > 0 || !buffer.name.empty() || !had_events_.contains(data.cpu)))
+      present.insert(data.cpu);
+  std::uint64_t missing = std::min(cpus - silent_.size() - present.size(), places_left_);
+  places_left_ -= missing;
+  for (unsigned cpu = 0; missing > 0 && findings.wants(Imperfection::missing_cpu); ++cpu) {
+    if (silent_.contains(cpu) || present.contains(cpu)) continue;
+    findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu});
+    --missing;
+  }
+  findings.count(Imperfection::missing_cpu, missing);
 }
 
 }  // namespace kmt::tracedat

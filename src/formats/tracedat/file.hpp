@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct FileContents {
   std::string compression = "none";
   TraceDescription description;
   std::vector<BufferData> buffers;
+  std::uint64_t most_places = 0;  // of CPUs' data, by the size of the file
 
   ByteOrder order() const { return description.kernel.byte_order; }
 };
@@ -44,8 +46,18 @@ constexpr bool is_possible_page_size(std::uint64_t bytes) { return bytes >= 64 &
 // Keeps intact parts; damage becomes findings. Throws Error if the header is unreadable.
 FileContents parse_file(Bytes file, Findings& findings);
 
-// Reports CPUs that may have had events but have no data in the buffer. describe_machine() made the info.
-void report_missing_cpus(const FileContents& contents, const BufferData& buffer, const TraceInfo& info,
-                         Findings& findings);
+// Reports CPUs that may have had events but have no data in a buffer.
+class MissingCpus {
+ public:
+  // describe_machine() made the info. Borrows the contents.
+  MissingCpus(const FileContents& contents, const TraceInfo& info);
+  void report(const BufferData& buffer, Findings& findings);
+
+ private:
+  const FileContents& contents_;
+  std::set<unsigned> silent_;  // by the statistics, which are the top buffer's
+  std::set<unsigned> had_events_;
+  std::uint64_t places_left_;  // a valid file has no more of them
+};
 
 }  // namespace kmt::tracedat

@@ -32,10 +32,11 @@ bool Pages::next_chunk() {
   try {
     const std::uint32_t packed = reader_.u32();
     const std::uint32_t unpacked = reader_.u32();
-    if (unpacked > memory_.most - memory_.used)
+    if (unpacked > std::min(memory_.most - memory_.used, memory_.left))
       throw Error("Refusing to unpack more than a file of this size can need");
     chunk_ = decompress(compression_, reader_.bytes(packed), unpacked);
     memory_.used += chunk_.size();
+    memory_.left -= chunk_.size();
   } catch (Error& error) {
     throw error.at({{}, {}, page_offset_});
   }

@@ -11,13 +11,16 @@
 
 namespace kmt::tracedat {
 
-// Limits the unpacked data that the CPUs of a trace hold together: each holds a chunk, and a damaged file may announce
-// many CPUs and large chunks.
+// Limits the unpacked data of a trace: what its CPUs hold at a time, since each holds a chunk, and all together. A
+// damaged file may announce many CPUs and large chunks. Long runs of one event shrink to a fiftieth.
 struct UnpackedMemory {
-  explicit UnpackedMemory(std::uint64_t file_bytes) : most(std::max<std::uint64_t>(64u << 20, 64 * file_bytes)) {}
+  explicit UnpackedMemory(std::uint64_t file_bytes)
+      : most(std::max<std::uint64_t>(64u << 20, 64 * file_bytes)),
+        left(std::max<std::uint64_t>(64u << 20, 128 * file_bytes)) {}
 
   std::uint64_t most;
   std::uint64_t used = 0;
+  std::uint64_t left;
 };
 
 class Pages {

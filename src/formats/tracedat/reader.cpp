@@ -121,6 +121,7 @@ class TraceDatSource : public Source {
     std::vector<CpuPart> parts;
     std::vector<std::string> names;
     Findings missing;
+    MissingCpus missing_cpus(contents_, info_);
     for (const BufferData& buffer : contents_.buffers) {
       names.push_back(buffer.name);
       if (wanted_buffer && buffer.name != *wanted_buffer) continue;
@@ -140,7 +141,7 @@ class TraceDatSource : public Source {
                              file_, data, Pages(file_.bytes, contents_, buffer, data, unpacked_), layout,
                              contents_.description.kernel.clock_scale, *decoder_, info_, streams_.consumed())});
       if (!buffer.cpus.empty()) info_.recording.buffers.push_back(buffer.name);
-      report_missing_cpus(contents_, buffer, info_, missing);
+      missing_cpus.report(buffer, missing);
     }
     info_.findings.merge(missing);
     if (wanted_buffer && parts.empty()) throw no_such_buffer(*wanted_buffer, names);

@@ -30,9 +30,10 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   TraceDescription machine = contents.description;
   describe_machine(machine, info);
   UnpackedMemory unpacked(file.bytes.size());
+  MissingCpus missing_cpus(contents, info);
   for (const BufferData& buffer : contents.buffers) {
     if (!is_possible_page_size(buffer.page_size)) continue;
-    report_missing_cpus(contents, buffer, info, findings);
+    missing_cpus.report(buffer, findings);
     const PageLayout layout{contents.order(), long_bytes, buffer.page_size};
     for (const CpuData& data : buffer.cpus) {
       sink.begin_stream({data.cpu, buffer.name, static_cast<std::uint32_t>(buffer.page_size)});

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A file of 1 MiB costs at most 2 s of processor time and 256 MiB of memory, whatever it claims."""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+
+import amplified  # noqa: E402
+from kmemtrace import PROGRAM, SANITIZED  # noqa: E402
+
+MOST_SECONDS, MOST_MIB = 2, 256
+# A quiet machine's series of snapshots unpacks to nearly as much.
+SLOWER = {'series.kmt': 10}
+COMMANDS = (('check', '--json'), ('report', '--json'), ('pages', '--json'), ('timeline', '--json'), ('convert', '--force'))
+
+
+class Bounds(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        amplified.write(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def cost(self, *arguments):
+        """Its exit status, what it prints, seconds of processor time and MiB of memory."""
+        with tempfile.TemporaryFile() as out:
+            # A shell between them: the memory of a child begins with that of its parent.
+            process = subprocess.Popen(['sh', '-c', '"$@"; exit $?', 'sh', PROGRAM, *arguments], stdin=subprocess.DEVNULL,
+                                       stdout=out, stderr=subprocess.STDOUT,
+                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60)))
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            text = out.read().decode(errors='replace')
+        return process.returncode, text, used.ru_utime + used.ru_stime, used.ru_maxrss >> 10
+
+    def test_every_case(self):
+        output = os.path.join(self.folder.name, 'out.kmt')
+        for name in sorted(os.listdir(self.folder.name)):
+            for command in COMMANDS:
+                with self.subTest(name, command=command[0]):
+                    outputs = [output] if command[0] == 'convert' else []
+                    status, text, seconds, mib = self.cost(*command, os.path.join(self.folder.name, name), *outputs)
+                    self.assertIn(status, (0, 1, 2), text[:300])
+                    if not SANITIZED:
+                        self.assertLess(seconds, SLOWER.get(name, MOST_SECONDS))
+                        self.assertLess(mib, MOST_MIB)
+
+    def test_findings_are_no_more_than_the_file_can_hold(self):
+        for name in ('findings.dat', 'many_buffers.dat', 'many_buffers_with_pages.dat', 'instances_of_one_table.dat'):
+            path = os.path.join(self.folder.name, name)
+            _, text, _, _ = self.cost('check', '--json', path)
+            found = sum(finding['count'] for finding in json.loads(text)['files'][0]['findings'])
+            self.assertLess(found, os.path.getsize(path), name)
+
+
+if __name__ == '__main__':
+    unittest.main()
