@@ -11,7 +11,7 @@ build=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann
 command -v npm >/dev/null || build+=(nodejs npm)
 # trace-cmd, perf, pprof and protoc are what results are compared with; jsonschema holds JSON against published schemas. Chromium opens HTML reports. QEMU and cpio make the virtual machines of tests/vm. ClickHouse is what fleets are loaded into; tests start servers of their own. ccache keeps what was compiled for the next run.
 test=("${build[@]}" libgtest-dev python3-jsonschema zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19
-  libclang-rt-19-dev dpkg-dev ccache scdoc zsh fish shellcheck procps util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio chromium clickhouse-server)
+  libclang-rt-19-dev dpkg-dev ccache scdoc zsh fish shellcheck procps strace util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio chromium clickhouse-server)
 bench=("${build[@]}" libbenchmark-dev zstd trace-cmd linux-perf)
 
 purpose=${1:-build}

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/folder.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
+#include <system_error>
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
 
 namespace kmt {
 
@@ -28,9 +27,17 @@ void make_folder(const std::string& path) {
 }
 
 std::vector<std::string> all_names_in(const std::string& path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(path.c_str()), &::closedir);
-  if (!opened && errno != ENOENT) throw system_error("Cannot read the folder", path);
-  return names_in(path);
+  std::vector<std::string> names;
+  std::error_code code;
+  std::filesystem::directory_iterator entry(path, code);
+  for (; !code && entry != std::filesystem::directory_iterator(); entry.increment(code))
+    names.push_back(entry->path().filename());
+  if (code && code != std::errc::no_such_file_or_directory) {
+    errno = code.value();
+    throw system_error("Cannot read the folder", path);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace kmt

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
 
@@ -52,10 +54,11 @@ std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu) {
 
 std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
   std::vector<unsigned> cpus;
-  for (const std::string& name : names_in(instance + "/per_cpu")) {
+  for (const std::string& name : all_names_in(instance + "/per_cpu")) {
     if (!name.starts_with("cpu")) continue;
     if (const auto cpu = parse_leading<unsigned>(name.substr(3))) cpus.push_back(*cpu);
   }
+  if (cpus.empty()) throw Error("The ring buffer has no CPUs").at({instance, {}, {}});
   std::sort(cpus.begin(), cpus.end());
   return cpus;
 }

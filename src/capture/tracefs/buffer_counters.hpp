@@ -25,7 +25,7 @@ std::string read_buffer_statistics(const std::string& buffer, unsigned cpu);
 // Returns the buffer's real size in bytes: the kernel rounds requests. 0: unknown.
 std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu);
 
-// Returns the CPUs with a ring buffer, in order. `buffer`: as above.
+// Returns the CPUs with a ring buffer, in order, at least one. `buffer`: as above. Throws Error.
 std::vector<unsigned> ring_buffer_cpus(const std::string& buffer);
 // Returns the size of a ring buffer's pages in bytes, from events/header_page. 0: unknown.
 std::uint32_t sub_buffer_bytes(const std::string& header_page);

@@ -27,6 +27,11 @@ TEST(Recorder, CountersComeFromTheKernelsText) {
   EXPECT_EQ(parse_buffer_counters("now ts: 123456789\n").now_ticks, 123456789u) << "a clock that is not in nanoseconds";
 }
 
+TEST(Recorder, ABufferWithoutCpusIsAnError) {
+  EXPECT_THROW(ring_buffer_cpus("/nonexistent"), Error);
+  EXPECT_THROW(ring_buffer_cpus("/proc/self"), Error);
+}
+
 TEST(Recorder, BuffersHoldASecondOfTheMeasuredRateWithinBounds) {
   constexpr std::uint64_t kMiB = 1 << 20;
   EXPECT_EQ(choose_buffer_size(0, 32 * kMiB, 1024 * kMiB, 4), 32 * kMiB);
