@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/confine.hpp"
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/output_file.hpp"
 
 namespace kmt {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // Rights of newer versions than the headers of distributions.
 constexpr std::uint64_t kTruncate = 1u << 14;  // version 3, Linux 6.2
@@ -31,6 +34,7 @@ struct Ruleset {
   std::uint64_t network;
 };
 
+constexpr std::uint64_t kRead = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t kWriteFile = LANDLOCK_ACCESS_FS_WRITE_FILE;
 constexpr std::uint64_t kChangeFolder = LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
                                         LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
@@ -40,26 +44,143 @@ constexpr std::uint64_t kNever = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS
                                  LANDLOCK_ACCESS_FS_MAKE_FIFO;
 
 std::uint64_t known_to(long version) {
-  std::uint64_t rights = kWriteFile | kChangeFolder | kNever;
+  std::uint64_t rights = kRead | kWriteFile | kChangeFolder | kNever;
   if (version < 2) rights &= ~std::uint64_t{LANDLOCK_ACCESS_FS_REFER};
   if (version >= 3) rights |= kTruncate;
   return rights;
 }
 
-void allow(int ruleset, const fs::path& path, std::uint64_t rights) {
+void allow(int ruleset, const std::string& path, std::uint64_t rights) {
   const FileDescriptor file(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (file.get() < 0) return;  // writing there will report the error
+  if (file.get() < 0) return;  // opening it will report the error
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return;
-  if (!S_ISDIR(status.st_mode)) rights &= kWriteFile | kTruncate;
+  if (!S_ISDIR(status.st_mode)) rights &= LANDLOCK_ACCESS_FS_READ_FILE | kWriteFile | kTruncate;
   const landlock_path_beneath_attr rule{.allowed_access = rights, .parent_fd = file.get()};
-  if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
-    throw system_error("Cannot confine writing", path.string());
+  // Files of the kernel's own, such as pipes, need no rule and get none.
+  if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0 && errno != EBADFD)
+    throw system_error("Cannot confine this process to", path);
+}
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+// LeakSanitizer looks for leaks by ptrace(2).
+constexpr bool kTracesItself = __has_feature(address_sanitizer);
+
+// Landlock leaves these alone. Reading a trace needs none of them.
+constexpr auto kForbidden = std::to_array<unsigned>({
+#ifdef SYS_chmod
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
+#endif
+    SYS_fchmod,
+    SYS_fchown,
+    SYS_fchmodat,
+    452 /* fchmodat2 */,
+    SYS_fchownat,
+    SYS_utimensat,
+    SYS_truncate,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+    463 /* setxattrat */,
+    466 /* removexattrat */,
+    SYS_open_by_handle_at,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_unshare,
+    SYS_setns,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_add_key,
+    SYS_keyctl,
+    SYS_request_key,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_reboot,
+    SYS_sethostname,
+    SYS_acct,
+    SYS_quotactl,
+    SYS_userfaultfd,
+    SYS_io_uring_setup,
+});
+
+constexpr unsigned kRefuse = SECCOMP_RET_ERRNO | EPERM;
+
+#if defined(__x86_64__)
+constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
+#elif defined(__i386__)
+constexpr unsigned kArchitecture = AUDIT_ARCH_I386;
+#elif defined(__s390x__)
+constexpr unsigned kArchitecture = AUDIT_ARCH_S390X;
+#else
+constexpr unsigned kArchitecture = 0;  // not known: there is no filter
+#endif
+
+// Refuses the call if its first argument is `value`, else goes on with the next instruction.
+void refuse_with(std::vector<sock_filter>& program, unsigned number, unsigned value) {
+  constexpr std::size_t kLowWord = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(std::uint32_t) : 0;
+  const sock_filter test[] = {
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + kLowWord),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, kRefuse),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+  };
+  program.insert(program.end(), std::begin(test), std::end(test));
+}
+
+void refuse(std::vector<sock_filter>& program, unsigned number) {
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, kRefuse));
+}
+
+void forbid_calls(Network network) {
+  if (kArchitecture == 0) return;
+  constexpr unsigned kX32Bit = 0x40000000;
+  std::vector<sock_filter> program = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, kRefuse),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kX32Bit, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, kRefuse),
+  };
+  for (const unsigned number : kForbidden) refuse(program, number);
+  if (!kTracesItself) refuse(program, SYS_ptrace);
+  // A service with a socket in the file system may do what this process may not.
+  if (network == Network::none)
+    refuse(program, SYS_socket);
+  else
+    refuse_with(program, SYS_socket, AF_UNIX);
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  // EINVAL: a kernel without filters.
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0 && errno != EINVAL)
+    throw system_error("Cannot confine this process", "");
 }
 
 }  // namespace
 
-bool confine(std::span<const std::string> outputs, Network network) {
+bool confine(const Access& access, Network network) {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return false;
   const std::uint64_t rights = known_to(version);
@@ -68,24 +189,14 @@ bool confine(std::span<const std::string> outputs, Network network) {
   const FileDescriptor ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0)));
   if (ruleset.get() < 0) throw system_error("Cannot make rules of Landlock", "");
 
-  std::error_code code;
-  const std::uint64_t writing = rights & ~kNever;
-  for (const std::string& output : outputs) {
-    if (open_number(output)) continue;  // an open file can be written
-    const fs::path absolute = fs::absolute(output);
-    const fs::path folder = fs::weakly_canonical(absolute.parent_path(), code);
-    if (code) continue;
-    const fs::path path = folder / absolute.filename();
-    const fs::file_type type = fs::symlink_status(path, code).type();
-    if (type != fs::file_type::symlink) allow(ruleset.get(), path, writing);  // a link gives way to the file
-    if (type != fs::file_type::character && type != fs::file_type::block && type != fs::file_type::fifo)
-      allow(ruleset.get(), folder, writing);
-  }
-  const fs::path temporary = fs::temp_directory_path(code);
-  if (!code) allow(ruleset.get(), temporary, writing);
-
+  const std::uint64_t all = rights & ~kNever;
+  for (const std::string& path : access.read) allow(ruleset.get(), path, kRead);
+  for (const std::string& path : access.listed) allow(ruleset.get(), path, LANDLOCK_ACCESS_FS_READ_DIR);
+  for (const std::string& path : access.written_files) allow(ruleset.get(), path, all & ~kChangeFolder);
+  for (const std::string& path : access.written_folders) allow(ruleset.get(), path, all);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
     throw system_error("Cannot confine this process", "");
+  forbid_calls(network);
   return true;
 }
 

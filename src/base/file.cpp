@@ -10,9 +10,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 
 namespace kmt {
 
@@ -34,6 +36,13 @@ void raise_descriptor_limit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void close_descriptors_from(int first) {
+  // Linux has close_range(2) since 5.9; a sandbox may refuse it.
+  if (::syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+  for (const std::string& name : names_in("/proc/self/fd"))
+    if (const auto number = parse_number<int>(name); number && *number >= first) ::close(*number);
 }
 
 FileDescriptor open_file(const std::string& path, int flags) {

@@ -31,6 +31,8 @@ class FileDescriptor {
 
 // Allows this process as many descriptors as it may have: the usual soft limit is 1024.
 void raise_descriptor_limit();
+// Closes all descriptors of this number and above.
+void close_descriptors_from(int first);
 // Output made from a trace reveals addresses of the kernel, so only its owner may read it.
 constexpr unsigned kPrivateFile = 0600;
 

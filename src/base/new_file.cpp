@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
+#include "base/outside.hpp"
 
 namespace kmt {
 
@@ -36,6 +37,21 @@ std::array<std::atomic<const char*>, 16> g_unfinished;
 std::atomic<pid_t> g_process = 0;  // a child has copies of the names, but the files are not its own
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
 
+// If the owner cannot be kept, the permissions of the old group and of others must not reach different users.
+void pass_on_owner(int fd, const struct stat& replaced) {
+  const bool same_owner = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0;
+  (void)::fchmod(fd, replaced.st_mode & (same_owner ? 0777u : 0700u));
+}
+
+bool keep_old_file(const std::string& path) {
+  const std::string old = path + ".old";
+  ::unlink(old.c_str());
+  // A link leaves no moment without a file of that name, but not every file system has links.
+  return ::link(path.c_str(), old.c_str()) == 0 || ::rename(path.c_str(), old.c_str()) == 0;
+}
+
+}  // namespace
+
 std::atomic<const char*>* list_unfinished(const char* name) {
   g_process = ::getpid();
   for (auto& slot : g_unfinished) {
@@ -45,23 +61,25 @@ std::atomic<const char*>* list_unfinished(const char* name) {
   return nullptr;
 }
 
-// If the owner cannot be kept, the permissions of the old group and of others must not reach different users.
-void pass_on_owner(int fd, const struct stat& replaced) {
-  const bool same_owner = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0;
-  (void)::fchmod(fd, replaced.st_mode & (same_owner ? 0777u : 0700u));
+NamingStep give_name(const std::string& unfinished, const std::string& path, bool keep_old) {
+  if (keep_old && !keep_old_file(path)) return NamingStep::keeping;
+  return ::rename(unfinished.c_str(), path.c_str()) == 0 ? NamingStep::none : NamingStep::renaming;
 }
 
-void keep_old(const std::string& path) {
-  const std::string old = path + ".old";
-  ::unlink(old.c_str());
-  // A link leaves no moment without a file of that name, but not every file system has links.
-  if (::link(path.c_str(), old.c_str()) != 0 && ::rename(path.c_str(), old.c_str()) != 0)
-    throw system_error("Cannot keep the earlier file under this name", old);
+Error naming_error(NamingStep failed, const std::string& path) {
+  if (failed == NamingStep::keeping) return system_error("Cannot keep the earlier file under this name", path + ".old");
+  return system_error("Cannot rename the new file", path);
 }
-
-}  // namespace
 
 NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), keeps_old_(replaced == Replaced::kept) {
+  if (PreparedOutput* const prepared = take_prepared(PreparedOutput::Kind::file, path_)) {
+    file_ = FileDescriptor(std::exchange(prepared->fd, -1));
+    unfinished_ = prepared->unfinished;
+    replaces_ = prepared->replaces;
+    prepared_ = prepared;
+    listed_ = prepared->listed;
+    return;
+  }
   if (const auto number = open_number(path_)) {
     file_ = FileDescriptor(::dup(*number));
     if (!file_) throw system_error("Cannot write", path_);
@@ -86,16 +104,32 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
 
 NewFile::~NewFile() {
   if (listed_) *listed_ = nullptr;
-  if (!unfinished_.empty()) ::unlink(unfinished_.c_str());
+  if (unfinished_.empty()) return;
+  if (prepared_)
+    remove_outside(*prepared_);
+  else
+    ::unlink(unfinished_.c_str());
 }
 
 void NewFile::finish() {
   if (unfinished_.empty()) return;
   // Else a crash of the machine could leave neither the old file nor the new one.
   if (replaces_ && ::fsync(fd()) != 0) throw system_error("Cannot write", path_);
-  if (replaces_ && keeps_old_) keep_old(path_);
-  if (::rename(unfinished_.c_str(), path_.c_str()) != 0) throw system_error("Cannot rename the new file", path_);
+  const bool keep_old = replaces_ && keeps_old_;
+  if (prepared_)
+    name_outside(*prepared_, keep_old);
+  else if (const NamingStep failed = give_name(unfinished_, path_, keep_old); failed != NamingStep::none)
+    throw naming_error(failed, path_);
   if (listed_) *std::exchange(listed_, nullptr) = nullptr;
+  unfinished_.clear();
+}
+
+void NewFile::give_to(PreparedOutput& output) && {
+  output.unfinished = unfinished_;
+  output.fd = file_.release();
+  output.replaces = replaces_;
+  output.listed = std::exchange(listed_, nullptr);
+  if (output.listed != nullptr) *output.listed = output.unfinished.c_str();
   unfinished_.clear();
 }
 
@@ -106,9 +140,10 @@ void write_new_file(const std::string& path, std::string_view text) {
 }
 
 void remove_unfinished_files() {
+  end_outside();
   if (::getpid() != g_process) return;
   for (const auto& slot : g_unfinished)
-    if (const char* const name = slot) ::unlink(name);
+    if (const char* const name = slot; name != nullptr && ::unlink(name) != 0) ::rmdir(name);
 }
 
 }  // namespace kmt

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 
 namespace kmt {
@@ -15,6 +16,14 @@ namespace kmt {
 // sudo it belongs to the calling user. Every method throws Error.
 // `kept`: finish() leaves the replaced file as PATH.old.
 enum class Replaced { removed, kept };
+
+// Gives a complete file or folder its name. `keep_old`: the replaced file stays as PATH.old. Returns the step that
+// failed, with errno.
+enum class NamingStep : int { none, keeping, renaming };
+NamingStep give_name(const std::string& unfinished, const std::string& path, bool keep_old);
+Error naming_error(NamingStep failed, const std::string& path);
+
+struct PreparedOutput;
 
 class NewFile {
  public:
@@ -30,12 +39,15 @@ class NewFile {
   void write(std::string_view text) { write_all(fd(), text, path_); }
   // Gives the file its name. It stays open.
   void finish();
+  // Another object finishes or removes the file.
+  void give_to(PreparedOutput& output) &&;
 
  private:
   std::string path_;
   std::string unfinished_;
   bool replaces_ = false;
   bool keeps_old_ = false;
+  const PreparedOutput* prepared_ = nullptr;    // another process names or removes it
   std::atomic<const char*>* listed_ = nullptr;  // for remove_unfinished_files()
   FileDescriptor file_;
 };
@@ -43,6 +55,9 @@ class NewFile {
 // Writes a whole file that way.
 void write_new_file(const std::string& path, std::string_view text);
 
+// remove_unfinished_files() will remove this file or empty folder. The name is borrowed until the returned place holds
+// null; there may be no place.
+std::atomic<const char*>* list_unfinished(const char* name);
 // Removes the unfinished files of this process. A signal handler may call it.
 void remove_unfinished_files();
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/outside.hpp"
 
 namespace kmt {
 
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string usual_prefix() {
+  if (const std::string scratch = scratch_folder(); !scratch.empty()) return scratch + "/";
   std::error_code code;
   const fs::path place = fs::temp_directory_path(code);
   return (code ? "/tmp" : place.string()) + "/kmemtrace-";

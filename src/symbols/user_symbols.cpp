@@ -17,6 +17,7 @@
 #include "base/build_id.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "base/outside.hpp"
 #include "base/text.hpp"
 #include "symbols/debug_files.hpp"
 #include "trace/code/made_code.hpp"
@@ -35,7 +36,9 @@ FileDescriptor only_regular(int fd) {
   return file;
 }
 
-FileDescriptor open_here(const std::string& path) { return only_regular(::open(path.c_str(), kFlags)); }
+FileDescriptor open_here(const std::string& path) {
+  return outside_runs() ? open_code_outside(path) : only_regular(::open(path.c_str(), kFlags));
+}
 
 // Whatever the path and the links in it say, it does not leave the folder.
 FileDescriptor open_below(const std::string& root, const std::string& path) {

@@ -5,27 +5,17 @@
 #include <csignal>
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/number.hpp"
 #include "capture/tracefs/tracefs.hpp"
 
 namespace kmt {
 
 namespace {
-
-// Linux has close_range(2) since 5.9; a sandbox may refuse it.
-void close_from(int first) {
-  if (::syscall(SYS_close_range, first, ~0u, 0) == 0) return;
-  for (const std::string& name : names_in("/proc/self/fd"))
-    if (const auto number = parse_number<int>(name); number && *number >= first) ::close(*number);
-}
 
 // Leaves the terminal's session and closes the recorder's descriptors: a process that waits for the end of the
 // recorder's output must not wait for the watcher.
@@ -37,7 +27,7 @@ void close_from(int first) {
   const int null = ::open("/dev/null", O_RDWR);
   ::dup2(null, 1);
   ::dup2(null, 2);
-  close_from(3);
+  close_descriptors_from(3);
   if (::chdir("/") != 0) ::_exit(1);
   char byte = 0;
   while (::read(0, &byte, 1) < 0 && errno == EINTR) {

@@ -252,7 +252,10 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
 int investigate_copies(const InvestigateArguments& options) {
   if (options.dry_run) throw Error("--dry-run is about this machine, --from about copies: choose one");
   InvestigationPlace place(options.output, options.from);
-  confine_reading({place.first_made()});
+  if (place.keeps_files())
+    confine_reading({}, {place.folder()});
+  else
+    confine_reading({place.page()});
   CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
   const bool was_watched = !copied.evidence.empty();
   if (!options.duration.empty() && (was_watched || copied.states.size() < 2))

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/folder.hpp"
+#include "base/outside.hpp"
 #include "cli/investigate/evidence.hpp"
 #include "cli/support/say.hpp"
 
@@ -131,7 +132,8 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
 
 void InvestigationPlace::make() {
   if (is_page_alone_) {
-    folder_ = temporary_.emplace(page_ + ".").path();
+    const std::string scratch = scratch_folder();
+    folder_ = scratch.empty() ? temporary_.emplace(page_ + ".").path() : scratch;
     return;
   }
   make_folder(folder_);
@@ -152,13 +154,6 @@ void InvestigationPlace::finish() {
   if (is_page_alone_) return;
   const std::string path = fmt::format("{}/{}", folder_, kUnfinishedFile);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw system_error("Cannot remove the file", path);
-}
-
-std::string InvestigationPlace::first_made() const {
-  fs::path made = fs::absolute(is_page_alone_ ? page_ : folder_);
-  std::error_code code;
-  while (made.has_relative_path() && !fs::exists(made.parent_path(), code)) made = made.parent_path();
-  return made;
 }
 
 std::vector<InvestigationFile> files_of_investigation(const std::vector<std::string>& written) {

@@ -29,8 +29,6 @@ class InvestigationPlace {
   const std::string& folder() const { return folder_; }
   const std::string& page() const { return page_; }
   bool keeps_files() const { return !is_page_alone_; }
-  // The missing part of the path after its last existing folder: the latter must be writable.
-  std::string first_made() const;
 
  private:
   bool is_page_alone_;

@@ -5,16 +5,28 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <linux/capability.h>
 
 #include "base/confine.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/output_file.hpp"
+#include "base/outside.hpp"
 #include "base/privileges.hpp"
+#include "base/text.hpp"
+#include "formats/ctf/folders.hpp"
+#include "formats/relay/capture.hpp"
 
 namespace kmt {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // These need neither the kernel nor another program. Others call confine_reading() when they only read files.
 constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
@@ -24,18 +36,14 @@ constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pa
 // The options that name outputs.
 constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
 
+const Command* g_command = nullptr;  // the one that runs
+
 std::vector<std::string> outputs_of(const Command& command) {
   std::vector<std::string> outputs;
-  const auto add = [&](const char* name) {
+  for (const char* const name : kOutputs)
     if (const Option* const option = command.find(name))
       outputs.insert(outputs.end(), option->given.begin(), option->given.end());
-  };
-  std::ranges::for_each(kOutputs, add);
-  if (command.name == "repair" && outputs.empty()) {  // repaired in place; FILE may be a symlink, so resolve it
-    std::error_code code;
-    for (const std::string& file : command.find("FILE")->given)
-      outputs.push_back(std::filesystem::weakly_canonical(file, code));
-  }
+  std::erase_if(outputs, [](const std::string& path) { return path.empty() || path == "-"; });
   return outputs;
 }
 
@@ -48,6 +56,8 @@ bool is_offline(const Command& command) { return std::ranges::find(kOffline, com
 
 // Other users' files, ownership of outputs, and addresses in /proc/kallsyms.
 constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
+// The part of these that only outputs need, which are open by then.
+constexpr unsigned kNaming[] = {CAP_CHOWN, CAP_FOWNER};
 // Besides them: BPF programs and perf events, high-priority readers, a port below 1024.
 constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
 // Besides them: mounting tracefs, measuring BPF programs' cost, BTF of modules; mappings of all processes; memory of
@@ -61,12 +71,143 @@ std::vector<unsigned> all_of(const Lists&... lists) {
   return all;
 }
 
+// Libraries and the search for symbols read these. /etc holds secrets, so only some of its files are here.
+constexpr std::array kAlwaysRead = {
+    "/usr",          "/lib",          "/lib64",      "/boot",       "/etc/ld.so.cache", "/etc/localtime",
+    "/etc/timezone", "/proc/self",    "/proc/sys",   "/proc/stat",  "/proc/kallsyms",   "/proc/modules",
+    "/proc/meminfo", "/proc/cpuinfo", "/sys/kernel", "/sys/module", "/sys/devices",     "/dev/null",
+    "/dev/zero",     "/dev/urandom",  "/dev/random"};
+// Names and certificates of servers.
+constexpr std::array kReadForNetwork = {"/etc/resolv.conf", "/etc/hosts",          "/etc/nsswitch.conf",
+                                        "/etc/host.conf",   "/etc/gai.conf",       "/etc/services",
+                                        "/etc/ssl",         "/run/systemd/resolve"};
+
+bool is_folder(const std::string& path) {
+  std::error_code code;
+  return fs::is_directory(path, code);
+}
+
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+void add_existing(const std::string& path, std::vector<std::string>& paths) {
+  std::error_code code;
+  if (!path.empty() && fs::exists(path, code)) paths.push_back(path);
+}
+
+// Returns the words of an option or argument, those of a list with commas too, and a default.
+std::vector<std::string> words_of(const Option& option) {
+  std::vector<std::string> words = option.given;
+  if (const auto* const one = std::get_if<std::string*>(&option.target)) words.push_back(**one);
+  if (const auto* const all = std::get_if<std::vector<std::string>*>(&option.target))
+    words.insert(words.end(), (*all)->begin(), (*all)->end());
+  for (const std::string& word : option.given)
+    for (const std::string_view part : split(word, ',')) words.emplace_back(part);
+  return words;
+}
+
+// The other files of a relay trace.
+void add_relay(const fs::path& file, Access& access) {
+  if (!relay::cpu_of_name(file)) return;
+  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  access.listed.push_back(folder);
+  for (const std::string& name : names_in(folder))
+    if (relay::cpu_of_name(name) || name == "kallsyms" || name == "total_overruns")
+      access.read.push_back(fs::path(folder) / name);
+}
+
+// The folder of a CTF trace that its metadata file names, and the files in the folder above it.
+void add_ctf(const fs::path& path, Access& access) {
+  const bool is_metadata = path.filename() == "metadata";
+  const fs::path folder = is_metadata ? fs::absolute(path).parent_path() : fs::absolute(path);
+  if (is_metadata) access.read.push_back(folder);
+  if (!is_metadata && !is_folder(path)) return;
+  for (const char* const name : {"kallsyms", ctf::kDescriptionName})
+    add_existing(folder.parent_path() / name, access.read);
+}
+
+// Adds what the command line names.
+void add_read(const Command& command, Network network, Access& access) {
+  access.read.insert(access.read.end(), kAlwaysRead.begin(), kAlwaysRead.end());
+  if (network == Network::as_before)
+    access.read.insert(access.read.end(), kReadForNetwork.begin(), kReadForNetwork.end());
+  for (const Option& option : command.options) {
+    if (std::ranges::any_of(kOutputs, [&](const char* name) { return option.has_name(name); })) continue;
+    for (const std::string& word : words_of(option)) {
+      if (word.empty()) continue;
+      add_existing(word, access.read);
+      add_relay(word, access);
+      add_ctf(without_slash(word), access);
+    }
+  }
+  // A command without FILE reads one of these.
+  for (const char* const name : {"trace.kmt", "trace.dat"}) add_existing(name, access.read);
+  if (std::ranges::none_of(command.options, [](const Option& one) { return one.is_argument() && !one.given.empty(); }))
+    add_relay("cpu0.out", access);
+  std::error_code code;
+  add_existing(fs::read_symlink("/proc/self/fd/0", code).string(), access.read);  // standard input may be a file
+}
+
+bool reads_a_folder(const Command& command) {
+  return std::ranges::any_of(command.options, [](const Option& option) {
+    return option.is_argument() && std::ranges::any_of(words_of(option), is_folder);
+  });
+}
+
+// SQLite, the writer of a trace.dat and the page of an investigation need files beside the output; a damaged CTF trace
+// is copied.
+void prepare_scratch_of(const Command& command, const std::vector<std::string>& outputs) {
+  const bool sorts = command.name == "export" || command.name == "convert" || command.name == "investigate";
+  if (sorts && !outputs.empty() && !open_number(outputs.front())) {
+    prepare_scratch(without_slash(outputs.front()));
+  } else if (reads_a_folder(command)) {
+    std::error_code code;
+    const fs::path place = fs::temp_directory_path(code);
+    if (!code) prepare_scratch(place / "kmemtrace");
+  }
+}
+
+void confine_to(const Command& command, const std::vector<std::string>& outputs, Access access, Network network) {
+  for (const std::string& path : outputs) {
+    if (command.name == "convert" && without_slash(path).ends_with(".ctf"))
+      prepare_folder(without_slash(path));
+    else
+      prepare_file(path);
+  }
+  for (const std::string& path : access.written_folders) prepare_open_folder(path);
+  prepare_scratch_of(command, outputs);
+  start_outside();
+  for (const PreparedOutput& output : prepared_outputs())
+    (output.kind == PreparedOutput::Kind::file ? access.written_files : access.written_folders)
+        .push_back(output.unfinished.empty() ? output.path : output.unfinished);
+  add_read(command, network, access);
+  give_up_capabilities(kNaming);
+  confine(access, network);
+}
+
+// A file is repaired in place, or replaced by a new one.
+void prepare_in_place(const std::string& file, const std::vector<std::string>& outputs, Access& access) {
+  std::error_code code;
+  if (!outputs.empty() && !fs::equivalent(file, outputs.front(), code)) return;
+  access.written_files.push_back(file);
+  const fs::path path = fs::canonical(file, code);
+  if (code || (!outputs.empty() && path == outputs.front())) return;
+  try {
+    prepare_file(path);
+  } catch (const Error&) {
+    // the folder cannot be written; the end of the file still can
+  }
+}
+
 }  // namespace
 
-void confine_reading(std::vector<std::string> outputs) {
-  std::erase(outputs, "");
+void confine_reading(const std::vector<std::string>& outputs, const std::vector<std::string>& written_folders) {
   keep_capabilities(all_of(kReading));
-  confine(outputs, Network::none);
+  std::vector<std::string> given = outputs;
+  std::erase(given, "");
+  confine_to(*g_command, given, {.written_folders = written_folders}, Network::none);
 }
 
 void keep_watching() {
@@ -77,10 +218,14 @@ void keep_watching() {
 }
 
 void confine_command(const Command& command) {
+  g_command = &command;
   keep_capabilities(is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
   // debuginfod-find needs the network and a cache of its own.
-  if (is_offline(command) && !command.has("--debuginfod"))
-    confine(outputs_of(command), goes_to_a_server(command) ? Network::as_before : Network::none);
+  if (!is_offline(command) || command.has("--debuginfod")) return;
+  Access access;
+  const std::vector<std::string> outputs = outputs_of(command);
+  if (command.name == "repair") prepare_in_place(command.find("FILE")->given.front(), outputs, access);
+  confine_to(command, outputs, std::move(access), goes_to_a_server(command) ? Network::as_before : Network::none);
 }
 
 }  // namespace kmt

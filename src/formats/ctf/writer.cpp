@@ -16,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/folder.hpp"
 #include "base/output_file.hpp"
+#include "base/outside.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/folders.hpp"
 #include "formats/ctf/metadata.hpp"
@@ -175,6 +176,7 @@ struct RecordWriter::State {
   fs::path folder;
   Findings& findings;
   fs::path unfinished;  // temporary name of the folder; may be empty
+  const PreparedOutput* prepared = nullptr;
   Uuid uuid = random_uuid();
   TraceDescription description;
   std::vector<EventFormat> formats;
@@ -195,7 +197,11 @@ RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : stat
 
 RecordWriter::~RecordWriter() {
   std::error_code code;
-  if (state_ && !state_->unfinished.empty()) fs::remove_all(state_->unfinished, code);
+  if (!state_ || state_->unfinished.empty()) return;
+  if (state_->prepared != nullptr)
+    remove_outside(*state_->prepared);
+  else
+    fs::remove_all(state_->unfinished, code);
 }
 
 void RecordWriter::describe(const TraceDescription& description) {
@@ -204,10 +210,15 @@ void RecordWriter::describe(const TraceDescription& description) {
     throw Error("Cannot write a CTF trace: the folder is there already and not empty")
         .at({state_->folder, {}, {}})
         .hint("Remove it, or name another one");
-  if (state_->folder.has_parent_path()) make_folder(state_->folder.parent_path());
-  const std::string unfinished = unfinished_name(state_->folder);
-  if (::mkdir(unfinished.c_str(), kPrivateFolder) != 0) throw system_error("Cannot make a folder", unfinished);
-  state_->unfinished = unfinished;
+  state_->prepared = take_prepared(PreparedOutput::Kind::folder, state_->folder);
+  if (state_->prepared != nullptr) {
+    state_->unfinished = state_->prepared->unfinished;
+  } else {
+    if (state_->folder.has_parent_path()) make_folder(state_->folder.parent_path());
+    const std::string unfinished = unfinished_name(state_->folder);
+    if (::mkdir(unfinished.c_str(), kPrivateFolder) != 0) throw system_error("Cannot make a folder", unfinished);
+    state_->unfinished = unfinished;
+  }
   make_folder(state_->unfinished / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
@@ -314,10 +325,10 @@ void RecordWriter::finish() {
   const FileDescriptor file = open_file(metadata, O_WRONLY | O_CREAT | O_EXCL);
   write_all(file.get(), metadata_text(state_->kernel(), state_->uuid, used), metadata);
   write_description(state_->unfinished / kDescriptionName, state_->description, state_->findings);
-  std::error_code code;
-  fs::rename(state_->unfinished, state_->folder, code);
-  if (code)
-    throw Error(fmt::format("Cannot name the folder {}: {}", printable(state_->folder.string()), code.message()));
+  if (state_->prepared != nullptr)
+    name_outside(*state_->prepared, false);
+  else if (::rename(state_->unfinished.c_str(), state_->folder.c_str()) != 0)
+    throw system_error("Cannot rename the new folder", state_->folder);
   state_->unfinished.clear();
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/outside.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/page.hpp"
@@ -117,7 +118,9 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
   if (known == cpus.end()) {
     known = cpus.emplace(known);
     known->cpu = stream.cpu;
-    known->pages = unnamed_file(std::filesystem::absolute(state_->path).parent_path());
+    const std::string scratch = scratch_folder();
+    known->pages =
+        unnamed_file(scratch.empty() ? std::filesystem::absolute(state_->path).parent_path().string() : scratch);
     known->statistics = take_statistics(state_->recording.more_statistics, stream.cpu);
   }
   RawCpu& cpu = *known;

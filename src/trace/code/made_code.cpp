@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/outside.hpp"
+
 namespace kmt {
 
 namespace {
@@ -26,7 +28,9 @@ bool is_made_code_map(std::string_view path) {
 }
 
 FileDescriptor open_made_code_map(const std::string& path, std::initializer_list<uid_t> owners) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
+  FileDescriptor file =
+      outside_runs() ? open_code_outside(path)
+                     : FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
   struct stat status {};
   if (file && (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
                std::find(owners.begin(), owners.end(), status.st_uid) == owners.end()))

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/export/sqlite_file.hpp"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/outside.hpp"
 
 namespace kmt {
 
 SqliteFile::SqliteFile(const std::string& path) : path_(path) {
+  // Long indexes are sorted in files.
+  if (const std::string scratch = scratch_folder(); !scratch.empty()) ::setenv("SQLITE_TMPDIR", scratch.c_str(), 1);
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   database_.reset(opened);

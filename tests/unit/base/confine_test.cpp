@@ -5,12 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/confine.hpp"
@@ -25,23 +27,24 @@ constexpr int kNoLandlock = 77;
 class Confine : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::current_path() / "confine-XXXXXX").string();  // not where temporary files may be made
+    std::string name = (fs::temp_directory_path() / "confine-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
-    fs::create_directories(folder_ / "out");
-    fs::create_directories(folder_ / "elsewhere");
-    ::close(::open((folder_ / "elsewhere" / "old").c_str(), O_CREAT | O_WRONLY, 0600));
+    for (const char* const folder : {"in", "out", "scratch", "elsewhere"}) fs::create_directories(folder_ / folder);
+    for (const char* const file : {"in/trace", "out/result", "out/other", "elsewhere/old"})
+      ::close(::open((folder_ / file).c_str(), O_CREAT | O_WRONLY, 0600));
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // The result of `attempt` in a child that may write to out/ only.
+  // The result of `attempt` in a child that may read in/trace, write out/result, and use scratch/.
   template <typename Attempt>
   int confined(Attempt&& attempt) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::setenv("TMPDIR", (folder_ / "out").c_str(), 1);  // this folder may lie in the usual one
-      const std::string outputs[] = {folder_ / "out" / "result"};
-      if (!confine(outputs, Network::none)) ::_exit(kNoLandlock);
+      const Access access{.read = {folder_ / "in" / "trace", folder_ / "gone"},
+                          .written_files = {folder_ / "out" / "result"},
+                          .written_folders = {folder_ / "scratch"}};
+      if (!confine(access, Network::none)) ::_exit(kNoLandlock);
       ::_exit(attempt());
     }
     int status = 0;
@@ -49,75 +52,70 @@ class Confine : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  int open_errno(const fs::path& path, int flags) {
-    const int fd = ::open(path.c_str(), flags, 0600);
-    return fd < 0 ? errno : 0;
+  // The errno of a call that is made there.
+  template <typename Call>
+  int errno_of(Call&& call) {
+    return confined([&] { return call() >= 0 ? 0 : errno; });
+  }
+
+  int open_errno(const std::string& name, int flags) {
+    return errno_of([&] { return ::open((folder_ / name).c_str(), flags, 0600); });
   }
 
   fs::path folder_;
 };
 
-TEST_F(Confine, LeavesTheFolderOfTheOutput) {
-  const int result = confined([&] {
-    const fs::path unfinished = folder_ / "out" / "unfinished", finished = folder_ / "out" / "result";
-    if (const int error = open_errno(unfinished, O_CREAT | O_WRONLY | O_TRUNC)) return error;
-    return ::rename(unfinished.c_str(), finished.c_str()) == 0 ? 0 : errno;
-  });
-  if (result == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
-  EXPECT_EQ(result, 0);
-  EXPECT_TRUE(fs::exists(folder_ / "out" / "result"));
+#define SKIP_WITHOUT_LANDLOCK() \
+  if (confined([] { return 0; }) == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock"
+
+TEST_F(Confine, LeavesWhatItWasGiven) {
+  SKIP_WITHOUT_LANDLOCK();
+  EXPECT_EQ(open_errno("in/trace", O_RDONLY), 0);
+  EXPECT_EQ(open_errno("out/result", O_RDWR | O_TRUNC), 0);
+  EXPECT_EQ(open_errno("scratch/new", O_RDWR | O_CREAT), 0);
+  EXPECT_EQ(open_errno("scratch", O_RDWR | O_TMPFILE), 0);
+  EXPECT_EQ(errno_of([&] { return ::unlink((folder_ / "scratch/new").c_str()); }), 0);
 }
 
-TEST_F(Confine, KnowsAnOutputInTheWorkingDirectory) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    fs::current_path(folder_ / "out");
-    const std::string outputs[] = {"here"};
-    if (!confine(outputs, Network::none)) ::_exit(kNoLandlock);
-    ::_exit(open_errno("here", O_CREAT | O_WRONLY));
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  if (WEXITSTATUS(status) == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+TEST_F(Confine, ReadsNothingElse) {
+  SKIP_WITHOUT_LANDLOCK();
+  for (const char* const name : {"in", "out/other", "out", "elsewhere/old", "elsewhere"})
+    EXPECT_EQ(open_errno(name, O_RDONLY), EACCES) << name;
+  EXPECT_EQ(errno_of([] { return ::open("/etc/passwd", O_RDONLY); }), EACCES);
 }
 
-TEST_F(Confine, KeepsReading) {
-  const int result = confined([&] { return open_errno(folder_ / "elsewhere" / "old", O_RDONLY); });
-  if (result == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
-  EXPECT_EQ(result, 0);
+TEST_F(Confine, ChangesNothingElse) {
+  SKIP_WITHOUT_LANDLOCK();
+  const std::string old = folder_ / "elsewhere/old", result = folder_ / "out/result", other = folder_ / "out/other";
+  for (const char* const name : {"in/trace", "out/other", "elsewhere/old"})
+    EXPECT_EQ(open_errno(name, O_WRONLY), EACCES) << name;
+  for (const char* const name : {"in/new", "out/new", "elsewhere/new"})
+    EXPECT_EQ(open_errno(name, O_WRONLY | O_CREAT), EACCES) << name;
+  EXPECT_EQ(errno_of([&] { return ::unlink(old.c_str()); }), EACCES);
+  EXPECT_EQ(errno_of([&] { return ::unlink(result.c_str()); }), EACCES);
+  EXPECT_EQ(errno_of([&] { return ::rename(result.c_str(), other.c_str()); }), EACCES);
+  EXPECT_EQ(errno_of([&] { return ::link(result.c_str(), (other + "2").c_str()); }), EACCES);
+  EXPECT_EQ(errno_of([&] { return ::symlink("x", (other + "2").c_str()); }), EACCES);
+  EXPECT_EQ(errno_of([&] { return ::mkdir((other + "2").c_str(), 0700); }), EACCES);
+  EXPECT_EQ(errno_of([&] { return ::truncate(old.c_str(), 0); }), EPERM);
+  EXPECT_EQ(errno_of([&] { return ::chmod(old.c_str(), 0777); }), EPERM);
+  EXPECT_EQ(errno_of([&] { return ::chown(old.c_str(), 1, 1); }), EPERM);
+  EXPECT_EQ(errno_of([&] { return ::utimensat(AT_FDCWD, old.c_str(), nullptr, 0); }), EPERM);
+  EXPECT_EQ(errno_of([&] { return ::setxattr(old.c_str(), "user.x", "", 0, 0); }), EPERM);
+  EXPECT_EQ(errno_of([&] { return ::fchmod(::open((folder_ / "in/trace").c_str(), O_RDONLY), 0777); }), EPERM);
+  EXPECT_TRUE(fs::exists(old));
 }
 
-TEST_F(Confine, RefusesToWriteElsewhere) {
-  const int result = confined([&] { return open_errno(folder_ / "elsewhere" / "old", O_WRONLY); });
-  if (result == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
-  EXPECT_EQ(result, EACCES);
-  EXPECT_EQ(confined([&] { return open_errno(folder_ / "elsewhere" / "new", O_CREAT | O_WRONLY); }), EACCES);
-  EXPECT_EQ(confined([&] { return ::unlink((folder_ / "elsewhere" / "old").c_str()) == 0 ? 0 : errno; }), EACCES);
-  EXPECT_TRUE(fs::exists(folder_ / "elsewhere" / "old"));
+TEST_F(Confine, StartsNoProgram) {
+  SKIP_WITHOUT_LANDLOCK();
+  EXPECT_EQ(errno_of([] { return ::execl("/bin/true", "true", nullptr); }), EACCES);
 }
 
-TEST_F(Confine, RefusesToStartPrograms) {
-  const int result = confined([] {
-    ::execl("/bin/true", "true", nullptr);
-    return errno;
-  });
-  if (result == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
-  EXPECT_EQ(result, EACCES);
-}
-
-TEST_F(Confine, OpensNoConnection) {
-  const int result = confined([] {
-    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(9);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
-  });
-  if (result == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
-  if (result == ECONNREFUSED) GTEST_SKIP() << "this kernel's Landlock knows no network (before Linux 6.7)";
-  EXPECT_EQ(result, EACCES);
+TEST_F(Confine, ReachesNoOtherProcess) {
+  SKIP_WITHOUT_LANDLOCK();
+  EXPECT_EQ(errno_of([] { return ::socket(AF_INET, SOCK_STREAM, 0); }), EPERM);
+  EXPECT_EQ(errno_of([] { return ::socket(AF_UNIX, SOCK_STREAM, 0); }), EPERM);
+  EXPECT_EQ(errno_of([] { return ::ptrace(PTRACE_ATTACH, ::getppid(), nullptr, nullptr); }), EPERM);
 }
 
 }  // namespace

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/outside.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/folder.hpp"
+#include "base/new_file.hpp"
+#include "base/output_file.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kPrivateFolder = 0700;
+constexpr std::size_t kMostRequestBytes = 8192;
+
+// A request is the kind, then an index of the outputs or a path.
+enum class Asked : char { name = 'n', name_and_keep_old = 'k', remove = 'r', open_code = 'o' };
+
+struct Reply {
+  int step = 0;  // of NamingStep
+  int error = 0;
+};
+
+std::vector<PreparedOutput> g_outputs;
+std::atomic<int> g_socket = -1;
+std::atomic<pid_t> g_parent = 0, g_child = 0;
+std::mutex g_mutex;  // of a request and its reply
+
+void remove_unfinished(const PreparedOutput& output) {
+  if (output.unfinished.empty()) return;
+  std::error_code code;
+  switch (output.kind) {
+    case PreparedOutput::Kind::file: ::unlink(output.unfinished.c_str()); break;
+    case PreparedOutput::Kind::made: ::rmdir(output.unfinished.c_str()); break;
+    case PreparedOutput::Kind::folder:
+    case PreparedOutput::Kind::scratch:
+      for (int attempts = 0; attempts < 3 && fs::exists(output.unfinished); ++attempts)
+        fs::remove_all(output.unfinished, code);
+      break;
+  }
+}
+
+bool is_map_of_made_code(const std::string& path) {
+  std::string_view name = path;
+  constexpr std::string_view kBegin = "/tmp/perf-", kEnd = ".map";
+  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return false;
+  name.remove_prefix(kBegin.size());
+  name.remove_suffix(std::min(name.size(), kEnd.size()));
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+FileDescriptor open_code(const std::string& path) {
+  const bool is_map = is_map_of_made_code(path);
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (is_map ? O_NOFOLLOW : 0)));
+  struct stat status {};
+  char magic[4];
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const bool is_elf = ::pread(file.get(), magic, sizeof magic, 0) == sizeof magic && std::memcmp(magic,
+                                                                                                 "\x7f"
+                                                                                                 "ELF",
+                                                                                                 sizeof magic) == 0;
+  if (!is_elf && !is_map) return {};
+  return file;
+}
+
+// Sends the reply, and a file with it if there is one.
+void send_reply(int socket, const Reply& reply, int fd) {
+  Reply content = reply;
+  iovec part{&content, sizeof content};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (fd >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  }
+  ssize_t sent = -1;
+  for (int attempts = 0; attempts < 3 && sent < 0; ++attempts) sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // ends the wait for it
+}
+
+void answer(int socket, std::string_view request) {
+  const Asked asked{request.front()};
+  const std::string rest(request.substr(1));
+  if (asked == Asked::open_code) {
+    const FileDescriptor file = open_code(rest);
+    return send_reply(socket, {0, file ? 0 : ENOENT}, file.get());
+  }
+  const std::size_t index = std::strtoul(rest.c_str(), nullptr, 10);
+  if (index >= g_outputs.size()) return send_reply(socket, {0, EINVAL}, -1);
+  PreparedOutput& output = g_outputs[index];
+  Reply reply;
+  if (asked == Asked::remove) {
+    remove_unfinished(output);
+  } else {
+    reply.step = static_cast<int>(give_name(output.unfinished, output.path, asked == Asked::name_and_keep_old));
+    reply.error = reply.step == 0 ? 0 : errno;
+  }
+  if (reply.error == 0) output.unfinished.clear();
+  send_reply(socket, reply, -1);
+}
+
+[[noreturn]] void serve(int socket) {
+  ::prctl(PR_SET_NAME, "kmemtrace-files");
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
+  ::dup2(socket, 0);
+  const int null = ::open("/dev/null", O_RDWR);
+  ::dup2(null, 1);
+  ::dup2(null, 2);
+  close_descriptors_from(3);
+  char request[kMostRequestBytes];
+  for (;;) {
+    const ssize_t bytes = ::recv(0, request, sizeof request, 0);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) break;
+    answer(0, {request, static_cast<std::size_t>(bytes)});
+  }
+  std::ranges::for_each(g_outputs, remove_unfinished);
+  ::_exit(0);
+}
+
+struct Answer {
+  Reply reply;
+  FileDescriptor file;
+};
+
+Answer ask(Asked asked, const std::string& rest) {
+  const std::string request = static_cast<char>(asked) + rest;
+  const std::scoped_lock lock(g_mutex);
+  ssize_t bytes = 0;
+  do {
+    bytes = ::send(g_socket, request.data(), request.size(), MSG_NOSIGNAL);
+  } while (bytes < 0 && errno == EINTR);
+  Answer answer;
+  if (bytes < 0) return {{1, errno}, {}};
+  iovec part{&answer.reply, sizeof answer.reply};
+  int fd = -1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  do {
+    bytes = ::recvmsg(g_socket, &message, MSG_CMSG_CLOEXEC);
+  } while (bytes < 0 && errno == EINTR);
+  if (bytes != sizeof answer.reply) return {{1, bytes < 0 ? errno : EPIPE}, {}};
+  if (const cmsghdr* const head = CMSG_FIRSTHDR(&message); head != nullptr && head->cmsg_type == SCM_RIGHTS) {
+    std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
+    answer.file = FileDescriptor(fd);
+  }
+  return answer;
+}
+
+std::string index_of(const PreparedOutput& output) { return std::to_string(&output - g_outputs.data()); }
+
+// The child removes what is unfinished. Without one, starting it had failed.
+void remove_at_exit() {
+  if (g_child != 0) return end_outside();
+  std::ranges::for_each(g_outputs, remove_unfinished);
+}
+
+// The outputs stay where they are: NewFile and signal handlers refer to them.
+PreparedOutput& add(PreparedOutput::Kind kind, const std::string& path) {
+  constexpr std::size_t kMost = 16;
+  if (g_outputs.empty()) std::atexit(remove_at_exit);
+  g_outputs.reserve(kMost);
+  if (g_outputs.size() == kMost) throw Error("Too many outputs");
+  PreparedOutput& output = g_outputs.emplace_back();
+  output.kind = kind;
+  output.path = path;
+  return output;
+}
+
+bool add_folder(PreparedOutput::Kind kind, const std::string& path) {
+  PreparedOutput& output = add(kind, path);
+  const std::string name = unfinished_name(path);
+  if (::mkdir(name.c_str(), kPrivateFolder) != 0) {
+    const int error = errno;
+    g_outputs.pop_back();
+    errno = error;
+    return false;
+  }
+  output.unfinished = name;
+  output.listed = list_unfinished(output.unfinished.c_str());
+  return true;
+}
+
+}  // namespace
+
+void prepare_file(const std::string& path) {
+  NewFile file(path);
+  std::move(file).give_to(add(PreparedOutput::Kind::file, path));
+}
+
+void prepare_folder(const std::string& path) {
+  if (const fs::path folder(path); folder.has_parent_path()) make_folder(folder.parent_path());
+  if (!add_folder(PreparedOutput::Kind::folder, path)) throw system_error("Cannot make a folder beside it", path);
+}
+
+void prepare_open_folder(const std::string& path) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) return;
+  make_folder(path);
+  add(PreparedOutput::Kind::made, path).unfinished = fs::absolute(path);
+}
+
+void prepare_scratch(const std::string& path) { (void)add_folder(PreparedOutput::Kind::scratch, path); }
+
+const std::vector<PreparedOutput>& prepared_outputs() { return g_outputs; }
+
+PreparedOutput* take_prepared(PreparedOutput::Kind kind, const std::string& path) {
+  const auto found = std::ranges::find_if(
+      g_outputs, [&](const PreparedOutput& one) { return one.kind == kind && !one.taken && one.path == path; });
+  if (found == g_outputs.end()) return nullptr;
+  found->taken = true;
+  return &*found;
+}
+
+std::string scratch_folder() {
+  const auto found = std::ranges::find(g_outputs, PreparedOutput::Kind::scratch, &PreparedOutput::kind);
+  return found == g_outputs.end() ? std::string() : found->unfinished;
+}
+
+void start_outside() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    throw system_error("Cannot start the process that names the outputs", "");
+  FileDescriptor mine(ends[0]), others(ends[1]);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) throw system_error("Cannot start the process that names the outputs", "");
+  if (child == 0) serve(others.get());
+  g_parent = parent;
+  g_child = child;
+  g_socket = mine.release();
+  if (g_outputs.empty()) std::atexit(end_outside);
+}
+
+void name_outside(const PreparedOutput& output, bool keep_old) {
+  const Reply reply = ask(keep_old ? Asked::name_and_keep_old : Asked::name, index_of(output)).reply;
+  if (reply.error == 0) return;
+  errno = reply.error;
+  throw naming_error(static_cast<NamingStep>(reply.step), output.path);
+}
+
+void remove_outside(const PreparedOutput& output) { (void)ask(Asked::remove, index_of(output)); }
+
+FileDescriptor open_code_outside(const std::string& path) {
+  if (path.size() >= kMostRequestBytes) return {};
+  return std::move(ask(Asked::open_code, path).file);
+}
+
+bool outside_runs() { return g_socket >= 0 && g_parent == ::getpid(); }
+
+void end_outside() {
+  if (!outside_runs()) return;
+  const int socket = g_socket.exchange(-1);
+  if (socket < 0) return;
+  ::shutdown(socket, SHUT_RDWR);
+  ::close(socket);
+  while (::waitpid(g_child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace kmt

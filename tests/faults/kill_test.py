@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kills recorders at random times. Nothing is left but files, and each is readable up to its last block."""
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+
+from faults_test import INSTANCES, can_record, instances_of, wait_until_empty  # noqa: E402
+from kmemtrace import PROGRAM  # noqa: E402
+
+MOST_SECONDS = 1.5  # from the start to the end
+COMMANDS = {
+    'record': ('record', '-o', 'out.kmt', '-d', '20s'),
+    'record-bpf': ('record', '--backend', 'bpf', '-o', 'out.kmt', '-d', '20s'),
+    'record-dat': ('record', '-o', 'out.dat', '-d', '20s'),
+    'record-flight': ('record', '--flight', '1M', '-o', 'out.kmt', '-d', '20s'),
+    'record-rotate': ('record', '--rotate', '100ms', '-o', 'out.kmt', '-d', '20s'),
+    'record-stacks': ('record', '--stacks=both', '-o', 'out.kmt', '-d', '20s'),
+    'graph': ('graph', 'vfs_read', '-a', '-o', 'out.kmt', '-d', '20s'),
+    'profile': ('profile', '-o', 'out.kmt', '-d', '20s'),
+    'profile-continuous': ('profile', '--continuous', 'out', '--every', '1s', '--format', 'kmt'),
+}
+MARK = 'KMEMTRACE_KILL_TEST'
+DAMAGES = {'damaged_section', 'damaged_block', 'damaged_page', 'bad_event_format', 'torn_record', 'damaged_stream'}
+
+
+def processes_with(mark):
+    found = []
+    for name in os.listdir('/proc'):
+        try:
+            with open(f'/proc/{name}/environ', 'rb') as file:
+                if name.isdigit() and f'{MARK}={mark}'.encode() in file.read():
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def problem_of(path, records):
+    """Why a file of a killed recorder is not readable up to its last block."""
+    reader = ('check', '--json') if records else ('profile', '--show')
+    done = subprocess.run([PROGRAM, *reader, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          encoding='utf-8', errors='replace')
+    if done.returncode not in (0, 1):
+        return f'{reader[0]} ends with {done.returncode}: {done.stderr}'
+    if reader[0] != 'check':
+        return None
+    found = {finding['kind'] for finding in json.loads(done.stdout)['files'][0]['findings']}
+    return f'check finds {found & DAMAGES}' if found & DAMAGES else None
+
+
+def kill(name, seconds, folder):
+    """A round: what is wrong after it."""
+    mark, wrong = uuid.uuid4().hex, []
+    os.mkdir(os.path.join(folder, 'out'))  # for --continuous
+    process = subprocess.Popen([PROGRAM, *COMMANDS[name]], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, env={**os.environ, MARK: mark, 'TMPDIR': folder})
+    time.sleep(seconds)
+    early = process.poll()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if early is not None:
+        wrong.append(f'ended by itself with {early}')
+    if left := wait_until_empty(lambda: processes_with(mark), 10):
+        wrong.append(f'processes are left: {left}')
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+    if left := wait_until_empty(lambda: instances_of({process.pid}), 10):
+        wrong.append(f'instances are left: {left}')
+        for instance in left:
+            os.rmdir(f'{INSTANCES}/{instance}')
+    for base, _, files in os.walk(folder):
+        for file in files:
+            path = os.path.join(base, file)
+            if not re.fullmatch(r'out(\.\d{4})?\.kmt|kmemtrace-heap-\w+\.kmt', file):
+                wrong.append(f'a file is left: {file}')
+            elif problem := problem_of(path, not name.startswith('profile')):
+                wrong.append(f'{file}: {problem}')
+    return wrong
+
+
+def usable(name):
+    """False if this kernel cannot record that way."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [word if word != '20s' else '100ms' for word in COMMANDS[name]]
+        if name == 'profile-continuous':
+            return True  # as profile
+        done = subprocess.run([PROGRAM, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 3):
+            raise AssertionError(f'{name}: {done.stderr.decode(errors="replace")}')
+        return done.returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--rounds', type=int, default=1000)
+    parser.add_argument('--seed', type=int, default=time.time_ns() & 0xffffffff)
+    parser.add_argument('--command', choices=COMMANDS)
+    options = parser.parse_args()
+    if not can_record():
+        print('cannot record here: this needs root and tracefs')
+        return 1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 77
+    names = [name for name in COMMANDS if options.command in (None, name)]
+    names = [name for name in names if usable(name) or print(f'{name}: not possible on this kernel')]
+    print(f'seed {options.seed}')
+    chance, failures = random.Random(options.seed), 0
+    for number in range(options.rounds):
+        name, seconds = names[number % len(names)], chance.uniform(0, MOST_SECONDS)
+        folder = tempfile.mkdtemp(prefix='kmemtrace-kill-')
+        try:
+            for wrong in kill(name, seconds, folder):
+                failures += 1
+                print(f'round {number}, {name}, killed after {seconds:.3f} s: {wrong}', flush=True)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(f'{options.rounds} rounds, {failures} problems')
+    return int(failures > 0)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A confined process gets its outputs named and code opened. Children try it, because confinement cannot be undone.
+#include "base/outside.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/confine.hpp"
+#include "base/error.hpp"
+#include "base/new_file.hpp"
+
+namespace kmt {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Outside : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "outside-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = folder_ / "result";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Runs `body` in a confined child for which result is prepared. Its exit status.
+  template <typename Body>
+  int confined(Body&& body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      try {
+        prepare_file(path_);
+        prepare_scratch(path_);
+        start_outside();
+        Access access{.written_folders = {scratch_folder()}};
+        for (const PreparedOutput& output : prepared_outputs()) access.written_files.push_back(output.unfinished);
+        confine(access, Network::none);
+        body();
+      } catch (const Error&) {
+        ::_exit(2);
+      }
+      end_outside();
+      ::_exit(0);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  // The names in the folder, when the process outside has ended.
+  std::string left(const std::string& wanted) {
+    std::string names;
+    for (int i = 0; i < 500; ++i) {
+      names.clear();
+      for (const std::string& name : names_in(folder_)) names += name + " ";
+      if (names == wanted) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return names;
+  }
+
+  fs::path folder_;
+  std::string path_;
+};
+
+TEST_F(Outside, NamesACompleteFile) {
+  EXPECT_EQ(confined([&] {
+              NewFile file(path_);
+              file.write("new");
+              file.finish();
+            }),
+            0);
+  EXPECT_EQ(left("result "), "result ");
+  EXPECT_EQ(read_file(path_), "new");
+}
+
+TEST_F(Outside, KeepsTheEarlierFile) {
+  write_new_file(path_, "earlier");
+  EXPECT_EQ(confined([&] {
+              NewFile file(path_, Replaced::kept);
+              file.write("new");
+              file.finish();
+            }),
+            0);
+  EXPECT_EQ(left("result result.old "), "result result.old ");
+  EXPECT_EQ(read_file(path_ + ".old"), "earlier");
+}
+
+TEST_F(Outside, RemovesWhatIsUnfinished) {
+  write_new_file(path_, "earlier");
+  EXPECT_EQ(confined([&] { NewFile(path_).write("new"); }), 0);
+  EXPECT_EQ(left("result "), "result ");
+  EXPECT_EQ(confined([] {}), 0);
+  EXPECT_EQ(left("result "), "result ");
+  EXPECT_EQ(confined([] { ::raise(SIGKILL); }), -1);
+  EXPECT_EQ(left("result "), "result ");
+  EXPECT_EQ(read_file(path_), "earlier");
+}
+
+TEST_F(Outside, SaysWhyAFileGetsNoName) {
+  EXPECT_EQ(confined([&] {
+              NewFile file(path_);
+              write_all(file.fd(), "new", path_);
+              end_outside();
+              file.finish();
+            }),
+            2);
+  EXPECT_EQ(left(""), "");
+}
+
+TEST_F(Outside, OpensCodeAlone) {
+  const std::string program = fs::read_symlink("/proc/self/exe"), text = folder_ / "text";
+  write_new_file(text, "secret");
+  EXPECT_EQ(confined([&] {
+              if (!open_code_outside(program)) ::_exit(3);
+              if (open_code_outside(text)) ::_exit(4);
+              if (open_code_outside(folder_)) ::_exit(5);
+              if (open_code_outside("/tmp/perf-../x.map")) ::_exit(6);
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace kmt
