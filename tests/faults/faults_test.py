@@ -135,15 +135,15 @@ def same(one, other):
     return filecmp.cmp(one, other, shallow=False)
 
 
-def problem_of(path, reader):
-    """Why a file is not readable to its end; None if it is. Losses are no damage."""
+def problem_of(path, reader, damages=DAMAGES):
+    """Why the reader refuses a file, or which of the damages `check` finds in it; None: it is readable."""
     done = subprocess.run([PROGRAM, *reader, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
         return f'{reader[0]} ends with {done.returncode}: {done.stderr.decode(errors="replace")[:200]}'
     if reader[0] != 'check':
         return None
     found = {finding['kind'] for finding in json.loads(done.stdout)['files'][0]['findings']}
-    return f'check finds {found & DAMAGES}' if found & DAMAGES else None
+    return f'check finds {found & damages}' if found & damages else None
 
 
 class Reference:

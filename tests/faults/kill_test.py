@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kills recorders at random times. Nothing is left but files, and each is readable up to its last block."""
 import argparse
-import json
 import os
 import random
 import re
@@ -16,7 +15,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 
-from faults_test import INSTANCES, can_record, instances_of, wait_until_empty  # noqa: E402
+from faults_test import INSTANCES, can_record, instances_of, problem_of, wait_until_empty  # noqa: E402
 from kmemtrace import PROGRAM  # noqa: E402
 
 MOST_SECONDS = 1.5  # from the start to the end
@@ -32,6 +31,7 @@ COMMANDS = {
     'profile-continuous': ('profile', '--continuous', 'out', '--every', '1s', '--format', 'kmt'),
 }
 MARK = 'KMEMTRACE_KILL_TEST'
+# The end of the file may be missing.
 DAMAGES = {'damaged_section', 'damaged_block', 'damaged_page', 'bad_event_format', 'torn_record', 'damaged_stream'}
 
 
@@ -47,22 +47,10 @@ def processes_with(mark):
     return found
 
 
-def problem_of(path, records):
-    """Why a file of a killed recorder is not readable up to its last block."""
-    reader = ('check', '--json') if records else ('profile', '--show')
-    done = subprocess.run([PROGRAM, *reader, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          encoding='utf-8', errors='replace')
-    if done.returncode not in (0, 1):
-        return f'{reader[0]} ends with {done.returncode}: {done.stderr}'
-    if reader[0] != 'check':
-        return None
-    found = {finding['kind'] for finding in json.loads(done.stdout)['files'][0]['findings']}
-    return f'check finds {found & DAMAGES}' if found & DAMAGES else None
-
-
 def kill(name, seconds, folder):
     """A round: what is wrong after it."""
     mark, wrong = uuid.uuid4().hex, []
+    reader = ('profile', '--show') if name.startswith('profile') else ('check', '--json')
     os.mkdir(os.path.join(folder, 'out'))  # for --continuous
     process = subprocess.Popen([PROGRAM, *COMMANDS[name]], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env={**os.environ, MARK: mark, 'TMPDIR': folder})
@@ -85,7 +73,7 @@ def kill(name, seconds, folder):
             path = os.path.join(base, file)
             if not re.fullmatch(r'out(\.\d{4})?\.kmt|kmemtrace-heap-\w+\.kmt', file):
                 wrong.append(f'a file is left: {file}')
-            elif problem := problem_of(path, not name.startswith('profile')):
+            elif problem := problem_of(path, reader, DAMAGES):
                 wrong.append(f'{file}: {problem}')
     return wrong
 
