@@ -171,6 +171,11 @@ void forbid_calls(Network network) {
     refuse(program, SYS_socket);
   else
     refuse_with(program, SYS_socket, AF_UNIX);
+#ifdef SYS_socketcall
+  // The same by its old way; its other arguments are in memory, out of a filter's reach.
+  constexpr unsigned kSocket = 1;  // SYS_SOCKET of linux/net.h
+  if (network == Network::none) refuse_with(program, SYS_socketcall, kSocket);
+#endif
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
   // EINVAL: a kernel without filters.
@@ -178,9 +183,8 @@ void forbid_calls(Network network) {
     throw system_error("Cannot confine this process", "");
 }
 
-}  // namespace
-
-bool confine(const Access& access, Network network) {
+// False: the kernel has no Landlock.
+bool restrict_files(const Access& access, Network network) {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return false;
   const std::uint64_t rights = known_to(version);
@@ -194,10 +198,18 @@ bool confine(const Access& access, Network network) {
   for (const std::string& path : access.listed) allow(ruleset.get(), path, LANDLOCK_ACCESS_FS_READ_DIR);
   for (const std::string& path : access.written_files) allow(ruleset.get(), path, all & ~kChangeFolder);
   for (const std::string& path : access.written_folders) allow(ruleset.get(), path, all);
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
+  if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
     throw system_error("Cannot confine this process", "");
-  forbid_calls(network);
   return true;
+}
+
+}  // namespace
+
+bool confine(const Access& access, Network network) {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw system_error("Cannot confine this process", "");
+  const bool has_rules = restrict_files(access, network);
+  forbid_calls(network);
+  return has_rules;
 }
 
 }  // namespace kmt

@@ -23,7 +23,7 @@ struct Access {
 // From now on this thread, those it starts and their children have no other access to files: none to their content,
 // mode, owner or attributes. They can start no program, and from Linux 6.7 on open no TCP connection unless `network`
 // leaves them. Opened files stay as they are. Once it is done it cannot be undone. False where the kernel has no
-// Landlock: nothing is changed then. Throws Error where the kernel refuses.
+// Landlock: then it may read and write files as before, and start programs. Throws Error where the kernel refuses.
 bool confine(const Access& access, Network network);
 
 }  // namespace kmt

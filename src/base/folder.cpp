@@ -40,4 +40,19 @@ std::vector<std::string> all_names_in(const std::string& path) {
   return names;
 }
 
+std::vector<std::string> files_below(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  std::error_code code;
+  fs::recursive_directory_iterator entry(path, code);
+  for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code))
+    if (entry->is_regular_file(code)) files.push_back(entry->path());
+  if (code) {
+    errno = code.value();
+    throw system_error("Cannot read the folder", path);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 }  // namespace kmt

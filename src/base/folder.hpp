@@ -13,4 +13,8 @@ void make_folder(const std::string& path);
 // As names_in() (base/file.hpp), but throws Error for a folder that is there and cannot be read, which is not empty.
 std::vector<std::string> all_names_in(const std::string& path);
 
+// The paths of the regular files in the folder and those below it, sorted; links to folders are not followed. Throws
+// Error for a folder that cannot be read.
+std::vector<std::string> files_below(const std::string& path);
+
 }  // namespace kmt

@@ -68,7 +68,7 @@ NamingStep give_name(const std::string& unfinished, const std::string& path, boo
 
 Error naming_error(NamingStep failed, const std::string& path) {
   if (failed == NamingStep::keeping) return system_error("Cannot keep the earlier file under this name", path + ".old");
-  return system_error("Cannot rename the new file", path);
+  return system_error("Cannot give the new output its name", path);
 }
 
 NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), keeps_old_(replaced == Replaced::kept) {

@@ -15,14 +15,14 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/code_file.hpp"
 #include "base/error.hpp"
 #include "base/folder.hpp"
 #include "base/new_file.hpp"
-#include "base/output_file.hpp"
+#include "base/new_folder.hpp"
 
 namespace kmt {
 
@@ -30,7 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kPrivateFolder = 0700;
 constexpr std::size_t kMostRequestBytes = 8192;
 
 // A request is the kind, then an index of the outputs or a path.
@@ -60,29 +59,6 @@ void remove_unfinished(const PreparedOutput& output) {
   }
 }
 
-bool is_map_of_made_code(const std::string& path) {
-  std::string_view name = path;
-  constexpr std::string_view kBegin = "/tmp/perf-", kEnd = ".map";
-  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return false;
-  name.remove_prefix(kBegin.size());
-  name.remove_suffix(std::min(name.size(), kEnd.size()));
-  return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-FileDescriptor open_code(const std::string& path) {
-  const bool is_map = is_map_of_made_code(path);
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (is_map ? O_NOFOLLOW : 0)));
-  struct stat status {};
-  char magic[4];
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  const bool is_elf = ::pread(file.get(), magic, sizeof magic, 0) == sizeof magic && std::memcmp(magic,
-                                                                                                 "\x7f"
-                                                                                                 "ELF",
-                                                                                                 sizeof magic) == 0;
-  if (!is_elf && !is_map) return {};
-  return file;
-}
-
 // Sends the reply, and a file with it if there is one.
 void send_reply(int socket, const Reply& reply, int fd) {
   Reply content = reply;
@@ -109,7 +85,7 @@ void answer(int socket, std::string_view request) {
   const Asked asked{request.front()};
   const std::string rest(request.substr(1));
   if (asked == Asked::open_code) {
-    const FileDescriptor file = open_code(rest);
+    const FileDescriptor file = open_code_file(rest);
     return send_reply(socket, {0, file ? 0 : ENOENT}, file.get());
   }
   const std::size_t index = std::strtoul(rest.c_str(), nullptr, 10);
@@ -198,20 +174,6 @@ PreparedOutput& add(PreparedOutput::Kind kind, const std::string& path) {
   return output;
 }
 
-bool add_folder(PreparedOutput::Kind kind, const std::string& path) {
-  PreparedOutput& output = add(kind, path);
-  const std::string name = unfinished_name(path);
-  if (::mkdir(name.c_str(), kPrivateFolder) != 0) {
-    const int error = errno;
-    g_outputs.pop_back();
-    errno = error;
-    return false;
-  }
-  output.unfinished = name;
-  output.listed = list_unfinished(output.unfinished.c_str());
-  return true;
-}
-
 }  // namespace
 
 void prepare_file(const std::string& path) {
@@ -220,8 +182,8 @@ void prepare_file(const std::string& path) {
 }
 
 void prepare_folder(const std::string& path) {
-  if (const fs::path folder(path); folder.has_parent_path()) make_folder(folder.parent_path());
-  if (!add_folder(PreparedOutput::Kind::folder, path)) throw system_error("Cannot make a folder beside it", path);
+  NewFolder folder(path);
+  std::move(folder).give_to(add(PreparedOutput::Kind::folder, path));
 }
 
 void prepare_open_folder(const std::string& path) {
@@ -231,7 +193,14 @@ void prepare_open_folder(const std::string& path) {
   add(PreparedOutput::Kind::made, path).unfinished = fs::absolute(path);
 }
 
-void prepare_scratch(const std::string& path) { (void)add_folder(PreparedOutput::Kind::scratch, path); }
+void prepare_scratch(const std::string& path) {
+  try {
+    NewFolder folder(path + ".scratch");  // its own name: an output may be a folder
+    std::move(folder).give_to(add(PreparedOutput::Kind::scratch, path));
+  } catch (const Error&) {
+    // who needs it will report that
+  }
+}
 
 const std::vector<PreparedOutput>& prepared_outputs() { return g_outputs; }
 
@@ -272,7 +241,8 @@ void name_outside(const PreparedOutput& output, bool keep_old) {
 
 void remove_outside(const PreparedOutput& output) { (void)ask(Asked::remove, index_of(output)); }
 
-FileDescriptor open_code_outside(const std::string& path) {
+FileDescriptor open_code(const std::string& path) {
+  if (!outside_runs()) return open_code_file(path);
   if (path.size() >= kMostRequestBytes) return {};
   return std::move(ask(Asked::open_code, path).file);
 }

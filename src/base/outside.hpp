@@ -34,7 +34,7 @@ void prepare_file(const std::string& path);
 void prepare_folder(const std::string& path);
 // Makes the folder, if it is not there.
 void prepare_open_folder(const std::string& path);
-// Does nothing if no folder can be made there: who needs it will report that.
+// Does nothing if no folder can be made there.
 void prepare_scratch(const std::string& path);
 
 const std::vector<PreparedOutput>& prepared_outputs();
@@ -49,9 +49,8 @@ void start_outside();
 // The child gives the output its name. `keep_old`: the replaced file stays as PATH.old. Throws Error.
 void name_outside(const PreparedOutput& output, bool keep_old);
 void remove_outside(const PreparedOutput& output);
-// A regular file that is an ELF file, or a map of the code that a program made (/tmp/perf-PID.map). Empty: the path
-// names no such file.
-FileDescriptor open_code_outside(const std::string& path);
+// open_code_file() (base/code_file.hpp), by the child if it runs.
+FileDescriptor open_code(const std::string& path);
 bool outside_runs();
 // Ends the child and waits for it. A signal handler may call it.
 void end_outside();

@@ -5,8 +5,8 @@
 
 namespace kmt {
 
-void throw_thread_error(const std::string& what, const std::system_error& error) {
-  throw Error(fmt::format("Cannot start {}: {}", what, error.code().message()), ExitCode::unsupported)
+Error thread_error(const std::string& what, std::string_view why) {
+  return Error(fmt::format("Cannot start {}: {}", what, why), ExitCode::unsupported)
       .hint("Raise the limit on threads: `ulimit -u`, or pids.max of the cgroup; or end other processes");
 }
 

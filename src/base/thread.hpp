@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -11,10 +12,10 @@
 
 namespace kmt {
 
-// Throws the Error for a thread that could not be started; `what` names it: "a reader thread for CPU 3".
-[[noreturn]] void throw_thread_error(const std::string& what, const std::system_error& error);
+// The Error for a thread that could not be started; `what` names it: "a reader thread for CPU 3".
+Error thread_error(const std::string& what, std::string_view why);
 
-// Starts a thread that gets no signals: they are for the calling thread. Throws Error, see throw_thread_error().
+// Starts a thread that gets no signals: they are for the calling thread. Throws Error, see thread_error().
 template <typename Run>
 std::thread start_thread(const std::string& what, Run run) {
   sigset_t all;
@@ -27,7 +28,7 @@ std::thread start_thread(const std::string& what, Run run) {
     return thread;
   } catch (const std::system_error& error) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw_thread_error(what, error);
+    throw thread_error(what, error.code().message());
   }
 }
 

@@ -70,7 +70,7 @@ void BlockLoader::send() {
   try {
     sending_ = std::async(std::launch::async, insert);
   } catch (const std::system_error& error) {
-    throw_thread_error("the thread that sends rows", error);
+    throw thread_error("the thread that sends rows", error.code().message());
   }
 }
 

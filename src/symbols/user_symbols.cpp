@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/build_id.hpp"
+#include "base/code_file.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/outside.hpp"
@@ -27,25 +28,13 @@ namespace kmt {
 namespace {
 
 constexpr const char* kSystemDirectory = "/usr/lib/debug";
-constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // no waiting for whatever the trace names
-
-FileDescriptor only_regular(int fd) {
-  FileDescriptor file(fd);
-  struct stat status {};
-  if (file && (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.reset();
-  return file;
-}
-
-FileDescriptor open_here(const std::string& path) {
-  return outside_runs() ? open_code_outside(path) : only_regular(::open(path.c_str(), kFlags));
-}
 
 // Whatever the path and the links in it say, it does not leave the folder.
 FileDescriptor open_below(const std::string& root, const std::string& path) {
   const FileDescriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return {};
   open_how how{};
-  how.flags = kFlags;
+  how.flags = static_cast<unsigned>(kOpenCode);
   how.resolve = RESOLVE_IN_ROOT;
   return only_regular(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
 }
@@ -210,7 +199,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
 // the folder that the user named and no build-id is known.
 std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                                   std::string& why) {
-  FileDescriptor file = in_symfs ? open_below(options_.symfs, path) : open_here(path);
+  FileDescriptor file = in_symfs ? open_below(options_.symfs, path) : open_code(path);
   if (!file) return nullptr;
   try {
     auto symbols = std::make_unique<ElfSymbols>(std::move(file), path);

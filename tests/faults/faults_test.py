@@ -234,7 +234,7 @@ class Run:
             said = re.search(r'error: .{10,}|exited with|ended by signal', done.stderr)
             if not said and not TO_STDERR.search(log):
                 self.wrong.append(f'exit status {done.returncode} without an error message: {done.stderr[-300:]!r}')
-        if 'terminate called' in done.stderr or 'internal error' in done.stderr:
+        if 'terminate called' in done.stderr or 'Internal error' in done.stderr:
             self.wrong.append(f'the C++ runtime ended it: {done.stderr[-300:]}')
 
     def check_outputs(self, done):

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/report/pipeline.hpp"
 
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_pipeline.h>
+
+#include "base/thread.hpp"
 
 namespace kmt {
 
@@ -32,10 +36,7 @@ void run_alone(Source& source, std::span<ReportAnalysis* const> analyses) {
     for (unsigned stage = 0; stage < ReportAnalysis::kStages; ++stage) run_stage(stage, analyses, batches);
 }
 
-}  // namespace
-
-void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
-  if (threads <= 1) return run_alone(source, analyses);
+void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   std::vector<Batches> places(kBatches, Batches(analyses.size()));
   std::size_t next = 0;
@@ -60,6 +61,22 @@ void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, uns
                                                 tbb::filter_mode::serial_in_order, [analyses](Batches* batches) {
                                                   run_stage(ReportAnalysis::kStages - 1, analyses, *batches);
                                                 }));
+}
+
+}  // namespace
+
+void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
+  if (threads <= 1) return run_alone(source, analyses);
+  try {
+    run_side_by_side(source, analyses, threads);
+  } catch (const std::runtime_error& error) {
+    // oneTBB has no other type for it: handle_perror() in src/tbb/misc.cpp of oneTBB 2021.8.
+    std::string_view why = error.what();
+    constexpr std::string_view kNoThread = "pthread_create has failed: ";
+    if (!why.starts_with(kNoThread)) throw;
+    why.remove_prefix(kNoThread.size());
+    throw thread_error("a thread of the analysis", why);
+  }
 }
 
 }  // namespace kmt

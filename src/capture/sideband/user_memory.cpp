@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/code_file.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -28,14 +29,6 @@ namespace {
 
 constexpr std::size_t kRingBytes = 512 << 10;  // of a CPU
 
-// A program may have put anything there: a pipe must not block.
-FileDescriptor open_regular(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status {};
-  if (file && (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.reset();
-  return file;
-}
-
 std::vector<std::uint8_t> read_at(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes) {
   std::vector<std::uint8_t> data(bytes);
   const ssize_t got = ::pread(file.get(), data.data(), data.size(), static_cast<off_t>(offset));
@@ -46,7 +39,7 @@ std::vector<std::uint8_t> read_at(const FileDescriptor& file, std::uint64_t offs
 }  // namespace
 
 std::string build_id_of_file(const std::string& path) {
-  const FileDescriptor file = open_regular(path);
+  const FileDescriptor file = open_code_file(path);
   if (!file) return {};
   return build_id_of_elf([&](std::uint64_t offset, std::uint64_t bytes) { return read_at(file, offset, bytes); });
 }

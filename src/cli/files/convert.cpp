@@ -8,6 +8,7 @@
 #include "anonymise/records.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/files/anonymise_snapshots.hpp"
@@ -119,8 +120,7 @@ std::uintmax_t bytes_of(const fs::path& path) {
   std::error_code code;
   if (!fs::is_directory(path, code)) return fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
   std::uintmax_t bytes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(path, code))
-    if (entry.is_regular_file(code)) bytes += entry.file_size(code);
+  for (const std::string& file : files_below(path)) bytes += fs::file_size(file, code);
   return bytes;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/input/reading.hpp"
@@ -30,15 +31,9 @@ bool is_url(const std::string& word) { return word.starts_with("http://") || wor
 // The bytes of a file, or of all files of a folder.
 void add_bytes(const std::string& path, TraceId& id) {
   if (path == "-") return id.add(standard_input().bytes);
-  std::vector<std::string> files;
-  if (std::filesystem::is_directory(path)) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
-      if (entry.is_regular_file()) files.push_back(entry.path().string());
-    std::ranges::sort(files);
-  } else {
-    files.push_back(path);
-  }
-  for (const std::string& file : files) {
+  std::error_code code;
+  const bool is_folder = std::filesystem::is_directory(path, code);
+  for (const std::string& file : is_folder ? files_below(path) : std::vector{path}) {
     const MappedFile mapped(file);
     id.add(mapped.bytes());
     mapped.let_go(mapped.bytes());

@@ -249,13 +249,13 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
   }
 }
 
-int investigate_copies(const InvestigateArguments& options) {
+int investigate_copies(const Command& command, const InvestigateArguments& options) {
   if (options.dry_run) throw Error("--dry-run is about this machine, --from about copies: choose one");
   InvestigationPlace place(options.output, options.from);
   if (place.keeps_files())
-    confine_reading({}, {place.folder()});
+    confine_reading(command, {}, {place.folder()});
   else
-    confine_reading({place.page()});
+    confine_reading(command, {place.page()});
   CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
   const bool was_watched = !copied.evidence.empty();
   if (!options.duration.empty() && (was_watched || copied.states.size() < 2))
@@ -317,8 +317,8 @@ std::string check_percent(const std::string& text) {
 Command investigate_command() {
   const auto options = std::make_shared<InvestigateArguments>();
   Command command{"investigate", "Find what grows in the kernel's memory, and who makes it grow.", kInvestigateFooter,
-                  [options](const Command&) {
-                    return options->from.empty() ? investigate_live(*options) : investigate_copies(*options);
+                  [options](const Command& self) {
+                    return options->from.empty() ? investigate_live(*options) : investigate_copies(self, *options);
                   }};
   command.option("--for", &options->duration, "T",
                  "Watch for time T: 30s, 2m, 1h (default: 2m)\nWith --from: the time between the first and the last "

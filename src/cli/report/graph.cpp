@@ -189,11 +189,11 @@ CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trac
 // For a check before the recording. Leaves other files than regular ones alone: the reader of a pipe would see its end.
 void try_to_write(const std::string& path) {
   std::error_code code;
-  if (const auto there = std::filesystem::status(path, code); exists(there) && !is_regular_file(there)) return;
+  if (std::filesystem::exists(path, code) && !std::filesystem::is_regular_file(path, code)) return;
   const NewFile can_be_written(path);
 }
 
-int graph(const GraphArguments& options) {
+int graph(const Command& command, const GraphArguments& options) {
   const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
   const Shown shown = shown_of(options, is_recorded);  // its errors come before the recording
   if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
@@ -224,7 +224,7 @@ int graph(const GraphArguments& options) {
     recording.progress = trace.progress;
     trace.files = {recorded.emplace(recording).path()};
   } else {
-    confine_reading({options.html});
+    confine_reading(command, {options.html});
   }
   // A fresh recording has its own types and numbered values.
   const std::string btf = is_recorded && recorded->has_types() ? "" : options.btf;
@@ -251,7 +251,7 @@ Command graph_command() {
   const auto options = std::make_shared<GraphArguments>();
   Command command{"graph",
                   "Record calls of kernel functions, or show those in a trace, with the memory allocated inside each.",
-                  kGraphFooter, [options](const Command&) { return graph(*options); }};
+                  kGraphFooter, [options](const Command& self) { return graph(self, *options); }};
   command.argument("FUNCTION|FILE", &options->words,
                    "The functions to record, or the trace to show (default: trace.kmt, else trace.dat)\nA function is "
                    "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. A word that names a file, or "

@@ -131,12 +131,12 @@ void take_series(const SnapshotArguments& options) {
     say("{} of them started late: reading all files takes {} here\n", humane_count(late), humane_duration(longest));
 }
 
-void run_snapshot(SnapshotArguments& options) {
+void run_snapshot(const Command& command, SnapshotArguments& options) {
   if (!options.every.empty()) return take_series(options);
   if (!options.lasting.empty())
     throw wrong_series("--for is the length of a series, which needs --every", "Give the interval: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
-  if (!options.file.empty() || !options.from.empty()) confine_reading({options.output});
+  if (!options.file.empty() || !options.from.empty()) confine_reading(command, {options.output});
   const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
   if (!options.output.empty() && !options.result.json) return;
   print_result(options.result.json ? json_snapshot(result, options.view)
@@ -148,8 +148,8 @@ void run_snapshot(SnapshotArguments& options) {
 Command snapshot_command() {
   const auto options = std::make_shared<SnapshotArguments>();
   Command command{"snapshot", "Show how the kernel's memory is used now, without tracing.", kSnapshotFooter,
-                  [options](const Command&) {
-                    run_snapshot(*options);
+                  [options](const Command& self) {
+                    run_snapshot(self, *options);
                     return 0;
                   }};
   command.argument(

@@ -36,8 +36,6 @@ constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pa
 // The options that name outputs.
 constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
 
-const Command* g_command = nullptr;  // the one that runs
-
 std::vector<std::string> outputs_of(const Command& command) {
   std::vector<std::string> outputs;
   for (const char* const name : kOutputs)
@@ -203,11 +201,12 @@ void prepare_in_place(const std::string& file, const std::vector<std::string>& o
 
 }  // namespace
 
-void confine_reading(const std::vector<std::string>& outputs, const std::vector<std::string>& written_folders) {
+void confine_reading(const Command& command, const std::vector<std::string>& outputs,
+                     const std::vector<std::string>& written_folders) {
   keep_capabilities(all_of(kReading));
   std::vector<std::string> given = outputs;
   std::erase(given, "");
-  confine_to(*g_command, given, {.written_folders = written_folders}, Network::none);
+  confine_to(command, given, {.written_folders = written_folders}, Network::none);
 }
 
 void keep_watching() {
@@ -218,7 +217,6 @@ void keep_watching() {
 }
 
 void confine_command(const Command& command) {
-  g_command = &command;
   keep_capabilities(is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
   // debuginfod-find needs the network and a cache of its own.
   if (!is_offline(command) || command.has("--debuginfod")) return;

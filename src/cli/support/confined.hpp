@@ -15,7 +15,8 @@ void confine_command(const Command& command);
 
 // For commands that may also watch the kernel, when they only read files: call it before opening one. Empty outputs are
 // ignored. In the folders, they may write any file.
-void confine_reading(const std::vector<std::string>& outputs, const std::vector<std::string>& written_folders = {});
+void confine_reading(const Command& command, const std::vector<std::string>& outputs,
+                     const std::vector<std::string>& written_folders = {});
 
 // For commands that watch the kernel: call it when nothing remains to be loaded or mounted.
 void keep_watching();

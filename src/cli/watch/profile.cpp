@@ -204,10 +204,10 @@ void give(const ProfileArguments& options, const HeapProfileForms& profile, cons
 }
 
 // Shows a saved profile like one that has just ended.
-void show(const ProfileArguments& options) {
+void show(const Command& command, const ProfileArguments& options) {
   if (options.output.ends_with(".kmt")) throw Error("--show with -o FILE.kmt would only copy the profile");
   if (!options.output.empty()) check_profile_name(options.output);
-  confine_reading({options.output});
+  confine_reading(command, {options.output});
   const auto mapping = std::make_shared<const MappedFile>(options.show);
   kmt_format::StoredProfile stored = kmt_format::read_profile({options.show, mapping->bytes(), mapping});
   DrawnProfile& drawn = stored.profile;
@@ -253,9 +253,9 @@ int profile(const ProfileArguments& options) {
 Command profile_command() {
   const auto options = std::make_shared<ProfileArguments>();
   Command command{"profile", "Profile the kernel's heap by samples, cheaply enough for production.", kProfileFooter,
-                  [options](const Command&) {
+                  [options](const Command& self) {
                     if (options->show.empty()) return profile(*options);
-                    show(*options);
+                    show(self, *options);
                     return 0;
                   }};
   add_live_options(command, options->live);

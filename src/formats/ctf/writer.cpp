@@ -15,8 +15,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/folder.hpp"
-#include "base/output_file.hpp"
-#include "base/outside.hpp"
+#include "base/new_folder.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/folders.hpp"
 #include "formats/ctf/metadata.hpp"
@@ -30,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMagic = 0xC1FC1FC1;
-constexpr unsigned kPrivateFolder = 0700;
 constexpr std::size_t kPacketBytes = 256u << 10;  // a packet ends with the event that reaches this size
 
 // The packets of one CPU's file, which is open only while one is written: there may be many CPUs.
@@ -175,8 +173,7 @@ void write_description(const std::string& path, TraceDescription description, co
 struct RecordWriter::State {
   fs::path folder;
   Findings& findings;
-  fs::path unfinished;  // temporary name of the folder; may be empty
-  const PreparedOutput* prepared = nullptr;
+  std::optional<NewFolder> output = {};
   Uuid uuid = random_uuid();
   TraceDescription description;
   std::vector<EventFormat> formats;
@@ -186,23 +183,17 @@ struct RecordWriter::State {
   PacketWriter* packets = nullptr;  // of the current stream
 
   const KernelDescription& kernel() const { return description.kernel; }
+  fs::path unfinished() const { return output->unfinished(); }
   void put_event(const WrittenEvent& event, Bytes record);
   void put_field(const WrittenField& written, Bytes record);
   std::pair<std::size_t, std::size_t> place_of(const FormatField& field, Bytes record) const;
 };
 
-RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings, {}}) {
+RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings}) {
   if (!state_->folder.has_filename()) state_->folder = state_->folder.parent_path();  // of "folder/"
 }
 
-RecordWriter::~RecordWriter() {
-  std::error_code code;
-  if (!state_ || state_->unfinished.empty()) return;
-  if (state_->prepared != nullptr)
-    remove_outside(*state_->prepared);
-  else
-    fs::remove_all(state_->unfinished, code);
-}
+RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
   std::error_code code;
@@ -210,16 +201,8 @@ void RecordWriter::describe(const TraceDescription& description) {
     throw Error("Cannot write a CTF trace: the folder is there already and not empty")
         .at({state_->folder, {}, {}})
         .hint("Remove it, or name another one");
-  state_->prepared = take_prepared(PreparedOutput::Kind::folder, state_->folder);
-  if (state_->prepared != nullptr) {
-    state_->unfinished = state_->prepared->unfinished;
-  } else {
-    if (state_->folder.has_parent_path()) make_folder(state_->folder.parent_path());
-    const std::string unfinished = unfinished_name(state_->folder);
-    if (::mkdir(unfinished.c_str(), kPrivateFolder) != 0) throw system_error("Cannot make a folder", unfinished);
-    state_->unfinished = unfinished;
-  }
-  make_folder(state_->unfinished / "kernel");
+  state_->output.emplace(state_->folder);
+  make_folder(state_->unfinished() / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
   Findings ignored;  // readers of the trace find them again
@@ -233,7 +216,7 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     throw Error(fmt::format("Cannot write the buffer \"{}\": a CTF trace is written with one buffer only",
                             printable(stream.buffer)))
         .hint("Convert to .kmt instead, which holds all of them");
-  const auto [packets, is_new] = state_->cpus.try_emplace(stream.cpu, state_->unfinished / written_stream(stream.cpu),
+  const auto [packets, is_new] = state_->cpus.try_emplace(stream.cpu, state_->unfinished() / written_stream(stream.cpu),
                                                           stream.cpu, state_->uuid, state_->kernel().byte_order);
   if (!is_new && !stream.goes_on) throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
   state_->packets = &packets->second;
@@ -321,15 +304,11 @@ void RecordWriter::finish() {
   }
   std::vector<EventFormat> used;
   for (const std::size_t format : state_->used) used.push_back(state_->formats[format]);
-  const fs::path metadata = state_->unfinished / "kernel" / "metadata";
+  const fs::path metadata = state_->unfinished() / "kernel" / "metadata";
   const FileDescriptor file = open_file(metadata, O_WRONLY | O_CREAT | O_EXCL);
   write_all(file.get(), metadata_text(state_->kernel(), state_->uuid, used), metadata);
-  write_description(state_->unfinished / kDescriptionName, state_->description, state_->findings);
-  if (state_->prepared != nullptr)
-    name_outside(*state_->prepared, false);
-  else if (::rename(state_->unfinished.c_str(), state_->folder.c_str()) != 0)
-    throw system_error("Cannot rename the new folder", state_->folder);
-  state_->unfinished.clear();
+  write_description(state_->unfinished() / kDescriptionName, state_->description, state_->findings);
+  state_->output->finish();
 }
 
 }  // namespace kmt::ctf

@@ -6,16 +6,15 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
-#include <string_view>
 
 #include <sys/types.h>
 
+#include "base/code_file.hpp"
 #include "base/file.hpp"
 
 namespace kmt {
 
 std::string made_code_map_path(std::int32_t process);
-bool is_made_code_map(std::string_view path);
 
 // A regular file of one of these users, under one name only (no link, no pipe).
 FileDescriptor open_made_code_map(const std::string& path, std::initializer_list<uid_t> owners);

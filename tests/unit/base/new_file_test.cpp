@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/folder.hpp"
+#include "base/new_folder.hpp"
 #include "base/temporary_folder.hpp"
 
 namespace kmt {
@@ -107,6 +109,40 @@ TEST_F(NewFileTest, AChildLeavesTheFilesOfItsParent) {
 }
 
 TEST_F(NewFileTest, RefusesAFolder) { EXPECT_THROW(NewFile(path(".")), Error); }
+
+TEST_F(NewFileTest, FolderAppearsWhenFinished) {
+  NewFolder folder(path("a"));
+  write_new_file(folder.unfinished() + "/file", "text");
+  EXPECT_FALSE(fs::exists(path("a")));
+  folder.finish();
+  EXPECT_EQ(read_file(path("a/file")), "text");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(NewFileTest, UnfinishedFolderGoes) {
+  {
+    const NewFolder folder(path("above/a"));
+    write_new_file(folder.unfinished() + "/file", "text");
+  }
+  EXPECT_EQ(names_in(path("above")), std::vector<std::string>{});
+}
+
+TEST_F(NewFileTest, FolderReplacesNoFullOne) {
+  fs::create_directory(path("a"));
+  write_new_file(path("a/old"), "text");
+  NewFolder folder(path("a"));
+  EXPECT_THROW(folder.finish(), Error);
+  EXPECT_EQ(read_file(path("a/old")), "text");
+}
+
+TEST_F(NewFileTest, FilesBelowAreInAllFolders) {
+  fs::create_directories(path("a/b"));
+  write_new_file(path("a/b/2"), "");
+  write_new_file(path("a/1"), "");
+  fs::create_directory_symlink(path("a"), path("a/link"));
+  EXPECT_EQ(files_below(path("a")), (std::vector{path("a/1"), path("a/b/2")}));
+  EXPECT_THROW(files_below(path("none")), Error);
+}
 
 }  // namespace
 }  // namespace kmt

@@ -122,10 +122,10 @@ TEST_F(Outside, OpensCodeAlone) {
   const std::string program = fs::read_symlink("/proc/self/exe"), text = folder_ / "text";
   write_new_file(text, "secret");
   EXPECT_EQ(confined([&] {
-              if (!open_code_outside(program)) ::_exit(3);
-              if (open_code_outside(text)) ::_exit(4);
-              if (open_code_outside(folder_)) ::_exit(5);
-              if (open_code_outside("/tmp/perf-../x.map")) ::_exit(6);
+              if (!open_code(program)) ::_exit(3);
+              if (open_code(text)) ::_exit(4);
+              if (open_code(folder_)) ::_exit(5);
+              if (open_code("/tmp/perf-../x.map")) ::_exit(6);
             }),
             0);
 }

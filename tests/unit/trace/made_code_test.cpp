@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The maps of made code that are read, and which files they may be.
-#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temporary_folder.hpp"
 #include "trace/code/made_code.hpp"
 
 namespace kmt {
@@ -14,34 +14,40 @@ namespace {
 
 class MadeCodeMap : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/kmemtrace-made-XXXXXX";
-    ASSERT_NE(::mkdtemp(name), nullptr);
-    folder_ = name;
-    std::ofstream(path("map")) << "1000 10 made\n";
+  MadeCodeMap() { std::ofstream(map_) << "1000 10 made\n"; }
+  ~MadeCodeMap() override {
+    for (const std::string& path : {map_, none_, other_}) ::unlink(path.c_str());
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path(const char* name) const { return folder_ + "/" + name; }
+  static std::string path(int number) { return made_code_map_path(10 * ::getpid() + number); }
 
-  std::string folder_;
+  const std::string map_ = path(0), none_ = path(1), other_ = path(2);
 };
 
 TEST_F(MadeCodeMap, IsReadWhereItIsItsUsers) {
-  const FileDescriptor file = open_made_code_map(path("map"), {::geteuid()});
+  const FileDescriptor file = open_made_code_map(map_, {::geteuid()});
   ASSERT_TRUE(file);
   EXPECT_EQ(read_made_code_map(file), "1000 10 made\n");
-  EXPECT_FALSE(open_made_code_map(path("map"), {::geteuid() + 1}));
-  EXPECT_TRUE(open_made_code_map(path("map"), {::geteuid() + 1, ::geteuid()}));
-  EXPECT_FALSE(open_made_code_map(path("none"), {::geteuid()}));
+  EXPECT_FALSE(open_made_code_map(map_, {::geteuid() + 1}));
+  EXPECT_TRUE(open_made_code_map(map_, {::geteuid() + 1, ::geteuid()}));
+  EXPECT_FALSE(open_made_code_map(none_, {::geteuid()}));
 }
 
 TEST_F(MadeCodeMap, IsNoLinkAndNoPipe) {
-  ASSERT_EQ(::symlink(path("map").c_str(), path("symlink").c_str()), 0);
-  EXPECT_FALSE(open_made_code_map(path("symlink"), {::geteuid()}));
-  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_FALSE(open_made_code_map(path("pipe"), {::geteuid()}));
-  ASSERT_EQ(::link(path("map").c_str(), path("link").c_str()), 0);
-  EXPECT_FALSE(open_made_code_map(path("link"), {::geteuid()}));
+  ASSERT_EQ(::symlink(map_.c_str(), other_.c_str()), 0);
+  EXPECT_FALSE(open_made_code_map(other_, {::geteuid()}));
+  ASSERT_EQ(::unlink(other_.c_str()), 0);
+  ASSERT_EQ(::mkfifo(other_.c_str(), 0600), 0);
+  EXPECT_FALSE(open_made_code_map(other_, {::geteuid()}));
+  ASSERT_EQ(::unlink(other_.c_str()), 0);
+  ASSERT_EQ(::link(map_.c_str(), other_.c_str()), 0);
+  EXPECT_FALSE(open_made_code_map(other_, {::geteuid()}));
+}
+
+TEST_F(MadeCodeMap, HasNoOtherName) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/map";
+  std::ofstream(path) << "1000 10 made\n";
+  EXPECT_FALSE(open_made_code_map(path, {::geteuid()}));
 }
 
 TEST_F(MadeCodeMap, IsKnownByItsName) {
