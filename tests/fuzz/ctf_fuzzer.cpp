@@ -16,7 +16,7 @@
 #include "base/temporary_folder.hpp"
 #include "formats/ctf/graph.hpp"
 #include "formats/ctf/metadata.hpp"
-#include "formats/ctf/metadata_packets.hpp"
+#include "formats/ctf/metadata_checks.hpp"
 #include "formats/ctf/reader.hpp"
 #include "formats/ctf/records.hpp"
 #include "formats/ctf/stream_index.hpp"
@@ -86,7 +86,7 @@ void read_parts(kmt::Bytes bytes) {
     // says that it is no index
   }
   try {
-    kmt::ctf::check_metadata_packets(bytes);
+    kmt::ctf::check_metadata(bytes);
   } catch (const kmt::Error&) {
     // says where it is damaged
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file of 1 MiB costs at most 2 s of processor time and 256 MiB of memory, whatever it claims."""
+"""A file or folder of 1 MiB costs at most 2 s of processor time and 256 MiB of memory, whatever it claims."""
 import json
 import os
 import resource
@@ -12,12 +12,14 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 
 import amplified  # noqa: E402
+import amplified_folders  # noqa: E402
 from kmemtrace import PROGRAM, SANITIZED  # noqa: E402
 
 MOST_SECONDS, MOST_MIB = 2, 256
 # A quiet machine's series of snapshots unpacks to nearly as much.
 SLOWER = {'series.kmt': 10}
 COMMANDS = (('check', '--json'), ('report', '--json'), ('pages', '--json'), ('timeline', '--json'), ('convert', '--force'))
+OF_COPIES = (('snapshot', '--from'), ('snapshot', '--json', '--from'))
 
 
 class Bounds(unittest.TestCase):
@@ -43,17 +45,36 @@ class Bounds(unittest.TestCase):
             text = out.read().decode(errors='replace')
         return process.returncode, text, used.ru_utime + used.ru_stime, used.ru_maxrss >> 10
 
-    def test_every_case(self):
-        output = os.path.join(self.folder.name, 'out.kmt')
+    def expect_bounds(self, path, commands):
+        name = os.path.basename(path)
+        for command in commands:
+            with self.subTest(name, command=command), tempfile.TemporaryDirectory() as folder:
+                outputs = [os.path.join(folder, 'out.kmt')] if command[0] == 'convert' else []
+                status, text, seconds, mib = self.cost(*command, path, *outputs)
+                self.assertIn(status, (0, 1, 2), text[:300])
+                if not SANITIZED:
+                    self.assertLess(seconds, SLOWER.get(name, MOST_SECONDS))
+                    self.assertLess(mib, MOST_MIB)
+
+    def test_every_file(self):
         for name in sorted(os.listdir(self.folder.name)):
-            for command in COMMANDS:
-                with self.subTest(name, command=command[0]):
-                    outputs = [output] if command[0] == 'convert' else []
-                    status, text, seconds, mib = self.cost(*command, os.path.join(self.folder.name, name), *outputs)
-                    self.assertIn(status, (0, 1, 2), text[:300])
-                    if not SANITIZED:
-                        self.assertLess(seconds, SLOWER.get(name, MOST_SECONDS))
-                        self.assertLess(mib, MOST_MIB)
+            self.expect_bounds(os.path.join(self.folder.name, name), COMMANDS)
+
+    def test_every_folder(self):
+        for cases, commands in ((amplified_folders.TRACES, COMMANDS), (amplified_folders.COPIES, OF_COPIES)):
+            for name, write in cases.items():
+                with tempfile.TemporaryDirectory() as folder:
+                    path = os.path.join(folder, name)
+                    os.mkdir(path)
+                    write(path)
+                    self.assertLess(sum(entry.stat().st_size for entry in os.scandir(path)), amplified.MIB, name)
+                    self.expect_bounds(path, commands)
+
+    def test_copies_that_claim_much_are_read(self):
+        for name, write in amplified_folders.COPIES.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                write(folder)
+                self.assertEqual(0, self.cost('snapshot', '--json', '--from', folder)[0])
 
     def test_findings_are_no_more_than_the_file_can_hold(self):
         for name in ('findings.dat', 'many_buffers.dat', 'many_buffers_with_pages.dat', 'instances_of_one_table.dat'):

@@ -14,9 +14,10 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
-#include "formats/ctf/metadata_packets.hpp"
+#include "formats/ctf/metadata_checks.hpp"
 #include "formats/ctf/stream_index.hpp"
 
 namespace kmt::ctf {
@@ -139,20 +140,20 @@ void compare_with_index(const fs::path& stream, const std::string& index, Folder
 
 void look_for_missing_streams(const fs::path& folder, Folders& folders) {
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(folder / "index", code)) {
-    if (entry.path().extension() != ".idx") continue;
-    if (const auto number = number_of_stream(entry.path().stem().string()))
+  for (const fs::path name : all_names_in(folder / "index")) {
+    if (name.extension() != ".idx") continue;
+    if (const auto number = number_of_stream(name.stem().string()))
       folders.streams_of_channel = std::max(folders.streams_of_channel, *number + 1);
-    if (const fs::path stream = folder / entry.path().stem(); !fs::exists(stream, code))
+    if (const fs::path stream = folder / name.stem(); !fs::exists(stream, code))
       folders.missing.push_back(stream);
     else
-      compare_with_index(stream, entry.path(), folders);
+      compare_with_index(stream, folder / "index" / name, folders);
   }
 }
 
-void check_metadata(const std::string& path) {
+void check_metadata_of(const std::string& path) {
   try {
-    check_metadata_packets(MappedFile(path).bytes());
+    check_metadata(MappedFile(path).bytes());
   } catch (Error& error) {
     throw error.at({path, {}, {}});
   }
@@ -187,7 +188,7 @@ Folders find_folders(const std::string& path) {
   bool first = true;
   const Found found = folders_below(root);
   for (const auto& [folder, metadata] : found.folders) {
-    check_metadata((fs::path(folder) / "metadata").string());
+    check_metadata_of((fs::path(folder) / "metadata").string());
     if (first) folders.byte_order = metadata.byte_order;
     first = false;
     const auto [place, is_new] = by_uuid.try_emplace(metadata.uuid, folders.traces.size());

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ctf/metadata_checks.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace kmt::ctf {
+
+namespace {
+
+constexpr std::uint64_t kUuidBytes = 16;
+constexpr std::uint64_t kHeaderBytes = 37;
+
+std::optional<ByteOrder> order_of(Bytes file) {
+  if (file.size() < sizeof kMetadataMagic) return std::nullopt;
+  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
+    if (load<std::uint32_t>(file.data(), order) == kMetadataMagic) return order;
+  return std::nullopt;
+}
+
+Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
+  return Error(fmt::format("The trace's metadata is cut off: of a packet's {} bytes {} are there", needed, there))
+      .at({{}, {}, packet})
+      .hint("Without all of it nobody knows what the events are: copy the trace again");
+}
+
+// Counts members between braces, in texts that follow each other (CTF 1.8.3, appendix C: as in the C language).
+class MemberCount {
+ public:
+  // `offset` is that of the text in the file.
+  void add(Bytes text, std::uint64_t offset) {
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (is_code(static_cast<char>(text[i]))) take(static_cast<char>(text[i]), offset + i);
+  }
+
+ private:
+  enum class In : std::uint8_t { code, text, comment, line_comment };
+  // Events of Linux and of lttng-modules have fewer than 100, their enumerations fewer than 1,000.
+  static constexpr std::size_t kMost = 2048;
+
+  // False in strings and comments.
+  bool is_code(char c) {
+    const char before = std::exchange(last_, c);
+    switch (in_) {
+      case In::code:
+        if (c == '"') in_ = In::text;
+        if (before == '/' && c == '*') in_ = In::comment;
+        if (before == '/' && c == '/') in_ = In::line_comment;
+        return in_ == In::code;
+      case In::text:
+        if (before == '\\' && c == '\\') last_ = 0;
+        if (c == '"' && before != '\\') in_ = In::code;
+        return false;
+      case In::comment:
+        if (before == '*' && c == '/') in_ = In::code, last_ = 0;
+        return false;
+      case In::line_comment:
+        if (c == '\n') in_ = In::code;
+        return false;
+    }
+    return false;
+  }
+
+  void take(char c, std::uint64_t offset) {
+    if (c == '{') members_.push_back(0);
+    if (c == '}' && !members_.empty()) members_.pop_back();
+    if ((c == ';' || c == ',') && !members_.empty() && ++members_.back() > kMost)
+      throw Error(fmt::format("The trace's metadata has a structure of more than {} members", kMost))
+          .at({{}, {}, offset});
+  }
+
+  In in_ = In::code;
+  char last_ = 0;
+  std::vector<std::size_t> members_;  // so far, of each open brace
+};
+
+}  // namespace
+
+void check_metadata(Bytes file) {
+  MemberCount members;
+  const std::optional<ByteOrder> order = order_of(file);
+  if (!order) return members.add(file, 0);
+  for (std::uint64_t at = 0; at < file.size();) {
+    const Bytes rest = file.subspan(at);
+    if (rest.size() < kHeaderBytes) throw cut_off(at, kHeaderBytes, rest.size());
+    ByteReader in(rest, *order, at);
+    const std::uint32_t magic = in.u32();
+    const Bytes uuid = in.bytes(kUuidBytes);
+    in.skip(4);  // checksum
+    const std::uint64_t content_bits = in.u32();
+    const std::uint64_t packet_bits = in.u32();
+    const bool is_of_file = magic == kMetadataMagic && std::ranges::equal(uuid, file.subspan(4, kUuidBytes));
+    if (!is_of_file || packet_bits % 8 != 0 || content_bits % 8 != 0 || content_bits < kHeaderBytes * 8 ||
+        content_bits > packet_bits)
+      throw Error("The trace's metadata is damaged: a packet's header is impossible").at({{}, {}, at});
+    if (packet_bits / 8 > rest.size()) throw cut_off(at, packet_bits / 8, rest.size());
+    members.add(rest.subspan(kHeaderBytes, content_bits / 8 - kHeaderBytes), at + kHeaderBytes);
+    at += packet_bits / 8;
+  }
+}
+
+}  // namespace kmt::ctf
