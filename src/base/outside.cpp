@@ -198,7 +198,7 @@ void prepare_scratch(const std::string& path) {
     NewFolder folder(path + ".scratch");  // its own name: an output may be a folder
     std::move(folder).give_to(add(PreparedOutput::Kind::scratch, path));
   } catch (const Error&) {
-    // who needs it will report that
+    // its user will report that
   }
 }
 

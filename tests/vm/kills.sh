@@ -27,15 +27,17 @@ for round in $(seq "$rounds"); do
   name="$round.$backend.kmt"
   kmemtrace graph --backend "$backend" vfs_read -a -o "$name" -d 60s >/dev/null 2>said &
   recorder=$!
-  milliseconds=$(($(od -An -N2 -tu2 /dev/urandom) % 12000))  # it records after about six seconds
-  sleep "$((milliseconds / 1000)).$((milliseconds % 1000 / 100))"
+  # Every other one while it records.
+  while [ $((round % 2)) = 1 ] && ! grep -q Recording said && [ -e /proc/$recorder/exe ]; do sleep 0.1; done
+  tenths=$(($(od -An -N2 -tu2 /dev/urandom) % 50))
+  sleep $((tenths / 10)).$((tenths % 10))
   kill -9 $recorder || cat said >>left
   wait $recorder
   for _ in $(seq 100); do
     [ -n "$(traces)" ] || break
     sleep 0.2
   done
-  traces | sed "s/^/$name, after $milliseconds ms: /" >>left
+  traces | sed "s/^/$name, after $tenths tenths of a second: /" >>left
   for file in "$round".*; do
     [ -e "$file" ] || continue
     kmemtrace check --json "$file" >checked 2>&1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What of a CTF trace's metadata libbabeltrace2 must not see.
+// Checks of a CTF trace's metadata for what libbabeltrace2 cannot take.
 #pragma once
 
 #include <cstdint>
