@@ -4,8 +4,8 @@
   tools/check_prose.py [--summary] [PATH…]
 
 Refuses the constructions in RULES, and sentences that are too long in README.md and docs/**/*.md. Prints
-"FILE:LINE: rule: excerpt" for each and exits with 1 if there are any. PATH checks only these files and folders, including
-those in NOT_YET. --summary prints only a table: hits of each folder, sentence lengths of each document.
+"FILE:LINE: rule: excerpt" for each and exits with 1 if there are any. PATH checks only these files and folders.
+--summary prints only a table: hits of each folder, sentence lengths of each document.
 
 Checked text: comments and Python docstrings of every folder, sentences in the string literals of MESSAGES, Markdown, and
 scdoc. Not checked: code blocks and code spans, text in double quotes (a quotation), identifiers,
@@ -16,12 +16,6 @@ import re
 import statistics
 import sys
 from typing import NamedTuple
-
-# Folders and files that a check of everything skips until they are mended. Each line that goes is progress.
-NOT_YET = (
-    'src/trace/',
-    'src/views/',
-)
 
 
 class Rule(NamedTuple):
@@ -385,8 +379,8 @@ def check_file(root, path):
     return sorted(set(found))
 
 
-def files_of(root, paths, skipped=NOT_YET):
-    """The files to check: those of `paths`, or the whole tree without what is `skipped`."""
+def files_of(root, paths):
+    """The files to check: those of `paths`, or the whole tree."""
     for top in paths or ['.']:
         if os.path.isfile(os.path.join(root, top)):
             yield os.path.normpath(top)
@@ -394,13 +388,12 @@ def files_of(root, paths, skipped=NOT_YET):
             folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith('build'))
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), root)
-                if os.path.isfile(os.path.join(root, path)) and (paths or not path.startswith(skipped)):
-                    if language_of(path) or '.' not in name:
-                        yield path
+                if os.path.isfile(os.path.join(root, path)) and (language_of(path) or '.' not in name):
+                    yield path
 
 
-def check_tree(root, paths=(), skipped=NOT_YET):
-    for path in files_of(root, paths, skipped):
+def check_tree(root, paths=()):
+    for path in files_of(root, paths):
         for line, rule, words in check_file(root, path):
             yield path, line, rule, words
 
@@ -408,13 +401,13 @@ def check_tree(root, paths=(), skipped=NOT_YET):
 def summary(root, paths):
     """Prints the hits of each folder, then the sentence lengths of each document."""
     hits = {}
-    for path, _, _, _ in check_tree(root, paths or ['.'], ()):
+    for path, _, _, _ in check_tree(root, paths):
         folder = '/'.join(path.split('/')[:2]) if '/' in path else path
         hits[folder] = hits.get(folder, 0) + 1
     for folder, count in sorted(hits.items(), key=lambda entry: -entry[1]):
         print(f'{count:6}  {folder}')
     print(f'{sum(hits.values()):6}  in all\n\nsentences  median  over {MOST_WORDS} words')
-    for path in files_of(root, paths or ['.'], ()):
+    for path in files_of(root, paths):
         if path.endswith('.md'):
             with open(os.path.join(root, path), encoding='utf-8') as file:
                 words = [count for _, count, _ in sentence_lengths(file.read())]
@@ -426,7 +419,7 @@ def summary(root, paths):
 def main():
     parser = argparse.ArgumentParser(description='Checks the English of comments, documents, manual pages and messages.')
     parser.add_argument('--summary', action='store_true', help='print only the hits of each folder and sentence lengths')
-    parser.add_argument('path', nargs='*', help='check these only (default: everything except NOT_YET)')
+    parser.add_argument('path', nargs='*', help='check these only (default: everything)')
     arguments = parser.parse_args()
     root = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
     paths = [os.path.relpath(os.path.realpath(path), root) for path in arguments.path]

@@ -26,7 +26,7 @@ function row(name: string, verdict: string, bytes_per_s: number | null): LeakRow
   };
 }
 
-test('what surely grows comes first, then what grows fastest', () => {
+test('confirmed growth comes first, then the fastest', () => {
   const rows = [
     row('still', 'no-growth', 900),
     row('unknown', 'no-growth', null),

@@ -91,7 +91,7 @@ std::optional<Rise> KernelAccount::late_rise_of(const GrowthCluster& cluster, st
   return std::nullopt;
 }
 
-bool KernelAccount::surely_bears_out(const std::vector<FindingCache>& caches, bool plainly) const {
+bool KernelAccount::confirms(const std::vector<FindingCache>& caches, bool plainly) const {
   const double part_of_cache = plainly ? kThresholds.most_of_cache : kThresholds.good_part;
   double all = 0;
   for (const FindingCache& cache : caches) all += cache.bytes_per_s;

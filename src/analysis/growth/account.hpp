@@ -34,7 +34,7 @@ class KernelAccount {
   std::optional<bool> bears_out(const std::vector<FindingCache>& caches) const;
   // True if growth is confirmed of a cache that is a good part of these, and others do not take most of it. `plainly`:
   // without any other evidence.
-  bool surely_bears_out(const std::vector<FindingCache>& caches, bool plainly) const;
+  bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;
   // True if a cache with too few states for a trend differs by about as much.
   bool differs_as_much(const FindingCache& cache) const;
   // The caches that these groups take from, the fastest first.

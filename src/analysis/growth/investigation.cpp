@@ -61,7 +61,7 @@ class Judge {
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
   // True if the caches that were recorded have most of its sampled bytes.
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
-  // True if samples of the time before the recording bear out a rate; empty: too few are expected.
+  // True if samples of the time before the recording confirm a rate; empty: too few are expected.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
   // Adds to the lines of the account what the groups of a finding grow by, in small caches too.
   void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s);
@@ -125,10 +125,10 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   const auto add = [&finding](ReasonKind kind, Ground ground) { finding.reasons.push_back({kind, ground}); };
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   add(sure_alone ? ReasonKind::rises_evenly : ReasonKind::rises_unevenly, course);
-  const bool account_agrees = by_account || account_.surely_bears_out(finding.caches, false);
+  const bool account_agrees = by_account || account_.confirms(finding.caches, false);
   // If the account confirms growth, a task that steadily takes as much is enough.
   Certainty certainty =
-      sure_alone || by_account || account_.surely_bears_out(finding.caches, true) ? Certainty::sure : Certainty::weak;
+      sure_alone || by_account || account_.confirms(finding.caches, true) ? Certainty::sure : Certainty::weak;
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
   const auto before = recorded ? began_before_trace(cluster, finding.trend.bytes_per_s) : std::nullopt;
   const bool samples_agree = before.value_or(false) && samples.trend.growth == Growth::steady;
@@ -138,7 +138,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     not_above(Certainty::weak);
   }
   const auto borne_out = account_.bears_out(finding.caches);
-  if (account_agrees) add(ReasonKind::account_surely_grows, Ground::account);
+  if (account_agrees) add(ReasonKind::account_confirms, Ground::account);
   if (!account_agrees && borne_out && *borne_out) add(ReasonKind::account_grows, Ground::account);
   if (borne_out && !*borne_out) {
     add(ReasonKind::account_does_not_grow, Ground::account);

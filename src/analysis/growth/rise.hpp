@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether one series of an investigation rises, and how surely.
+// Whether one series of an investigation rises, and with what certainty.
 #pragma once
 
 #include <cstddef>

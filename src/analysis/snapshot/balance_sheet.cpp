@@ -202,7 +202,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
     sheet.line("recorder", "kmemtrace's own ring buffers", own, "recorder: ring_buffers");
   const bool has_cpu_lists =
       std::ranges::any_of(memory.zones, [](const MemoryZone& zone) { return !zone.values.empty(); });
-  sheet.last_line("unaccounted", "what nobody accounts for", total,
+  sheet.last_line("unaccounted", "unaccounted memory", total,
                   has_cpu_lists ? "MemTotal - all lines above"
                                 : "MemTotal - all lines above; the CPUs' lists too, without zoneinfo");
   sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),

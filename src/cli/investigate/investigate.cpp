@@ -59,7 +59,7 @@ struct InvestigateArguments {
 
 constexpr const char* kInvestigateFooter = R"(Examples:
   kmemtrace investigate                     two minutes; the page is index.html in a new folder
-  kmemtrace investigate --dry-run           what it would do here, what it costs, and what it cannot see
+  kmemtrace investigate --dry-run           its plan here, the cost, and what it cannot see
   kmemtrace investigate --for 10m -o leak.html
                                             a slower leak; only the page is kept
   kmemtrace investigate --from copied/      of files that were copied from another machine, and a trace

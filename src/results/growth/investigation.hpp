@@ -142,7 +142,7 @@ enum class ReasonKind : std::uint8_t {
   rises_unevenly,
   seen_before_recording,
   hardly_seen_before_recording,
-  account_surely_grows,
+  account_confirms,
   account_grows,
   account_does_not_grow,
   unknown_cache,

@@ -20,7 +20,7 @@ enum class LeakVerdict : std::uint8_t {
   too_short,  // too few values, or less than a second, since the first allocation
   no_growth,  // not more than what comes and goes at random may do
   past,       // it grew, but hardly in the last half
-  unsure,     // it grows, but not surely above the threshold
+  unsure,     // it grows, perhaps not above the threshold
   uneven,     // it grows above the threshold, but so might one of so many groups by chance
   uncertain,  // it grows above the threshold, but what carries it may be freed
   certain,    // it grows above the threshold, and what is certainly live carries that alone

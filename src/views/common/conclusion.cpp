@@ -19,7 +19,7 @@ std::string bytes_text(double bytes) {
 }
 
 std::string name_in_words(const StateGrowth& state) {
-  if (state.name == kUnaccounted) return "what nobody accounts for";
+  if (state.name == kUnaccounted) return "unaccounted memory";
   return state.cache ? "the slab cache " + with_merged(state.shown_name(), state.merged_with) : state.name;
 }
 
@@ -43,7 +43,7 @@ std::string why_unnamed(const InvestigationResult& result) {
   const std::string followed =
       fmt::format("allocations were followed for {:.1f} s of {:.1f} s", judgement.seen_seconds, result.seconds);
   if (!judgement.saw_allocations) return fmt::format(". Its allocator was not found: {}, too short to tell.", followed);
-  if (judgement.may_grow()) return ". No call site is surely to blame; what may be is below.";
+  if (judgement.may_grow()) return ". No call site is confirmed as its cause; possible ones are below.";
   return fmt::format(". But its allocator was not found: no call site rises steadily as fast{}.",
                      result.conclusion.followed_briefly ? ", and " + followed : "");
 }
@@ -51,13 +51,13 @@ std::string why_unnamed(const InvestigationResult& result) {
 // The sentence about the fastest growth. It has no full stop if more follows.
 std::string said_of_growth(const InvestigationResult& result) {
   const Conclusion& conclusion = result.conclusion;
-  if (conclusion.sure_findings == 1) return "One thing in the kernel's memory surely grows.";
+  if (conclusion.sure_findings == 1) return "Growth is confirmed for one part of the kernel's memory.";
   if (conclusion.sure_findings > 1)
-    return fmt::format("{} things in the kernel's memory surely grow.", conclusion.sure_findings);
+    return fmt::format("Growth is confirmed for {} parts of the kernel's memory.", conclusion.sure_findings);
   const StateGrowth& state = result.judgement.states[conclusion.state.value()];
-  return state.sure ? fmt::format("The kernel's memory surely grows: {}, {}{}", rate_in_words(state), from_to(state),
-                                  why_unnamed(result))
-                    : fmt::format("The kernel's memory surely grows {}{}", said_of_late(state), why_unnamed(result));
+  return state.sure
+             ? fmt::format("Confirmed growth: {}, {}{}", rate_in_words(state), from_to(state), why_unnamed(result))
+             : fmt::format("Confirmed growth {}{}", said_of_late(state), why_unnamed(result));
 }
 
 std::string said_of_others(const Conclusion& conclusion, const std::vector<StateGrowth>& states) {
@@ -72,12 +72,9 @@ std::string said_of_others(const Conclusion& conclusion, const std::vector<State
   }
   std::vector<std::string> others;
   for (const std::size_t other : conclusion.others) others.push_back(rate_in_words(states[other]));
-  if (!others.empty())
-    out += fmt::format(" Besides, {} surely {}, for the most part not explained.", fmt::join(others, ", "),
-                       others.size() == 1 ? "grows" : "grow");
+  if (!others.empty()) out += fmt::format(" Also confirmed, mostly unexplained: {}.", fmt::join(others, ", "));
   if (conclusion.late_other)
-    out += fmt::format(" Besides, something surely grows {}, not explained.",
-                       said_of_late(states[*conclusion.late_other]));
+    out += fmt::format(" Also confirmed, unexplained: growth {}.", said_of_late(states[*conclusion.late_other]));
   return out;
 }
 
@@ -85,12 +82,12 @@ std::string said_of_others(const Conclusion& conclusion, const std::vector<State
 std::string said_of_none(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (!result.conclusion.state)
-    return judgement.may_grow() ? "Nothing surely grows. What may grow is below."
+    return judgement.may_grow() ? "No confirmed growth. Possible growth is below."
                                 : "No growth: nothing rose more than what comes and goes at random may do.";
   const StateGrowth& slow = judgement.states[*result.conclusion.state];
   return fmt::format(
-      "Nothing surely grows faster than --threshold, {} an hour.{} Slower, {} surely grows by {} an hour, {}.",
-      bytes_text(3600 * judgement.threshold_bytes_per_s), judgement.may_grow() ? " What may grow is below." : "",
+      "No confirmed growth above --threshold, {} an hour.{} Below it, growth is confirmed for {}: {} an hour, {}.",
+      bytes_text(3600 * judgement.threshold_bytes_per_s), judgement.may_grow() ? " Possible growth is below." : "",
       name_in_words(slow), bytes_text(3600 * slow.trend.bytes_per_s), from_to(slow));
 }
 
@@ -127,10 +124,10 @@ std::string why_unclear(const InvestigationResult& result) {
       return fmt::format("{}{:.1f} s are too short, {:.0f} s are the least", cut_short, result.seconds,
                          conclusion.least_seconds);
     case Unclear::unconfirmed:
-      return fmt::format("what may grow is below, and it takes {} states of the kernel's memory or more to bear it out",
+      return fmt::format("possible growth is below; confirming it takes {} states of the kernel's memory or more",
                          Trend::kFewestValues);
     case Unclear::rarely_read:
-      return fmt::format("the kernel's own account was read less than {} times, as where the machine is too busy",
+      return fmt::format("the kernel's own account was read fewer than {} times, perhaps on a busy machine",
                          Trend::kFewestValues);
     case Unclear::late_rise:
       return fmt::format("something rises evenly {}, too short to be sure", said_of_late(states[*conclusion.state]));
@@ -173,8 +170,7 @@ std::string conclusion_words(const InvestigationResult& result) {
     case GrowthVerdict::no_growth: return said_of_none(result);
     case GrowthVerdict::cannot_tell: break;
   }
-  return fmt::format("It cannot be told whether anything grows: {}.{}", why_unclear(result),
-                     said_of_difference(result));
+  return fmt::format("Cannot tell whether anything grows: {}.{}", why_unclear(result), said_of_difference(result));
 }
 
 std::string words_of(const Reason& reason) {
@@ -182,35 +178,35 @@ std::string words_of(const Reason& reason) {
     case ReasonKind::rises_evenly:
       return reason.ground == Ground::recording ? "In the recording it rises far more evenly than by chance"
                                                 : "By samples it rises far more evenly than by chance";
-    case ReasonKind::rises_unevenly: return "Of itself it rises no more evenly than by chance";
+    case ReasonKind::rises_unevenly: return "By itself it rises no more evenly than by chance";
     case ReasonKind::seen_before_recording: return "Samples of the time before the recording show it too";
     case ReasonKind::hardly_seen_before_recording:
       return "Samples of the time before the recording show far less of it: it began lately, or these objects live "
              "longer than the recording";
-    case ReasonKind::account_surely_grows: return "By the kernel's own account this surely grows with it";
+    case ReasonKind::account_confirms: return "The kernel's own account confirms its growth";
     case ReasonKind::account_grows:
       return "By the kernel's own account this grows with it, though not more evenly than by chance";
     case ReasonKind::account_does_not_grow:
       return "By the kernel's own account this does not grow with it: others free as much";
     case ReasonKind::unknown_cache:
-      return "It is not known of which cache these objects are, and by the kernel's account none of that size grows so";
+      return "The cache of these objects is unknown, and in the kernel's account no cache of that size grows so";
     case ReasonKind::too_slow_or_short:
-      return "It is too slow, or too short, for another source to bear it out: watch longer";
+      return "It is too slow, or was watched too briefly, to be confirmed by another source: watch longer";
     case ReasonKind::not_all_recorded:
       return "Not all of its caches were recorded: what samples say of the others is among its call sites";
     case ReasonKind::holds_most:
       return fmt::format(
-          "By the kernel's own account its cache surely grows, and this is {:.0f}% of what was seen to live there",
+          "The kernel's own account confirms growth of its cache, and this is {:.0f}% of what was seen to live there",
           reason.percent);
     case ReasonKind::too_little_seen: break;
   }
-  return "Of itself too little was seen of it, or for too short a time, to see it rise";
+  return "Too little of it was seen, or for too short a time, to show that it rises by itself";
 }
 
 std::string_view words_of(NoAccount why) {
   switch (why) {
     case NoAccount::not_kept: return "the kernel keeps no account of it";
-    case NoAccount::not_copied: return "what was copied has no account of it";
+    case NoAccount::not_copied: return "the copies have no account of it";
     case NoAccount::no_such_cache: return "slabinfo has no cache of that name";
     case NoAccount::slabinfo_not_read: return "slabinfo could not be read";
     case NoAccount::slabinfo_not_copied: break;

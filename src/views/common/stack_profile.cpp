@@ -20,7 +20,7 @@ constexpr std::array<StackMetricInfo, kStackMetrics> kMetrics = {{
     {StackMetric::live_objects, "live-objects", false, true, "inuse_objects",
      "allocations not freed when the trace ends"},
     {StackMetric::live, "live", true, true, "inuse_space", "bytes not freed when the trace ends"},
-    {StackMetric::wasted, "wasted", true, true, "wasted_space", "bytes given that nobody asked for, of slab objects"},
+    {StackMetric::wasted, "wasted", true, true, "wasted_space", "bytes allocated beyond the request, of slab objects"},
     {StackMetric::peak, "peak", true, false, "peak_space",
      "most bytes of each stack live at one time; of several stacks at most their sum"},
 }};

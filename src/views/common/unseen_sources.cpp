@@ -45,7 +45,7 @@ std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result) {
   return UnseenSource{"cgroups of processes",
                       "the recording has all of them in the root, as it has inside a container, and where version 1 "
                       "accounts memory",
-                      "`kmemtrace investigate` on that machine tells those of version 1 too"};
+                      "`kmemtrace investigate` on that machine shows those of version 1 too"};
 }
 
 }  // namespace kmt

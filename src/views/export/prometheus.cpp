@@ -60,7 +60,7 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
   add_rows(families, "slab_", "call_site", "slab objects by call site", metrics.call_sites);
   add_rows(families, "cache_", "cache", "slab objects by cache", metrics.caches);
   add_rows(families, "page_", "size", "pages by their size", metrics.page_orders);
-  MetricFamily missed = family_of("kmemtrace_missed_total", "What was not seen", MetricType::Counter);
+  MetricFamily missed = family_of("kmemtrace_missed_total", "Events that were not seen, by kind", MetricType::Counter);
   const HeapLosses& lost = metrics.losses;
   const std::pair<const char*, std::uint64_t> kinds[] = {{"allocations", lost.missed},
                                                          {"frees", lost.missed_frees},

@@ -219,7 +219,7 @@ std::string Drawing::heading(const StackProfile& profile, const StackProfile* ba
   std::string remarks;
   if (result_.left_out > 0)
     remarks = fmt::format("The {} smallest frames are not drawn and lie in the gaps. ", humane_count(result_.left_out));
-  if (options_.lacks_stacks_of_one) remarks += "Of call sites: only one of the traces has stacks. ";
+  if (options_.lacks_stacks_of_one) remarks += "Shown by call site: only one of the traces has stacks. ";
   if (profile.trace.lost_events > 0)
     remarks += fmt::format("{} events were lost. ", humane_count(profile.trace.lost_events));
   if (!profile.trace.complete) remarks += "Reading was interrupted: of a part of the trace. ";

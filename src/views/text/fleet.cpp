@@ -162,7 +162,7 @@ std::string text_fleet(const FleetReport& report, const FleetOptions& options, c
 }
 
 std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, const TextStyle& style) {
-  std::string out = heading("What grows in a fleet", style) + summary_lines(leaks.of, style);
+  std::string out = heading("Growth in a fleet", style) + summary_lines(leaks.of, style);
   for (const FleetLeaks::Table& table : leaks.tables) {
     std::vector<const FleetLeakRow*> rows = sorted_by_column(table.rows, *options.sort_leaks, FleetOrder());
     const std::size_t total = rows.size();
@@ -175,10 +175,10 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
   return out + "\n" +
          hanging(
              "  ",
-             "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
-             "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
-             "grown. Sure is what the kernel does not take back and what comes from call sites whose frees are "
-             "seen. Whether it is more than chance, and what a loss may hide, tells `kmemtrace leaks` of the trace.",
+             "Growth is the slope of live bytes in each trace, averaged by the lengths of the traces. It leaves out "
+             "traces of less than a second, and what is not live at the end. \"Sure\" counts memory that the kernel "
+             "does not take back, from call sites whose frees are seen. `kmemtrace leaks` of a trace shows whether "
+             "its growth is more than chance, and what a loss may hide.",
              style);
 }
 

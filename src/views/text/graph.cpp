@@ -263,7 +263,7 @@ std::string what_lacks(const CallGraphResult& result, const GraphOptions& option
   const auto say = [&](const char* text) { out += "\n" + hanging("", text, style); };
   const bool lacks_results = options.return_values && !result.has_return_values && result.calls_traced > 0;
   if (result.is_blank && ((options.arguments && !result.has_arguments) || lacks_results)) {
-    say("What calls were given and returned was taken out of the trace when it was made anonymous.");
+    say("Arguments and results of calls were removed when the trace was made anonymous.");
     return out;
   }
   if (options.arguments && !result.has_arguments)

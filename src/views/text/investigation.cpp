@@ -160,11 +160,10 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
     // A late jump can have a falling trend, which is not its rate.
     const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
     table.rows.push_back(
-        {{state.name == kUnaccounted ? "what nobody accounts for" : ascii(state.shown_name()),
-          size_text(state.first, style), size_text(state.last, style), change_text(state.last - state.first, style),
-          say_growth(rate),
+        {{state.name == kUnaccounted ? "unaccounted memory" : ascii(state.shown_name()), size_text(state.first, style),
+          size_text(state.last, style), change_text(state.last - state.first, style), say_growth(rate),
           state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
-          state.sure           ? "surely"
+          state.sure           ? "confirmed"
           : state.is_recorders ? "kept for kmemtrace's recording"
           : state.late         ? fmt::format("since {:.0f} s", state.late->since_seconds)
           : state.reclaimable  ? "the kernel takes it back"
@@ -178,11 +177,10 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
                    "whole slabs, with what is free in them.",
                    style);
   if (std::ranges::any_of(judgement.states, explains_too_much))
-    out +=
-        hanging("  ",
-                "Where findings took more than a line grew by, all of it counts as explained: others gave back as much "
-                "as is left over, or the findings are estimates.",
-                style);
+    out += hanging("  ",
+                   "A line counts as fully explained if findings took more than it grew by: others freed the "
+                   "difference, or the findings are estimates.",
+                   style);
   return out;
 }
 
@@ -227,15 +225,14 @@ std::string cost_text(const InvestigationCost& cost, double seconds) {
   if (const double spent = cost.cpu_seconds + cost.kernel_cpu_seconds; spent > kClearly * cost.most_cpu_seconds)
     text += fmt::format("; that is more than the {:.1f} s that it was to take", cost.most_cpu_seconds);
   if (is_more_than_asked(cost.most_cpu_seconds, cost.cpu_share * all))
-    text += fmt::format("; {:.1f} s may be taken at any rate, which are {:.2f}% or less of {:.0f} s or more",
-                        cost.most_cpu_seconds, 100 * cost.cpu_share,
-                        seconds_of_share(cost.most_cpu_seconds, cost.cpu_share, cost.cpus));
+    text += fmt::format("; {:.1f} s are always allowed, {:.2f}% or less of {:.0f} s or more", cost.most_cpu_seconds,
+                        100 * cost.cpu_share, seconds_of_share(cost.most_cpu_seconds, cost.cpu_share, cost.cpus));
   return text;
 }
 
 std::string cost_text(const InvestigationPlan& plan) {
   const double all = plan.seconds * plan.cpus;
-  std::string text = fmt::format("about {:.1f} s of CPU time at any rate (two snapshots, states, {}the page)",
+  std::string text = fmt::format("about {:.1f} s of CPU time at least (two snapshots, states, {}the page)",
                                  plan.least_cpu_seconds, plan.samples ? "loading programs, " : "");
   if (!plan.samples && !plan.trace) return text;
   text += fmt::format("; {} before it is {:.1f} s, {:.2f}% of {} CPUs",
@@ -280,7 +277,7 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
     most.limit = kMostStates;
     out += "\n" + text_snapshot_diff(*result.diff, most, style);
   }
-  out += "\n" + heading("What remains unknown", style);
+  out += "\n" + heading("Still unknown", style);
   out += unseen_text(result.unseen, style);
   if (judgement.excluded_bytes > 0)
     out += hanging("  - ",
@@ -288,9 +285,9 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
                                "back, and what it may free on paths without tracepoint",
                                size_text(judgement.excluded_bytes, style)),
                    style);
-  std::string unknown = "What was there before is known by its sum alone";
+  std::string unknown = "Memory from before is known by its sum alone";
   if (judgement.judged > 0)
-    unknown += fmt::format("; judged was {} of one task and entry into the kernel",
+    unknown += fmt::format("; judged: {} of one task and entry into the kernel",
                            say_number_of(judgement.judged, "group", style));
   out += hanging("  - ", unknown, style);
   out += "\n" + heading("Numbers", style);
@@ -307,7 +304,7 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
 }
 
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style) {
-  std::string out = heading(fmt::format("What `investigate` would do here, in {}", seconds_text(plan.seconds)), style);
+  std::string out = heading(fmt::format("Plan of `investigate` here, for {}", seconds_text(plan.seconds)), style);
   out += labelled("snapshots", "of the kernel's files about its memory, at begin and end", style);
   out += labelled("states",
                   fmt::format("{} at least every {}", fmt::join(plan.states, ", "), seconds_text(plan.state_interval)),
@@ -319,14 +316,13 @@ std::string text_investigation_plan(const InvestigationPlan& plan, const TextSty
           : "none",
       style);
   out += labelled("recording",
-                  !plan.trace
-                      ? "none"
-                      : fmt::format("where something grows, the growing caches and sizes alone, in the last half{}; {}",
-                                    plan.trace_stacks ? ", with stacks" : "", when_recorded(plan)),
+                  !plan.trace ? "none"
+                              : fmt::format("only caches and sizes that grow, in the last half{}; {}",
+                                            plan.trace_stacks ? ", with stacks" : "", when_recorded(plan)),
                   style);
   out += labelled("cost", cost_text(plan), style);
   if (plan.kernel_bytes > 0) out += labelled("memory", say_bytes(plan.kernel_bytes, style) + " in the kernel", style);
-  if (!plan.unseen.empty()) out += "\n" + heading("What it could not see", style) + unseen_text(plan.unseen, style);
+  if (!plan.unseen.empty()) out += "\n" + heading("Not visible here", style) + unseen_text(plan.unseen, style);
   return out;
 }
 

@@ -212,23 +212,24 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
   };
   if (const Growing certain = growing(result, LeakVerdict::certain); certain.groups > 0)
     return fmt::format(
-        "Growth: {}, at least {}{}. What lives longer than these {} grows alike: a longer trace tells it from a leak.",
+        "Growth: {}, at least {}{}. Objects that live longer than these {} look the same: a longer trace distinguishes "
+        "them.",
         who(certain, " for certain"), say_growth(certain.trend.low),
-        certain.fastest->doubtful.bytes > 0
-            ? fmt::format(" (with what may be freed already it is {})", say_growth(certain.fastest->trend.bytes_per_s))
-            : "",
+        certain.fastest->doubtful.bytes > 0 ? fmt::format(" ({} with objects that may be freed already)",
+                                                          say_growth(certain.fastest->trend.bytes_per_s))
+                                            : "",
         say_duration(result.trace.recorded_ns, style));
   if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
     return fmt::format("No certain growth: {}, but what carries that may have been freed unseen.", who(uncertain, ""));
   if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
     return fmt::format(
-        "No certain growth. Above the threshold but not more evenly than chance in one of {}: {}. A "
-        "longer trace tells.",
+        "No certain growth. Above the threshold but not more evenly than chance in one of {}: {}. Record "
+        "a longer trace.",
         say_number_of(result.judged, "group", style), who(uneven, ""));
-  if (!result.trace.clock_in_ns) return "Nothing can be said of growth: the trace's clock does not count nanoseconds.";
+  if (!result.trace.clock_in_ns) return "Growth cannot be judged: the trace's clock does not count nanoseconds.";
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
   if (result.judged == 0)
-    return "Nothing can be said of growth: the trace is too short, a group has to be followed for a second.";
+    return "Growth cannot be judged: the trace is too short, a group has to be followed for a second.";
   return fmt::format("No certain growth: no group {}grows by more than {} for certain.",
                      result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }

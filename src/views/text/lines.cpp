@@ -149,7 +149,7 @@ std::string trace_lines(const TraceSummary& trace, std::string_view events, cons
 }
 
 const char* const kNothingSelected =
-    "Nothing to report: no event of the trace passes the options that select events; leave some out.";
+    "Nothing to report: no event of the trace passes the options that select events; drop some of them.";
 
 std::string no_allocations_line(std::string_view side, const TextStyle& style) {
   return hanging("  ", fmt::format("{} holds no allocation of it: perhaps it was recorded without these events", side),
@@ -158,7 +158,7 @@ std::string no_allocations_line(std::string_view side, const TextStyle& style) {
 
 std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   if (trace.lost_events == 0 && !trace.loss_known)
-    return labelled("lost", "nothing that is known of, but the trace may not have all: see below", style);
+    return labelled("lost", "none known, but the trace may not have all: see below", style);
   if (trace.lost_events == 0) return labelled("lost", "nothing", style);
   constexpr std::size_t kMostCpusNamed = 8;
   std::string where;
@@ -180,7 +180,7 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   std::string effect = "all totals are too small by what was lost";
   if (trace.lost_of_any_task)
     effect = known == 0 ? "some or all may be of tasks that were not recorded; totals may be too small"
-                        : effect + ", but those of no known cpu may be of tasks that were not recorded";
+                        : effect + "; those without a known cpu may be of tasks that were not recorded";
   const std::string what = fmt::format("{}{} ({})", trace.lost_at_least ? "an unknown number, at least " : "",
                                        say_number_of(trace.lost_events, "event", style), where);
   const std::string label = emphasised(fmt::format("{:<{}}", "  lost", kLabelWidth), Emphasis::bad, style);

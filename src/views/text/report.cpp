@@ -161,7 +161,7 @@ std::string churn_lines(const ReportResult& result, const TextStyle& style) {
       if (applies(result.by[key], row->allocator))
         name += (name.empty() ? "" : ", ") + key_text(result.by[key], row->keys[key], style);
     out += hanging("  ",
-                   fmt::format("{}: {} lived under 1 ms, {} of all there: a candidate for reuse", name,
+                   fmt::format("{}: {} lived under 1 ms, {} of all there: could be cached or reused", name,
                                say_number_of(row->lifetimes.under_1ms(), "allocation", style),
                                say_share(row->lifetimes.under_1ms(), row->allocations)),
                    style);

@@ -101,7 +101,7 @@ bool is_uncertain(const SnapshotRow& row) { return row.judged && row.verdict == 
 std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
   const std::string threshold = say_growth(series.threshold_bytes_per_s).substr(1);
   if (series.elapsed_ns.size() < Trend::kFewestValues)
-    return fmt::format("Nothing can be said of growth: it takes {} snapshots.", Trend::kFewestValues);
+    return fmt::format("Growth cannot be judged: it takes {} snapshots.", Trend::kFewestValues);
   std::string who;
   for (const SnapshotPart part : kSnapshotParts)
     if (const SnapshotRow* row = certain_of(part, series))
@@ -109,11 +109,11 @@ std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
   if (who.empty())
     return fmt::format("No certain growth: nothing grows by more than {} for certain.{}", threshold,
                        std::ranges::any_of(series.rows, is_uncertain)
-                           ? " What is uncertain the kernel takes back when memory is short."
+                           ? " The kernel takes the uncertain part back when memory is short."
                            : "");
   return fmt::format(
       "Growth: for certain by more than {}, the fastest of each kind: {}. The kinds count the same memory in different "
-      "ways. What fills up and stops after more than these {} grows alike: a longer series tells.",
+      "ways. A cache that fills up and stops after more than these {} looks the same: take a longer series.",
       threshold, who, say_duration(series.span_ns(), style));
 }
 

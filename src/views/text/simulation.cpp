@@ -96,8 +96,7 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
   out += labelled("kmalloc", fmt::format("{} (the least from {})", classes, result.least_class_from), style);
   if (result.caches_assumed)
     out += labelled("",
-                    fmt::format("caches for control groups are taken to be {}, caches chosen at random not: no "
-                                "slabinfo tells",
+                    fmt::format("without slabinfo, caches for control groups are assumed to be {}, random ones not",
                                 result.cgroup_caches ? "there" : "not there"),
                     style);
   for (const std::string& cache : result.heaps.back().unused_caches)
@@ -149,7 +148,7 @@ std::string heap_table(const SimulationResult& result, const TextStyle& style) {
     out += hanging(
         "  ",
         fmt::format("{}: on average it {}, at the peak it {}, of all that is given it {}.",
-                    then.name == "asked for" ? "What was asked for" : "All suggestions together",
+                    then.name == "asked for" ? "The requested change" : "All suggestions together",
                     change(now.average.held, then.average.held, style), change(now.peak.held, then.peak.held, style),
                     change(now.bytes_given, then.bytes_given, style)),
         style);

@@ -150,7 +150,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   if (said > in_zones + kMuch)
     remark += fmt::format("; meminfo says {} more, of memory that no zone has.", say_bytes(said - in_zones, style));
   else
-    remark += ": \"free\" above, but for what came and went while the files were read.";
+    remark += ": \"free\" above, except for changes while the files were read.";
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
 }
 
@@ -225,7 +225,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
 }
 
 std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options, const TextStyle& style) {
-  std::string out = heading("What changed in the kernel's memory", style);
+  std::string out = heading("Changes of the kernel's memory", style);
   const auto side = [&](std::string_view label, const std::string& kernel, std::uint64_t unix_ns) {
     const std::string when = unix_ns == 0 ? "at an unknown time" : say_time(unix_ns);
     out += labelled(label, kernel.empty() ? when : fmt::format("Linux {}, {}", printable(kernel), when), style);

@@ -125,7 +125,7 @@ std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
   return table.rows.empty() ? "" : "\n" + heading("Samples", style) + to_text(table, style);
 }
 
-// "SUnreclaim grew by 8.9 MiB from … to …, of which the trace explains 8.1 MiB."
+// "SUnreclaim grew by 8.9 MiB from … to …, the trace explains 8.1 MiB."
 std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle& style) {
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
@@ -133,7 +133,7 @@ std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle
   constexpr double kAbout = 1.05;  // within 5% counts as equal
   const bool is_part = change != 0 && std::abs(explained) <= kAbout * std::abs(change) &&
                        (explained == 0 || (explained < 0) == (change < 0));
-  const std::string rest = is_part ? fmt::format("of which the trace explains {}",
+  const std::string rest = is_part ? fmt::format("the trace explains {}",
                                                  explained == 0 ? "nothing" : say_bytes(magnitude(explained), style))
                                    : by_events;
   const auto say_time = [in_ns](std::uint64_t time) { return in_ns ? say_seconds(time) : fmt::format("{}", time); };

@@ -18,7 +18,7 @@ import { sparkline } from '../widgets/spark';
 import { revealRow, table } from '../widgets/table';
 
 const kCertainty: Record<GrowthFinding['certainty'], string> = {
-  sure: 'It surely grows',
+  sure: 'Growth confirmed',
   likely: 'It likely grows',
   weak: 'It may grow',
 };
@@ -212,7 +212,7 @@ function findingSection(finding: GrowthFinding, at: number, found: Investigation
 }
 
 function howItGrows(state: StateGrowth): string {
-  if (state.sure) return 'surely';
+  if (state.sure) return 'confirmed';
   if (state.of_the_recording) return 'of the recording';
   if (state.rises_since_s !== null) return `since ${Math.round(state.rises_since_s)} s`;
   return state.reclaimable ? 'taken back' : '';
@@ -220,7 +220,7 @@ function howItGrows(state: StateGrowth): string {
 
 function shownName(state: StateGrowth): string {
   return state.name === 'unaccounted'
-    ? 'what nobody accounts for'
+    ? 'unaccounted memory'
     : withMerged(state.kind ?? state.name, state.merged_with);
 }
 
@@ -347,7 +347,7 @@ function unknowns(found: Investigation): HTMLElement {
         {},
         `${bytes(found.left_out_bytes)} that still live are not judged: page tables of processes, what the kernel takes back, and what it may free on paths without tracepoint.`,
       ),
-    el('li', {}, 'What was there before is known by its sum alone.'),
+    el('li', {}, 'Memory from before is known by its sum alone.'),
   );
 }
 
@@ -369,7 +369,7 @@ export function findingsPage(app: App): HTMLElement {
     ...found.findings.map((finding, at) => findingSection(finding, at, found)),
     section('By the kernel’s own account', states(found)),
     found.balance && section('Balance sheet', balance(found.balance)),
-    section('What remains unknown', unknowns(found)),
+    section('Still unknown', unknowns(found)),
     section(
       'Numbers',
       cost &&

@@ -217,7 +217,7 @@ export function leaksPage(app: App): HTMLElement {
         {
           key: 'certain',
           title: 'Certain',
-          help: 'of them surely live',
+          help: 'of them, certainly live',
           value: (row) => row.certain_bytes,
           text: (row) => bytes(row.certain_bytes),
         },

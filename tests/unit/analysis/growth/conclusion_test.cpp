@@ -143,7 +143,8 @@ TEST(Conclusion, SaysWhatSurelyGrowsMoreSlowlyThanTheThreshold) {
   result.watched = false;
   const planted::Concluded conclusion = planted::concluded(result);
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::no_growth);
-  EXPECT_NE(conclusion.words.find("Slower, the slab cache filp surely grows by 351.6 KiB an hour"), std::string::npos)
+  EXPECT_NE(conclusion.words.find("Below it, growth is confirmed for the slab cache filp: 351.6 KiB an hour"),
+            std::string::npos)
       << conclusion.words;
   evidence.threshold_bytes_per_s = 50;
   result.judgement = judge(evidence);
@@ -246,7 +247,7 @@ TEST(Conclusion, SaysThatCopiesHaveNoTimes) {
   result.unsure_order = false;
   result.timeless_states = 24;
   EXPECT_EQ(planted::concluded(result).words,
-            "It cannot be told whether anything grows: the times of the 24 copies are not known.");
+            "Cannot tell whether anything grows: the times of the 24 copies are not known.");
 }
 
 TEST(Conclusion, TakesSamplesForNoTrace) {
@@ -280,12 +281,12 @@ TEST(Conclusion, DoesNotHideWhatNoFindingExplains) {
     return std::ranges::find(commands, "kmemtrace investigate --cpu 20") != commands.end();
   };
   EXPECT_TRUE(has_advice());
-  EXPECT_NE(conclusion_words(result).find("not explained by that: what nobody accounts for grows by 781.2 KiB/s"),
+  EXPECT_NE(conclusion_words(result).find("not explained by that: unaccounted memory grows by 781.2 KiB/s"),
             std::string::npos)
       << conclusion_words(result);
   state.explained_bytes_per_s = 750'000;
   EXPECT_FALSE(has_advice());
-  EXPECT_EQ(conclusion_words(result), "One thing in the kernel's memory surely grows.");
+  EXPECT_EQ(conclusion_words(result), "Growth is confirmed for one part of the kernel's memory.");
 }
 
 TEST(Conclusion, SaysWhatRoseInTooFewStates) {
