@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.hpp"
+#include "base/sudo_user.hpp"
 
 namespace kmt {
 
@@ -19,7 +20,8 @@ void make_folder(const std::string& path) {
   if (std::filesystem::is_directory(folder, code)) return;
   if (folder.has_parent_path() && folder.parent_path() != folder) make_folder(folder.parent_path());
   const bool was_made = !folder.has_filename();  // of "folder/" it was the one above
-  if (was_made || ::mkdir(path.c_str(), kPrivateFolder) == 0) return;
+  if (was_made) return;
+  if (::mkdir(path.c_str(), kPrivateFolder) == 0) return give_files_to_sudo_user(path);
   const int number = errno;
   if (number == EEXIST && std::filesystem::is_directory(folder, code)) return;  // somebody else has, meanwhile
   errno = number;

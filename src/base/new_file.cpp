@@ -3,34 +3,20 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/confinement/outside.hpp"
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "base/output_file.hpp"
-#include "base/outside.hpp"
+#include "base/sudo_user.hpp"
 
 namespace kmt {
 
 namespace {
-
-std::optional<unsigned> sudo_id(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text ? parse_number<unsigned>(text) : std::nullopt;
-}
-
-void give_to_sudo_user(int fd) {
-  if (::geteuid() != 0) return;
-  const std::optional<unsigned> user = sudo_id("SUDO_UID");
-  const std::optional<unsigned> group = sudo_id("SUDO_GID");
-  if (user && group) (void)!::fchown(fd, *user, *group);
-}
 
 // A process that has more files at a time loses those beyond if a signal ends it.
 std::array<std::atomic<const char*>, 16> g_unfinished;
@@ -117,7 +103,7 @@ void NewFile::finish() {
   if (replaces_ && ::fsync(fd()) != 0) throw system_error("Cannot write", path_);
   const bool keep_old = replaces_ && keeps_old_;
   if (prepared_)
-    name_outside(*prepared_, keep_old);
+    name_outside(*prepared_);
   else if (const NamingStep failed = give_name(unfinished_, path_, keep_old); failed != NamingStep::none)
     throw naming_error(failed, path_);
   if (listed_) *std::exchange(listed_, nullptr) = nullptr;

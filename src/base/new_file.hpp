@@ -11,10 +11,6 @@
 
 namespace kmt {
 
-// A device, a pipe or an open file (/dev/stdout) is written directly. A symlink is replaced by the file, because its
-// target may be another user's. A replaced file passes on its owner and permissions; a new one is private, and under
-// sudo it belongs to the calling user. Every method throws Error.
-// `kept`: finish() leaves the replaced file as PATH.old.
 enum class Replaced { removed, kept };
 
 // Gives a complete file or folder its name. `keep_old`: the replaced file stays as PATH.old. Returns the step that
@@ -25,8 +21,12 @@ Error naming_error(NamingStep failed, const std::string& path);
 
 struct PreparedOutput;
 
+// A device, a pipe or an open file (/dev/stdout) is written directly. A symlink is replaced by the file, because its
+// target may be another user's. A replaced file passes on its owner and permissions; a new one is private, and under
+// sudo it belongs to the calling user. Every method throws Error.
 class NewFile {
  public:
+  // `kept`: finish() leaves the replaced file as PATH.old. An output that was prepared replaces without a trace.
   explicit NewFile(std::string path, Replaced replaced = Replaced::removed);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;

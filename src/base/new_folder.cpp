@@ -11,6 +11,7 @@
 #include "base/folder.hpp"
 #include "base/new_file.hpp"
 #include "base/output_file.hpp"
+#include "base/sudo_user.hpp"
 
 namespace kmt {
 
@@ -39,11 +40,17 @@ NewFolder::~NewFolder() {
     std::filesystem::remove_all(unfinished_, code);
 }
 
+void NewFolder::name_here() const {
+  give_tree_to_sudo_user(unfinished_);
+  if (const NamingStep failed = give_name(unfinished_, path_, false); failed != NamingStep::none)
+    throw naming_error(failed, path_);
+}
+
 void NewFolder::finish() {
   if (prepared_)
-    name_outside(*prepared_, false);
-  else if (const NamingStep failed = give_name(unfinished_, path_, false); failed != NamingStep::none)
-    throw naming_error(failed, path_);
+    name_outside(*prepared_);
+  else
+    name_here();
   if (listed_) *std::exchange(listed_, nullptr) = nullptr;
   unfinished_.clear();
 }

@@ -5,11 +5,12 @@
 #include <atomic>
 #include <string>
 
-#include "base/outside.hpp"
+#include "base/confinement/outside.hpp"
 
 namespace kmt {
 
-// Private. Folders above it are made where they are missing. Every method throws Error.
+// Private; under sudo it belongs to the calling user. Folders above it are made where they are missing. Every method
+// throws Error.
 class NewFolder {
  public:
   explicit NewFolder(std::string path);
@@ -24,6 +25,8 @@ class NewFolder {
   void give_to(PreparedOutput& output) &&;
 
  private:
+  void name_here() const;
+
   std::string path_;
   std::string unfinished_;
   const PreparedOutput* prepared_ = nullptr;    // another process names or removes it

@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
+#include "base/confinement/outside.hpp"
 #include "base/error.hpp"
-#include "base/outside.hpp"
 
 namespace kmt {
 
@@ -28,7 +28,7 @@ std::string usual_prefix() {
 TemporaryFolder::TemporaryFolder() : TemporaryFolder(usual_prefix()) {}
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix) : path_(prefix + "XXXXXX") {
-  if (::mkdtemp(path_.data()) == nullptr) throw system_error("Cannot make a folder for what is temporary", path_);
+  if (::mkdtemp(path_.data()) == nullptr) throw system_error("Cannot make a temporary folder", path_);
 }
 
 TemporaryFolder::~TemporaryFolder() {

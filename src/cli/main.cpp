@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
     return kmt::print_error(kmt::Error("Out of memory"));
   } catch (const std::filesystem::filesystem_error& error) {
     return kmt::print_error(
-        kmt::Error("Cannot look at the file: " + error.code().message()).at({error.path1().string(), {}, {}}));
+        kmt::Error("Cannot access the file: " + error.code().message()).at({error.path1().string(), {}, {}}));
   } catch (const std::exception& error) {
     return kmt::print_error(kmt::Error(std::string("Internal error: ") + error.what()));
   }

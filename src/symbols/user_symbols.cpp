@@ -7,18 +7,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/openat2.h>
 #include <spawn.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/build_id.hpp"
-#include "base/code_file.hpp"
+#include "base/confinement/outside.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
-#include "base/outside.hpp"
 #include "base/text.hpp"
 #include "symbols/debug_files.hpp"
 #include "trace/code/made_code.hpp"
@@ -28,16 +24,6 @@ namespace kmt {
 namespace {
 
 constexpr const char* kSystemDirectory = "/usr/lib/debug";
-
-// Whatever the path and the links in it say, it does not leave the folder.
-FileDescriptor open_below(const std::string& root, const std::string& path) {
-  const FileDescriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) return {};
-  open_how how{};
-  how.flags = static_cast<unsigned>(kOpenCode);
-  how.resolve = RESOLVE_IN_ROOT;
-  return only_regular(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
-}
 
 // The standard output of a program in PATH; empty if there is no such program.
 std::optional<std::string> said_by(std::vector<const char*> words) {
@@ -156,7 +142,7 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
 // The map of a program that made code; empty: it wrote none, or the file may be another program's.
 std::string UserSymbols::read_map(const std::string& path) {
   if (!options_.symfs.empty()) {
-    const FileDescriptor file = open_below(options_.symfs, path);
+    const FileDescriptor file = open_code(path, options_.symfs);
     return file ? read_made_code_map(file) : std::string();
   }
   if (!options_.made_code_here) return {};
@@ -199,7 +185,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
 // the folder that the user named and no build-id is known.
 std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                                   std::string& why) {
-  FileDescriptor file = in_symfs ? open_below(options_.symfs, path) : open_code(path);
+  FileDescriptor file = open_code(path, in_symfs ? options_.symfs : "");
   if (!file) return nullptr;
   try {
     auto symbols = std::make_unique<ElfSymbols>(std::move(file), path);

@@ -5,10 +5,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +20,38 @@
 #include <unistd.h>
 
 static void tried(const char* name, long result) { fprintf(stderr, "attack %s %d\n", name, result < 0 ? errno : 0); }
+
+// Requests to the process outside, on whichever descriptor is its socket.
+static void ask_outside(const char* victim) {
+  char name[64], request[4200], reply[256];
+  char control[CMSG_SPACE(sizeof(int))];
+  for (int fd = 3; fd < 256; fd++) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) continue;
+    const char* const paths[] = {victim, "/etc/shadow", "/dev/null", "/proc/self/environ", "/etc"};
+    for (unsigned i = 0; i < sizeof paths / sizeof *paths; i++) {
+      struct iovec part = {reply, sizeof reply};
+      struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+      const int bytes = 2 + snprintf(request + 2, sizeof request - 2, "%s", paths[i]);
+      memcpy(request, "o", 2);
+      send(fd, request, bytes, 0);
+      recvmsg(fd, &message, 0);
+      errno = ENOENT;
+      snprintf(name, sizeof name, "ask_to_open_%u", i);
+      tried(name, message.msg_controllen == 0 ? -1 : 0);
+    }
+    const char* const wrong[] = {"n99", "r99", "n-1", "k0", "x", "n18446744073709551615"};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+      int error = 0;
+      send(fd, wrong[i], strlen(wrong[i]), 0);
+      recv(fd, &error, sizeof error, 0);
+      errno = error;
+      snprintf(name, sizeof name, "ask_for_nonsense_%u", i);
+      tried(name, error != 0 ? -1 : 0);
+    }
+  }
+}
 
 static void attack(void) {
   const char* const victim = getenv("VICTIM");   // a file beside input and output
@@ -43,10 +79,17 @@ static void attack(void) {
   tried("memory", open("/proc/self/mem", O_WRONLY));
   tried("environment", open("/proc/1/environ", O_RDONLY));
   tried("device", open("/dev/mem", O_RDONLY));
+  tried("tracefs", open("/sys/kernel/tracing/README", O_RDONLY));
   tried("socket", socket(AF_UNIX, SOCK_STREAM, 0));
   tried("network", socket(AF_INET, SOCK_STREAM, 0));
   tried("ptrace", ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
   tried("program", execl("/bin/true", "true", (char*)NULL));
+  tried("program_in_memory", fexecve(memfd_create("program", 0), (char* const[]){"true", NULL}, environ));
+  tried("empty_what_is_read", open("trace.kmt", O_RDONLY | O_TRUNC));
+  tried("terminal", ioctl(0, TIOCSTI, "x"));
+  tried("signal", kill(getppid(), 0));
+  tried("namespace", unshare(CLONE_NEWUSER));
+  ask_outside(victim);
   fputs("attack done 1\n", stderr);
 }
 

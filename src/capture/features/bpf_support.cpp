@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/privileges.hpp"
+#include "base/confinement/privileges.hpp"
 #include "trace/kernel_release.hpp"
 
 namespace kmt {

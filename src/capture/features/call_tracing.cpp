@@ -12,9 +12,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/kernel_config.hpp"

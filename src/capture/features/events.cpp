@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/privileges.hpp"
 #include "base/text.hpp"
 
 namespace kmt {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/code_file.hpp"
+#include "base/confinement/code_file.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -39,7 +39,7 @@ std::vector<std::uint8_t> read_at(const FileDescriptor& file, std::uint64_t offs
 }  // namespace
 
 std::string build_id_of_file(const std::string& path) {
-  const FileDescriptor file = open_code_file(path);
+  const FileDescriptor file = open_code_file(path, "");
   if (!file) return {};
   return build_id_of_elf([&](std::uint64_t offset, std::uint64_t bytes) { return read_at(file, offset, bytes); });
 }

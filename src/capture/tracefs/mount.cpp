@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/privileges.hpp"
 #include "base/proc_text.hpp"
 
 namespace kmt {

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
-#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "capture/tracefs/arguments_option.hpp"
 #include "capture/tracefs/mount.hpp"

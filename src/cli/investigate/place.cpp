@@ -17,10 +17,10 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/confinement/outside.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/folder.hpp"
-#include "base/outside.hpp"
 #include "cli/investigate/evidence.hpp"
 #include "cli/support/say.hpp"
 

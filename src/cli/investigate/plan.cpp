@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/privileges.hpp"
+#include "base/confinement/privileges.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/call_tracing.hpp"
 #include "capture/features/capabilities.hpp"

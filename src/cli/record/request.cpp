@@ -11,9 +11,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/features/capabilities.hpp"

@@ -12,12 +12,12 @@
 
 #include <linux/capability.h>
 
-#include "base/confine.hpp"
+#include "base/confinement/confine.hpp"
+#include "base/confinement/outside.hpp"
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/output_file.hpp"
-#include "base/outside.hpp"
-#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/folders.hpp"
 #include "formats/relay/capture.hpp"
@@ -70,11 +70,26 @@ std::vector<unsigned> all_of(const Lists&... lists) {
 }
 
 // Libraries and the search for symbols read these. /etc holds secrets, so only some of its files are here.
-constexpr std::array kAlwaysRead = {
-    "/usr",          "/lib",          "/lib64",      "/boot",       "/etc/ld.so.cache", "/etc/localtime",
-    "/etc/timezone", "/proc/self",    "/proc/sys",   "/proc/stat",  "/proc/kallsyms",   "/proc/modules",
-    "/proc/meminfo", "/proc/cpuinfo", "/sys/kernel", "/sys/module", "/sys/devices",     "/dev/null",
-    "/dev/zero",     "/dev/urandom",  "/dev/random"};
+constexpr std::array kAlwaysRead = {"/usr",
+                                    "/lib",
+                                    "/lib64",
+                                    "/boot",
+                                    "/etc/ld.so.cache",
+                                    "/etc/localtime",
+                                    "/etc/timezone",
+                                    "/proc/self",
+                                    "/proc/sys",
+                                    "/proc/stat",
+                                    "/proc/kallsyms",
+                                    "/proc/modules",
+                                    "/proc/meminfo",
+                                    "/proc/cpuinfo",
+                                    "/sys/devices/system/cpu",
+                                    "/sys/kernel/btf",
+                                    "/dev/null",
+                                    "/dev/zero",
+                                    "/dev/urandom",
+                                    "/dev/random"};
 // Names and certificates of servers.
 constexpr std::array kReadForNetwork = {"/etc/resolv.conf", "/etc/hosts",          "/etc/nsswitch.conf",
                                         "/etc/host.conf",   "/etc/gai.conf",       "/etc/services",
@@ -140,10 +155,14 @@ void add_read(const Command& command, Network network, Access& access) {
       add_ctf(without_slash(word), access);
     }
   }
-  // A command without FILE reads one of these.
-  for (const char* const name : {"trace.kmt", "trace.dat"}) add_existing(name, access.read);
-  if (std::ranges::none_of(command.options, [](const Option& one) { return one.is_argument() && !one.given.empty(); }))
+  // A command without its FILE reads one of these.
+  const auto is_file = [](const Option& one) { return one.is_argument(); };
+  const auto argument = std::ranges::find_if(command.options, is_file);
+  if (argument != command.options.end() &&
+      std::ranges::none_of(command.options, [&](const Option& one) { return is_file(one) && !one.given.empty(); })) {
+    for (const char* const name : {"trace.kmt", "trace.dat"}) add_existing(name, access.read);
     add_relay("cpu0.out", access);
+  }
   std::error_code code;
   add_existing(fs::read_symlink("/proc/self/fd/0", code).string(), access.read);  // standard input may be a file
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Confines commands that only read traces before they open one (base/confine.hpp), and drops root's capabilities that a
-// command does not need (base/privileges.hpp). SECURITY.md has the lists.
+// Confines commands that only read traces before they open one (base/confinement/confine.hpp), and drops root's
+// capabilities that a command does not need (base/confinement/privileges.hpp). SECURITY.md has the lists.
 #pragma once
 
 #include <string>

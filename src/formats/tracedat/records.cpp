@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/confinement/outside.hpp"
 #include "base/error.hpp"
-#include "base/outside.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/page.hpp"

@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "base/code_file.hpp"
+#include "base/confinement/code_file.hpp"
 #include "base/file.hpp"
 
 namespace kmt {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/confinement/outside.hpp"
 #include "base/error.hpp"
-#include "base/outside.hpp"
 
 namespace kmt {
 

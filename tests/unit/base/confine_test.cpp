@@ -2,20 +2,27 @@
 // The rights of a confined process, tried in children, because confinement cannot be undone.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/confine.hpp"
+#include "base/confinement/confine.hpp"
 
 namespace kmt {
 namespace {
@@ -23,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kNoLandlock = 77;
+alignas(16) std::array<char, 16384> g_stack;
 
 class Confine : public ::testing::Test {
  protected:
@@ -106,9 +114,29 @@ TEST_F(Confine, ChangesNothingElse) {
   EXPECT_TRUE(fs::exists(old));
 }
 
+TEST_F(Confine, EmptiesNoFileItReads) {
+  SKIP_WITHOUT_LANDLOCK();
+  EXPECT_EQ(open_errno("in/trace", O_RDONLY | O_TRUNC), EPERM);
+}
+
+TEST_F(Confine, ReachesNoTerminal) {
+  SKIP_WITHOUT_LANDLOCK();
+  EXPECT_EQ(errno_of([] { return ::ioctl(0, TIOCSTI, "x"); }), EPERM);
+  EXPECT_EQ(errno_of([&] {
+              const long flags = FS_IMMUTABLE_FL;
+              return ::ioctl(::open((folder_ / "in/trace").c_str(), O_RDONLY), FS_IOC_SETFLAGS, &flags);
+            }),
+            EPERM);
+}
+
 TEST_F(Confine, StartsNoProgram) {
   SKIP_WITHOUT_LANDLOCK();
-  EXPECT_EQ(errno_of([] { return ::execl("/bin/true", "true", nullptr); }), EACCES);
+  EXPECT_EQ(errno_of([] { return ::execl("/bin/true", "true", nullptr); }), EPERM);
+  EXPECT_EQ(errno_of([] {
+              const int memory = ::memfd_create("program", 0);
+              return ::syscall(SYS_execveat, memory, "", nullptr, nullptr, AT_EMPTY_PATH);
+            }),
+            EPERM);
 }
 
 TEST_F(Confine, ReachesNoOtherProcess) {
@@ -116,6 +144,14 @@ TEST_F(Confine, ReachesNoOtherProcess) {
   EXPECT_EQ(errno_of([] { return ::socket(AF_INET, SOCK_STREAM, 0); }), EPERM);
   EXPECT_EQ(errno_of([] { return ::socket(AF_UNIX, SOCK_STREAM, 0); }), EPERM);
   EXPECT_EQ(errno_of([] { return ::ptrace(PTRACE_ATTACH, ::getppid(), nullptr, nullptr); }), EPERM);
+  EXPECT_EQ(errno_of([] { return ::kill(::getppid(), 0); }), EPERM);
+  EXPECT_EQ(errno_of([] { return ::unshare(CLONE_NEWUSER); }), EPERM);
+  EXPECT_EQ(errno_of([] { return ::clone([](void*) { return 0; }, g_stack.end(), CLONE_NEWUSER, nullptr); }), EPERM);
+  EXPECT_EQ(confined([] {
+              std::thread([] {}).join();
+              return 0;
+            }),
+            0);
 }
 
 }  // namespace

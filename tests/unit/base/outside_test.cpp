@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A confined process gets its outputs named and code opened. Children try it, because confinement cannot be undone.
-#include "base/outside.hpp"
+#include "base/confinement/outside.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.hpp"
+#include "base/confinement/confine.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A child process that stays outside the confinement of this one (base/confine.hpp). It does for it what its rules
-// forbid: it gives prepared outputs their names, removes unfinished ones, and opens files of code that a trace names.
+// A child process that stays outside the confinement of this one (base/confinement/confine.hpp). It does for it what
+// its rules forbid: it gives prepared outputs their names, removes unfinished ones, and opens files of code that a
+// trace names.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,7 @@ struct PreparedOutput {
     file,
     folder,
     scratch,  // a folder for temporary files; never gets its name
-    made,     // a folder that has its name already; removed if nothing is written into it
+    open,     // a folder that has its name already; a new one is removed if nothing is written into it
   };
 
   Kind kind = Kind::file;
@@ -46,13 +47,13 @@ std::string scratch_folder();
 // Starts the child, which ends with this process and removes what is unfinished then. Call it once, before threads are
 // started. Throws Error.
 void start_outside();
-// The child gives the output its name. `keep_old`: the replaced file stays as PATH.old. Throws Error.
-void name_outside(const PreparedOutput& output, bool keep_old);
+// The child gives the output its name. Throws Error.
+void name_outside(const PreparedOutput& output);
 void remove_outside(const PreparedOutput& output);
-// open_code_file() (base/code_file.hpp), by the child if it runs.
-FileDescriptor open_code(const std::string& path);
+// open_code_file() (base/confinement/code_file.hpp), by the child if it runs.
+FileDescriptor open_code(const std::string& path, const std::string& root = "");
 bool outside_runs();
-// Ends the child and waits for it. A signal handler may call it.
+// Ends the child and waits for it, at most two seconds. A signal handler may call it.
 void end_outside();
 
 }  // namespace kmt

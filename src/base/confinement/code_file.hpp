@@ -12,11 +12,8 @@ namespace kmt {
 // True for /tmp/perf-PID.map, see trace/code/made_code.hpp.
 bool is_made_code_map(std::string_view path);
 
-// For openat2(2) and its like: the flags, and the check of what was opened. Empty: it is no regular file.
-extern const int kOpenCode;
-FileDescriptor only_regular(int fd);
-
-// An ELF file, or a map of made code that is no link. Empty: the path names no such file.
-FileDescriptor open_code_file(const std::string& path);
+// A program, library or object file (ELF), or a map of made code under one name only. `root`: whatever the path and the
+// links in it say, it does not leave this folder; empty: it may lead anywhere. Empty: the path names no such file.
+FileDescriptor open_code_file(const std::string& path, const std::string& root);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/outside.hpp"
+#include "base/confinement/outside.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <mutex>
 #include <string_view>
@@ -18,11 +19,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/code_file.hpp"
+#include "base/confinement/code_file.hpp"
 #include "base/error.hpp"
 #include "base/folder.hpp"
 #include "base/new_file.hpp"
 #include "base/new_folder.hpp"
+#include "base/sudo_user.hpp"
 
 namespace kmt {
 
@@ -32,13 +34,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRequestBytes = 8192;
 
-// A request is the kind, then an index of the outputs or a path.
-enum class Asked : char { name = 'n', name_and_keep_old = 'k', remove = 'r', open_code = 'o' };
-
-struct Reply {
-  int step = 0;  // of NamingStep
-  int error = 0;
-};
+// A request is the kind, then an index of the outputs, or a folder, NUL and a path in it. The reply is an errno, 0 for
+// success.
+enum class Asked : char { name = 'n', remove = 'r', open_code = 'o' };
+using Reply = int;
 
 std::vector<PreparedOutput> g_outputs;
 std::atomic<int> g_socket = -1;
@@ -50,10 +49,10 @@ void remove_unfinished(const PreparedOutput& output) {
   std::error_code code;
   switch (output.kind) {
     case PreparedOutput::Kind::file: ::unlink(output.unfinished.c_str()); break;
-    case PreparedOutput::Kind::made: ::rmdir(output.unfinished.c_str()); break;
+    case PreparedOutput::Kind::open: ::rmdir(output.unfinished.c_str()); break;
     case PreparedOutput::Kind::folder:
     case PreparedOutput::Kind::scratch:
-      for (int attempts = 0; attempts < 3 && fs::exists(output.unfinished); ++attempts)
+      for (int attempts = 0; attempts < 3 && fs::exists(output.unfinished, code); ++attempts)
         fs::remove_all(output.unfinished, code);
       break;
   }
@@ -81,28 +80,37 @@ void send_reply(int socket, const Reply& reply, int fd) {
   if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // ends the wait for it
 }
 
+Reply name(const PreparedOutput& output) {
+  if (output.kind == PreparedOutput::Kind::folder) give_tree_to_sudo_user(output.unfinished);
+  return give_name(output.unfinished, output.path, false) == NamingStep::none ? 0 : errno;
+}
+
 void answer(int socket, std::string_view request) {
   const Asked asked{request.front()};
   const std::string rest(request.substr(1));
   if (asked == Asked::open_code) {
-    const FileDescriptor file = open_code_file(rest);
-    return send_reply(socket, {0, file ? 0 : ENOENT}, file.get());
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    const FileDescriptor file = open_code_file(rest.substr(std::min(end + 1, rest.size())), rest.substr(0, end));
+    return send_reply(socket, file ? 0 : ENOENT, file.get());
   }
+  // The reader may have been taken over: it gets nothing named twice, and no scratch folder.
   const std::size_t index = std::strtoul(rest.c_str(), nullptr, 10);
-  if (index >= g_outputs.size()) return send_reply(socket, {0, EINVAL}, -1);
+  if (index >= g_outputs.size() || g_outputs[index].unfinished.empty()) return send_reply(socket, EINVAL, -1);
   PreparedOutput& output = g_outputs[index];
-  Reply reply;
-  if (asked == Asked::remove) {
+  Reply reply = 0;
+  if (asked == Asked::remove)
     remove_unfinished(output);
-  } else {
-    reply.step = static_cast<int>(give_name(output.unfinished, output.path, asked == Asked::name_and_keep_old));
-    reply.error = reply.step == 0 ? 0 : errno;
-  }
-  if (reply.error == 0) output.unfinished.clear();
+  else if (asked != Asked::name ||
+           (output.kind != PreparedOutput::Kind::file && output.kind != PreparedOutput::Kind::folder))
+    reply = EINVAL;
+  else
+    reply = name(output);
+  if (reply == 0) output.unfinished.clear();
   send_reply(socket, reply, -1);
 }
 
-[[noreturn]] void serve(int socket) {
+// Whatever is thrown ends the child: it must not run on as its parent.
+[[noreturn]] void serve(int socket) noexcept {
   ::prctl(PR_SET_NAME, "kmemtrace-files");
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   ::dup2(socket, 0);
@@ -117,12 +125,15 @@ void answer(int socket, std::string_view request) {
     if (bytes <= 0) break;
     answer(0, {request, static_cast<std::size_t>(bytes)});
   }
-  std::ranges::for_each(g_outputs, remove_unfinished);
+  for (const PreparedOutput& output : g_outputs) {
+    if (output.kind == PreparedOutput::Kind::open) give_files_to_sudo_user(output.path);
+    remove_unfinished(output);
+  }
   ::_exit(0);
 }
 
 struct Answer {
-  Reply reply;
+  Reply reply = 0;
   FileDescriptor file;
 };
 
@@ -134,7 +145,7 @@ Answer ask(Asked asked, const std::string& rest) {
     bytes = ::send(g_socket, request.data(), request.size(), MSG_NOSIGNAL);
   } while (bytes < 0 && errno == EINTR);
   Answer answer;
-  if (bytes < 0) return {{1, errno}, {}};
+  if (bytes < 0) return {errno, {}};
   iovec part{&answer.reply, sizeof answer.reply};
   int fd = -1;
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
@@ -146,7 +157,7 @@ Answer ask(Asked asked, const std::string& rest) {
   do {
     bytes = ::recvmsg(g_socket, &message, MSG_CMSG_CLOEXEC);
   } while (bytes < 0 && errno == EINTR);
-  if (bytes != sizeof answer.reply) return {{1, bytes < 0 ? errno : EPIPE}, {}};
+  if (bytes != sizeof answer.reply) return {bytes < 0 ? errno : EPIPE, {}};
   if (const cmsghdr* const head = CMSG_FIRSTHDR(&message); head != nullptr && head->cmsg_type == SCM_RIGHTS) {
     std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
     answer.file = FileDescriptor(fd);
@@ -188,9 +199,10 @@ void prepare_folder(const std::string& path) {
 
 void prepare_open_folder(const std::string& path) {
   std::error_code code;
-  if (fs::is_directory(path, code)) return;
-  make_folder(path);
-  add(PreparedOutput::Kind::made, path).unfinished = fs::absolute(path);
+  const bool is_there = fs::is_directory(path, code);
+  if (!is_there) make_folder(path);
+  PreparedOutput& output = add(PreparedOutput::Kind::open, fs::absolute(path));
+  if (!is_there) output.unfinished = output.path;
 }
 
 void prepare_scratch(const std::string& path) {
@@ -225,26 +237,30 @@ void start_outside() {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) throw system_error("Cannot start the process that names the outputs", "");
-  if (child == 0) serve(others.get());
+  if (child == 0) {
+    mine.reset();  // else it would wait for itself if it cannot close what it inherits
+    serve(others.get());
+  }
   g_parent = parent;
   g_child = child;
   g_socket = mine.release();
   if (g_outputs.empty()) std::atexit(end_outside);
 }
 
-void name_outside(const PreparedOutput& output, bool keep_old) {
-  const Reply reply = ask(keep_old ? Asked::name_and_keep_old : Asked::name, index_of(output)).reply;
-  if (reply.error == 0) return;
-  errno = reply.error;
-  throw naming_error(static_cast<NamingStep>(reply.step), output.path);
+void name_outside(const PreparedOutput& output) {
+  const Reply reply = ask(Asked::name, index_of(output)).reply;
+  if (reply == 0) return;
+  errno = reply;
+  throw naming_error(NamingStep::renaming, output.path);
 }
 
 void remove_outside(const PreparedOutput& output) { (void)ask(Asked::remove, index_of(output)); }
 
-FileDescriptor open_code(const std::string& path) {
-  if (!outside_runs()) return open_code_file(path);
-  if (path.size() >= kMostRequestBytes) return {};
-  return std::move(ask(Asked::open_code, path).file);
+FileDescriptor open_code(const std::string& path, const std::string& root) {
+  if (!outside_runs()) return open_code_file(path, root);
+  const std::string place = root + '\0' + path;
+  if (place.size() >= kMostRequestBytes) return {};
+  return std::move(ask(Asked::open_code, place).file);
 }
 
 bool outside_runs() { return g_socket >= 0 && g_parent == ::getpid(); }
@@ -255,8 +271,10 @@ void end_outside() {
   if (socket < 0) return;
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
-  while (::waitpid(g_child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  // It may be opening a file of a server that does not answer.
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 5'000'000};
+  for (int attempts = 0; attempts < 400 && ::waitpid(g_child, nullptr, WNOHANG) == 0; ++attempts)
+    ::nanosleep(&kPause, nullptr);
 }
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/privileges.hpp"
+#include "base/confinement/privileges.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/confine.hpp"
+#include "base/confinement/confine.hpp"
 
 #include <array>
 #include <cerrno>
@@ -9,8 +9,12 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -62,11 +66,14 @@ void allow(int ruleset, const std::string& path, std::uint64_t rights) {
     throw system_error("Cannot confine this process to", path);
 }
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
 // LeakSanitizer looks for leaks by ptrace(2).
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kTracesItself = true;
+#elif defined(__has_feature)
 constexpr bool kTracesItself = __has_feature(address_sanitizer);
+#else
+constexpr bool kTracesItself = false;
+#endif
 
 // Landlock leaves these alone. Reading a trace needs none of them.
 constexpr auto kForbidden = std::to_array<unsigned>({
@@ -77,6 +84,15 @@ constexpr auto kForbidden = std::to_array<unsigned>({
     SYS_utime,
     SYS_utimes,
     SYS_futimesat,
+#endif
+#ifdef SYS_chown32
+    SYS_chown32,
+    SYS_fchown32,
+    SYS_lchown32,
+    SYS_truncate64,
+#endif
+#ifdef SYS_utimensat_time64
+    SYS_utimensat_time64,
 #endif
     SYS_fchmod,
     SYS_fchown,
@@ -93,6 +109,16 @@ constexpr auto kForbidden = std::to_array<unsigned>({
     SYS_fremovexattr,
     463 /* setxattrat */,
     466 /* removexattrat */,
+    469 /* file_setattr */,
+    SYS_execve,  // Landlock lets files without a folder pass, such as those of memfd_create(2)
+    SYS_execveat,
+    SYS_openat2,  // its flags are in memory, out of a filter's reach
+    SYS_kill,
+    SYS_tkill,
+    SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo,
+    SYS_pidfd_send_signal,
+    SYS_pidfd_open,
     SYS_open_by_handle_at,
     SYS_mount,
     SYS_umount2,
@@ -135,22 +161,56 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_S390X;
 constexpr unsigned kArchitecture = 0;  // not known: there is no filter
 #endif
 
-// Refuses the call if its first argument is `value`, else goes on with the next instruction.
-void refuse_with(std::vector<sock_filter>& program, unsigned number, unsigned value) {
+// The low 32 bits of an argument of a call.
+struct Argument {
+  unsigned index;
+  unsigned mask = ~0u;
+  unsigned value;
+};
+
+// Refuses the call if the argument has this value in the bits of the mask, else goes on with the next instruction.
+void refuse(std::vector<sock_filter>& program, unsigned number, const Argument& argument) {
   constexpr std::size_t kLowWord = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(std::uint32_t) : 0;
+  const std::size_t place = offsetof(seccomp_data, args) + argument.index * sizeof(std::uint64_t) + kLowWord;
   const sock_filter test[] = {
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + kLowWord),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(place)),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, argument.mask),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argument.value, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, kRefuse),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
   };
   program.insert(program.end(), std::begin(test), std::end(test));
 }
 
-void refuse(std::vector<sock_filter>& program, unsigned number) {
+void refuse(std::vector<sock_filter>& program, unsigned number, unsigned result = kRefuse) {
   program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
-  program.push_back(BPF_STMT(BPF_RET | BPF_K, kRefuse));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, result));
+}
+
+// Calls that are needed, but not with every argument.
+void forbid_arguments(std::vector<sock_filter>& program) {
+  // Before Linux 6.2, Landlock takes this for reading, but it empties the file.
+  constexpr unsigned kOnlyEmpty = O_TRUNC | O_RDONLY, kOpenBits = O_TRUNC | O_ACCMODE;
+#ifdef SYS_open
+  refuse(program, SYS_open, {.index = 1, .mask = kOpenBits, .value = kOnlyEmpty});
+#endif
+  refuse(program, SYS_openat, {.index = 2, .mask = kOpenBits, .value = kOnlyEmpty});
+  // In a new user namespace it would have all capabilities. glibc uses clone(2) if there is no clone3(2), whose flags
+  // are in memory.
+#ifdef __s390x__
+  constexpr unsigned kCloneFlags = 1;
+#else
+  constexpr unsigned kCloneFlags = 0;
+#endif
+  refuse(program, SYS_clone, {.index = kCloneFlags, .mask = CLONE_NEWUSER, .value = CLONE_NEWUSER});
+  refuse(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+  // Typing commands into the user's terminal, and attributes that need no writable descriptor.
+  for (const unsigned long request :
+       {static_cast<unsigned long>(TIOCSTI), static_cast<unsigned long>(TIOCLINUX),
+        static_cast<unsigned long>(TIOCSETD), static_cast<unsigned long>(FS_IOC_SETFLAGS),
+        static_cast<unsigned long>(FS_IOC_FSSETXATTR), static_cast<unsigned long>(FS_IOC_ENABLE_VERITY)})
+    refuse(program, SYS_ioctl, {.index = 1, .value = static_cast<unsigned>(request)});
 }
 
 void forbid_calls(Network network) {
@@ -165,22 +225,22 @@ void forbid_calls(Network network) {
       BPF_STMT(BPF_RET | BPF_K, kRefuse),
   };
   for (const unsigned number : kForbidden) refuse(program, number);
+  forbid_arguments(program);
   if (!kTracesItself) refuse(program, SYS_ptrace);
   // A service with a socket in the file system may do what this process may not.
   if (network == Network::none)
     refuse(program, SYS_socket);
   else
-    refuse_with(program, SYS_socket, AF_UNIX);
+    refuse(program, SYS_socket, {.index = 0, .value = AF_UNIX});
 #ifdef SYS_socketcall
   // The same by its old way; its other arguments are in memory, out of a filter's reach.
   constexpr unsigned kSocket = 1;  // SYS_SOCKET of linux/net.h
-  if (network == Network::none) refuse_with(program, SYS_socketcall, kSocket);
+  if (network == Network::none) refuse(program, SYS_socketcall, {.index = 0, .value = kSocket});
 #endif
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  // EINVAL: a kernel without filters.
-  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0 && errno != EINVAL)
-    throw system_error("Cannot confine this process", "");
+  if (::prctl(PR_GET_SECCOMP) < 0 && errno == EINVAL) return;  // the kernel has no filters
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) throw system_error("Cannot confine this process", "");
 }
 
 // False: the kernel has no Landlock.
