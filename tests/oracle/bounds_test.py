@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file or folder of 1 MiB costs at most 2 s of processor time and 256 MiB of memory, whatever it claims."""
+"""A file or folder of 1 MiB costs at most 2 s of processor time and 256 MiB of memory, whatever it claims; a series of
+snapshots up to 10 s."""
 import json
 import os
 import resource

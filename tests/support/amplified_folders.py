@@ -82,7 +82,8 @@ TRACES = {
     'ctf_cpus': ctf_packets(2000, 2, 1000),
     'ctf_events': ctf_events(8000, 1),
     'ctf_fields': ctf_events(1, 25000),
-    'ctf_most_fields': ctf_events(20, 2000),
+    'ctf_most_fields': ctf_events(16, 2000),
+    'ctf_too_many_fields': ctf_events(40, 1000),
     'ctf_nested': ctf_nested(40000),
 }
 COPIES = {

@@ -2,8 +2,10 @@
 #include "formats/ctf/metadata_checks.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,7 @@ std::optional<ByteOrder> order_of(Bytes file) {
 Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
   return Error(fmt::format("The trace's metadata is cut off: of a packet's {} bytes {} are there", needed, there))
       .at({{}, {}, packet})
-      .hint("Without all of it nobody knows what the events are: copy the trace again");
+      .hint("Without all of it the events cannot be decoded: copy the trace again");
 }
 
 // Counts members between braces, in texts that follow each other (CTF 1.8.3, appendix C: as in the C language).
@@ -41,9 +43,15 @@ class MemberCount {
   }
 
  private:
-  enum class In : std::uint8_t { code, text, comment, line_comment };
+  enum class In : std::uint8_t { code, text, character, comment, line_comment };
   // Events of Linux and of lttng-modules have fewer than 100, their enumerations fewer than 1,000.
   static constexpr std::size_t kMost = 2048;
+  // All events of lttng-modules 2.13 have some 12,000. Each takes up to 7 KiB of memory.
+  static constexpr std::size_t kMostOfAll = 32768;
+  struct Brace {
+    std::size_t members;  // so far
+    bool of_a_number;     // or of a string: its members are only attributes
+  };
 
   // False in strings and comments.
   bool is_code(char c) {
@@ -51,12 +59,14 @@ class MemberCount {
     switch (in_) {
       case In::code:
         if (c == '"') in_ = In::text;
-        if (before == '/' && c == '*') in_ = In::comment;
+        if (c == '\'') in_ = In::character;
+        if (before == '/' && c == '*') in_ = In::comment, last_ = 0;
         if (before == '/' && c == '/') in_ = In::line_comment;
         return in_ == In::code;
       case In::text:
+      case In::character:
         if (before == '\\' && c == '\\') last_ = 0;
-        if (c == '"' && before != '\\') in_ = In::code;
+        if (c == (in_ == In::text ? '"' : '\'') && before != '\\') in_ = In::code;
         return false;
       case In::comment:
         if (before == '*' && c == '/') in_ = In::code, last_ = 0;
@@ -69,16 +79,35 @@ class MemberCount {
   }
 
   void take(char c, std::uint64_t offset) {
-    if (c == '{') members_.push_back(0);
-    if (c == '}' && !members_.empty()) members_.pop_back();
-    if ((c == ';' || c == ',') && !members_.empty() && ++members_.back() > kMost)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      if (!in_word_) word_.clear();
+      in_word_ = true;
+      word_ += c;
+      return;
+    }
+    in_word_ = false;
+    if (c == '{') braces_.push_back({0, word_ == "integer" || word_ == "floating_point" || word_ == "string"});
+    if (braces_.empty()) return;
+    if (c == '}') braces_.pop_back();
+    if ((c == ';' || c == ',') && !braces_.empty()) add_member(braces_.back(), offset);
+  }
+
+  void add_member(Brace& brace, std::uint64_t offset) {
+    all_ += brace.of_a_number ? 0 : 1;
+    if (++brace.members > kMost)
       throw Error(fmt::format("The trace's metadata has a structure of more than {} members", kMost))
+          .at({{}, {}, offset});
+    if (all_ > kMostOfAll)
+      throw Error(fmt::format("The trace's metadata has structures of more than {} members in all", kMostOfAll))
           .at({{}, {}, offset});
   }
 
   In in_ = In::code;
   char last_ = 0;
-  std::vector<std::size_t> members_;  // so far, of each open brace
+  bool in_word_ = false;
+  std::string word_;           // the last one
+  std::vector<Brace> braces_;  // that are open
+  std::size_t all_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks of a CTF trace's metadata for what libbabeltrace2 cannot take.
+// Refuses metadata of a CTF trace that libbabeltrace2 cannot read in bounded time.
 #pragma once
 
 #include <cstdint>

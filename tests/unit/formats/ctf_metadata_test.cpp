@@ -35,12 +35,19 @@ TEST(CtfMetadata, HasNoMoreMembersThanAReaderCanCompare) {
 
 TEST(CtfMetadata, MayDeclareAnyNumberOfTypes) { EXPECT_FALSE(is_refused(repeated("event { id = 1; };", 3 * kMost))); }
 
+TEST(CtfMetadata, HasNoMoreMembersInAllThanMemoryAllows) {
+  const std::string structure = "struct { " + repeated("integer { size = 8; align = 8; } := a;", 1000) + "};";
+  EXPECT_FALSE(is_refused(repeated(structure, 32)));
+  EXPECT_TRUE(is_refused(repeated(structure, 33)));
+}
+
 TEST(CtfMetadata, CountsWhatIsNoTextAndNoComment) {
   const std::string begin = "struct { " + repeated("int a;", kMost);
   for (const char* const nothing :
-       {"/* ; } { */", "// } ; {\n", "\"; } {\"", "\"\\\"; } \"", "\"\\\\\"", "/*/ ; */", "/ * /"})
+       {"/* ; } { */", "// } ; {\n", "\"; } {\"", "\"\\\"; } \"", "\"\\\\\"", "/*/ ; */", "'\"'", "'\\''", "/ * /"})
     EXPECT_FALSE(is_refused(begin + nothing + "}")) << nothing;
-  for (const char* const before : {"/* } */", "// }\n", "\"}\"", "\"\\\"}\"", "\"\\\\\"", "/**/", "/***/"})
+  for (const char* const before :
+       {"/* } */", "// }\n", "\"}\"", "\"\\\"}\"", "\"\\\\\"", "/**/", "/***/", "/*/ \" */", "'\"'", "'\\''", "'\\\\'"})
     EXPECT_TRUE(is_refused(begin + before + "int b; }")) << before;
 }
 
