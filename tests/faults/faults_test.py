@@ -7,6 +7,7 @@ with the options that repeat it. The end is a table of injected faults by comman
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
 import filecmp
 import json
@@ -275,7 +276,8 @@ class Run:
         if left:
             self.wrong.append(f'processes are left: {left}')
             for pid in left:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         removed = self.fault.call in REMOVING
         instances = wait_until_empty(lambda: instances_of(self.pids))
         for name in instances:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kills recorders at random times. Nothing is left but files, and each is readable up to its last block."""
 import argparse
+import collections
+import contextlib
 import os
 import random
 import re
@@ -27,9 +29,13 @@ COMMANDS = {
     'record-rotate': ('record', '--rotate', '100ms', '-o', 'out.kmt', '-d', '20s'),
     'record-stacks': ('record', '--stacks=both', '-o', 'out.kmt', '-d', '20s'),
     'graph': ('graph', 'vfs_read', '-a', '-o', 'out.kmt', '-d', '20s'),
+    'snapshots': ('snapshot', '--every', '100ms', '--for', '20s', '-o', 'out.kmt'),
     'profile': ('profile', '-o', 'out.kmt', '-d', '20s'),
     'profile-continuous': ('profile', '--continuous', 'out', '--every', '1s', '--format', 'kmt'),
 }
+ENOUGH = 10  # rounds of each command: then one of them leaves a file
+READERS = {'profile': ('profile', '--show'), 'profile-continuous': ('profile', '--show'),
+           'snapshots': ('snapshot', '--json')}
 MARK = 'KMEMTRACE_KILL_TEST'
 # The end of the file may be missing.
 DAMAGES = {'damaged_section', 'damaged_block', 'damaged_page', 'bad_event_format', 'torn_record', 'damaged_stream'}
@@ -48,9 +54,9 @@ def processes_with(mark):
 
 
 def kill(name, seconds, folder):
-    """A round: what is wrong after it."""
-    mark, wrong = uuid.uuid4().hex, []
-    reader = ('profile', '--show') if name.startswith('profile') else ('check', '--json')
+    """A round: what is wrong after it, and how many files it left."""
+    mark, wrong, readable = uuid.uuid4().hex, [], 0
+    reader = READERS.get(name, ('check', '--json'))
     os.mkdir(os.path.join(folder, 'out'))  # for --continuous
     process = subprocess.Popen([PROGRAM, *COMMANDS[name]], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env={**os.environ, MARK: mark, 'TMPDIR': folder})
@@ -63,7 +69,8 @@ def kill(name, seconds, folder):
     if left := wait_until_empty(lambda: processes_with(mark), 10):
         wrong.append(f'processes are left: {left}')
         for pid in left:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
     if left := wait_until_empty(lambda: instances_of({process.pid}), 10):
         wrong.append(f'instances are left: {left}')
         for instance in left:
@@ -75,15 +82,17 @@ def kill(name, seconds, folder):
                 wrong.append(f'a file is left: {file}')
             elif problem := problem_of(path, reader, DAMAGES):
                 wrong.append(f'{file}: {problem}')
-    return wrong
+            else:
+                readable += 1
+    return wrong, readable
 
 
 def usable(name):
     """False if this kernel cannot record that way."""
+    if name == 'profile-continuous':
+        return usable('profile')
     with tempfile.TemporaryDirectory() as folder:
         command = [word if word != '20s' else '100ms' for word in COMMANDS[name]]
-        if name == 'profile-continuous':
-            return True  # as profile
         done = subprocess.run([PROGRAM, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         if done.returncode not in (0, 3):
             raise AssertionError(f'{name}: {done.stderr.decode(errors="replace")}')
@@ -102,17 +111,24 @@ def main():
     names = [name for name in COMMANDS if options.command in (None, name)]
     names = [name for name in names if usable(name) or print(f'{name}: not possible on this kernel')]
     print(f'seed {options.seed}')
-    chance, failures = random.Random(options.seed), 0
+    chance, failures, readable = random.Random(options.seed), 0, collections.Counter()
     for number in range(options.rounds):
         name, seconds = names[number % len(names)], chance.uniform(0, MOST_SECONDS)
         folder = tempfile.mkdtemp(prefix='kmemtrace-kill-')
         try:
-            for wrong in kill(name, seconds, folder):
+            wrong, files = kill(name, seconds, folder)
+            readable[name] += files
+            for line in wrong:
                 failures += 1
-                print(f'round {number}, {name}, killed after {seconds:.3f} s: {wrong}', flush=True)
+                print(f'round {number}, {name}, killed after {seconds:.3f} s: {line}', flush=True)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    print(f'{options.rounds} rounds, {failures} problems')
+    print(f'{options.rounds} rounds, {failures} problems; readable files: {dict(readable)}')
+    # A profile is written at its end only.
+    without = [name for name in names if not readable[name] and name != 'profile']
+    if options.rounds >= ENOUGH * len(names) and without:
+        print(f'no round of these left a file: {without}')
+        failures += 1
     return int(failures > 0)
 
 

@@ -150,8 +150,10 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
     got = ::read(go.write_end.get(), &held, sizeof held);
   } while (got < 0 && errno == EINTR);
   if (got != sizeof held || held.pid < 0) {
+    const int error = got < 0 ? errno : held.error;
+    go.write_end.reset();  // a child that waits for it ends
     end_starter();
-    errno = held.error;
+    errno = error;
     throw system_error("Cannot start a process", arguments_.front());
   }
   pid_ = held.pid;
@@ -180,8 +182,12 @@ void HeldCommand::let_stop() const {
 }
 
 void HeldCommand::release() {
+  // The recording has begun: a moment without memory is no reason to give it up.
+  constexpr int kAttempts = 3;
+  ssize_t sent = 0;
+  for (int attempt = 0; attempt < kAttempts && sent != 1; ++attempt) sent = ::send(go_.get(), "g", 1, MSG_NOSIGNAL);
   // poll() finds a command that a signal ended before it began.
-  if (::send(go_.get(), "g", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET)
+  if (sent != 1 && errno != EPIPE && errno != ECONNRESET)
     throw system_error("Cannot start the command", arguments_.front());
   go_.reset();
   int number = 0;
