@@ -100,7 +100,8 @@ void repair(const RepairArguments& options) {
   try {
     const kmt_format::Repair plan = kmt_format::plan_repair(file);
     if (!plan.readable)
-      throw Error("The description of the machine is damaged, and the events are unreadable without it")
+      throw Error(plan.has_trace ? "The description of the machine is damaged, and the events are unreadable without it"
+                                 : "All full snapshots are damaged, and the others are unreadable without them")
           .hint("The file is unchanged; another copy of it may be intact");
     if (!in_place) {
       kmt_format::write_repaired(options.output, file, plan);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/confinement/outside.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -99,6 +100,9 @@ void take_series(const SnapshotArguments& options) {
 
   KernelDescription kernel = describe_running_kernel();
   kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
+  // Even if this process is killed, nothing unfinished is left.
+  prepare_file(options.output);
+  start_outside();
   kmt_format::SnapshotWriter file(options.output, kernel);
   const InterruptGuard guard;
   const Clock::time_point start = Clock::now();

@@ -45,7 +45,12 @@ bool is_speedscope(const Existing& file) { return has(file, "speedscope.app/file
 bool is_firefox(const Existing& file) { return has(file, "\"preprocessedProfileVersion\""); }
 bool is_chrome(const Existing& file) { return has(file, "\"traceEvents\""); }
 bool is_dat(const Existing& file) { return tracedat::is_trace_dat(file.whole); }
-bool is_any_kmt(const Existing& file) { return kmt_format::is_kmt(file.whole); }
+// One without a readable chunk may have been a trace.
+bool is_kmt_trace(const Existing& file) {
+  const kmt_format::Content content = kmt_format::content_of(file.whole);
+  return kmt_format::is_kmt(file.whole) &&
+         (content == kmt_format::Content::trace || content == kmt_format::Content::unknown);
+}
 bool is_kmt_of_snapshots(const Existing& file) {
   return kmt_format::content_of(file.whole) == kmt_format::Content::snapshots;
 }
@@ -88,7 +93,7 @@ struct OutputKind {
 };
 
 constexpr std::array<OutputKind, 16> kKinds{{
-    {"kmt", "a .kmt file", is_any_kmt},
+    {"kmt", "a .kmt file of a trace", is_kmt_trace},
     {"snapshot", "a .kmt file of snapshots", is_kmt_of_snapshots},
     {"profile", "a .kmt file of a profile", is_kmt_profile},
     {"dat", "a trace.dat", is_dat},
@@ -111,6 +116,17 @@ std::string text_of(const Option* option) {
   return text ? **text : "";
 }
 
+// The kind of the output of `convert` and `repair`, which is that of the input.
+std::string kmt_kind_of(const std::string& input) {
+  std::error_code code;
+  if (!fs::is_regular_file(input, code)) return "kmt";
+  switch (kmt_format::content_of(MappedFile(input).bytes())) {
+    case kmt_format::Content::snapshots: return "snapshot";
+    case kmt_format::Content::profile: return "profile";
+    default: return "kmt";
+  }
+}
+
 std::string kind_name(const Command& command, const Option& output, const std::string& path) {
   if (output.has_name("--html")) return "html";
   if (command.name == "export") return text_of(command.find("--to"));
@@ -119,6 +135,8 @@ std::string kind_name(const Command& command, const Option& output, const std::s
     if (path.ends_with(end)) return kind;
   if (command.name == "investigate") return "";  // a folder
   if (command.name == "profile") return command.name;
+  if (command.name == "convert") return kmt_kind_of(text_of(command.find("INPUT")));
+  if (command.name == "repair") return kmt_kind_of(text_of(command.find("FILE")));
   return "kmt";
 }
 
@@ -145,7 +163,11 @@ void refuse_other_kind(const Command& command, const Option& output) {
   const auto* const kind = std::ranges::find(kKinds, name, &OutputKind::name);
   if (kind == kKinds.end()) return;
   std::optional<Error> error = refusal(path, *kind);
-  if (!error && records(command) && fs::exists(path)) error = refusal(path + ".old", *kind);
+  std::error_code code;
+  if (!error && records(command) && fs::exists(path, code)) {
+    error = refusal(path + ".old", *kind);
+    if (error) error->context("Looking for a place to keep the earlier output");
+  }
   if (error) throw *std::move(error);
 }
 

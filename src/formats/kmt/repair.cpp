@@ -58,7 +58,7 @@ class Planner {
   Repair plan() {
     walk();
     if (kept_bytes_ == kFileHeaderBytes) throw Error("Nothing in the file is intact");
-    repair_.readable = !description_.kernel.header_page.empty() || (repair_.snapshots > 0 && !has_trace_part_);
+    repair_.readable = !description_.kernel.header_page.empty() || (repair_.snapshots > 0 && !repair_.has_trace);
     repair_.lacked_index = !index_;
     repair_.needed = !is_whole();
     if (repair_.lacked_index || !repair_.left_out.empty()) append_note();
@@ -91,10 +91,13 @@ class Planner {
       index_ = chunk;
       return;
     }
+    if (chunk.type == kState) full_snapshot_ = chunk.stream;
+    if (chunk.type == kStatePatch && full_snapshot_ != chunk.stream)
+      return leave_out(range, "a snapshot that is unreadable without a damaged one");
     new_index_.add(kept_bytes_, chunk.type, chunk.stream);
     keep(range);
     repair_.snapshots += chunk.type == kState || chunk.type == kStatePatch ? 1 : 0;
-    has_trace_part_ = has_trace_part_ || is_trace_part(chunk.type);
+    repair_.has_trace = repair_.has_trace || is_trace_part(chunk.type);
     if (chunk.type != kEvents) return;
     const BlockSpan span = span_of(chunk, description_.kernel.byte_order);
     new_index_.add_events(span.events, span.first_ticks, span.last_ticks);
@@ -143,7 +146,7 @@ class Planner {
   Bytes file_;
   std::uint64_t end_;  // of the chunks
   TraceDescription description_;
-  bool has_trace_part_ = false;
+  std::optional<std::uint16_t> full_snapshot_;  // the last kept one, which patches name
   std::map<std::uint16_t, Repair::Stream> streams_;
   Repair repair_;
   std::optional<Chunk> index_;  // the last chunk, if it is an index

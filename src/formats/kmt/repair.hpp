@@ -32,6 +32,7 @@ struct Repair {
 
   bool needed = false;
   bool readable = false;          // snapshots, or the machine's description is intact, which readers of events need
+  bool has_trace = false;         // it is no file of snapshots
   bool lacked_index = false;      // the file was truncated: its last blocks may be missing
   std::vector<LeftOut> left_out;  // in the order of the file
   std::uint64_t snapshots = 0;    // that are kept

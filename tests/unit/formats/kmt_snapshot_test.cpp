@@ -92,6 +92,7 @@ TEST(KmtSnapshots, DamageOfAByteCostsNoMoreThanItsPart) {
     EXPECT_TRUE(plan.needed);
     const Seen again = see(repaired(file, plan));
     EXPECT_EQ(again.intact, seen.intact);
+    EXPECT_EQ(plan.snapshots, seen.intact);
     EXPECT_TRUE(again.is_whole || again.has_finding);
   }
 }
