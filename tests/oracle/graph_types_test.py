@@ -175,7 +175,7 @@ class GraphTypes(unittest.TestCase):
         result = graph(anonymous, '--args', '--ret', '--btf', self.btf)
         self.assertEqual([(None, None)] * len(CALLS),
                          [(call['arguments'], call['return_value']) for call in result['calls']])
-        self.assertIn('was taken out of the trace when it was made anonymous', run('graph', '--ret', anonymous).stdout)
+        self.assertIn('were removed when the trace was made anonymous', run('graph', '--ret', anonymous).stdout)
         done = run('graph', '--errors-only', anonymous)
         self.assertEqual(2, done.returncode)
         self.assertIn('made it anonymous', done.stderr)
