@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "base/error.hpp"
 #include "capture/features/kernel_symbols.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "snapshot/collect.hpp"
@@ -82,7 +83,12 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
     trace.outcome.write_error = output.failure();
   }
   progress.clear();
-  trace.written = output.finish(trace.outcome);
+  try {
+    trace.written = output.finish(trace.outcome);
+  } catch (Error& error) {
+    if (writes_trace_dat(options)) throw;
+    throw error.hint("Events that reached the file can be read; `kmemtrace repair` completes it");
+  }
   return trace;
 }
 

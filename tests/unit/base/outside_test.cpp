@@ -84,18 +84,6 @@ TEST_F(Outside, NamesACompleteFile) {
   EXPECT_EQ(read_file(path_), "new");
 }
 
-TEST_F(Outside, KeepsTheEarlierFile) {
-  write_new_file(path_, "earlier");
-  EXPECT_EQ(confined([&] {
-              NewFile file(path_, Replaced::kept);
-              file.write("new");
-              file.finish();
-            }),
-            0);
-  EXPECT_EQ(left("result result.old "), "result result.old ");
-  EXPECT_EQ(read_file(path_ + ".old"), "earlier");
-}
-
 TEST_F(Outside, RemovesWhatIsUnfinished) {
   write_new_file(path_, "earlier");
   EXPECT_EQ(confined([&] { NewFile(path_).write("new"); }), 0);

@@ -312,7 +312,7 @@ TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 9));
   const planted::Concluded conclusion = planted::concluded(judged(evidence, 120));
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell) << conclusion.words;
-  EXPECT_NE(conclusion.words.find("read less than 16 times"), std::string::npos) << conclusion.words;
+  EXPECT_NE(conclusion.words.find("read fewer than 16 times"), std::string::npos) << conclusion.words;
 }
 
 TEST(Conclusion, ComparesTwoCopiesWithWhatWasRecorded) {
@@ -332,7 +332,7 @@ TEST(Conclusion, ComparesTwoCopiesWithWhatWasRecorded) {
   ASSERT_TRUE(known.kernel_bytes_per_s.has_value());
   EXPECT_NEAR(*known.kernel_bytes_per_s, kRate, 1);
   evidence.trace = steadily(64, "pages of order 1");
-  EXPECT_EQ(words_of(first_cache(evidence).no_account.value()), "what was copied has no account of it");
+  EXPECT_EQ(words_of(first_cache(evidence).no_account.value()), "the copies have no account of it");
 }
 
 std::vector<std::string> next_of(bool by_root, bool all_permitted, bool saw_caches, bool finds) {

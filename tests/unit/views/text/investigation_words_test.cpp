@@ -109,11 +109,11 @@ TEST(InvestigationWords, SharesAddUpToNoMoreThanAll) {
   EXPECT_NE(first, std::string::npos) << text;
   EXPECT_NE(text.find("50%", first + 1), std::string::npos) << text;
   EXPECT_EQ(text.find("80%"), std::string::npos) << text;
-  EXPECT_EQ(text.find("Where findings took more"), std::string::npos) << text;
+  EXPECT_EQ(text.find("A line counts as fully explained"), std::string::npos) << text;
   state.explained_bytes_per_s = 3000;
   text = text_investigation(result, {});
   EXPECT_EQ(text.find("300%"), std::string::npos) << text;
-  EXPECT_NE(text.find("Where findings took more"), std::string::npos) << text;
+  EXPECT_NE(text.find("A line counts as fully explained"), std::string::npos) << text;
 }
 
 TEST(InvestigationWords, TellsWhichMachineAndWhen) {

@@ -139,7 +139,7 @@ TEST(TextReport, SaysWhichLossMayBeOfOtherTasks) {
   result.trace.lost_events = 7;
   result.trace.lost_per_cpu = {2};
   const std::string both = render(result, 1000);
-  EXPECT_TRUE(has(both, "all totals are too small by what was lost, but those of no known cpu may be of tasks"));
+  EXPECT_TRUE(has(both, "all totals are too small by what was lost; those without a known cpu may be of tasks"));
 }
 
 TEST(TextReport, SaysThatItIsIncomplete) {
