@@ -2,6 +2,7 @@
 #include "base/sudo_user.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include <fcntl.h>
@@ -42,7 +43,7 @@ void give_folder(const std::string& folder, User user, bool with_folders) {
     struct stat of_file {};
     if (!file || ::fstat(file.get(), &of_file) != 0 || of_file.st_uid != 0) continue;
     if (S_ISREG(of_file.st_mode) && of_file.st_nlink == 1) give(file.get(), user);
-    if (S_ISDIR(of_file.st_mode) && with_folders) give_folder(folder + "/" + name, user, true);
+    if (S_ISDIR(of_file.st_mode) && with_folders) give_folder(std::filesystem::path(folder) / name, user, true);
   }
   if (status.st_uid == 0) give(opened.get(), user);
 }
