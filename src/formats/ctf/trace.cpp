@@ -79,9 +79,12 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
     salvage_ = std::make_unique<Salvage>(folders_.traces, refusal, findings);
     graph_ = std::make_unique<Graph>(salvage_->traces());
   }
-  if (folders_.traces.size() > 1)
+  // kmemtrace's own traces list their streams.
+  const bool is_alone = folders_.traces.size() == 1;
+  if (!is_alone || !is_described)
     for (const std::size_t empty : graph_->empty_traces())
-      findings.add({Imperfection::missing_cpu, shown(folders_.traces[empty].front()) + " has no stream"});
+      findings.add({Imperfection::missing_cpu,
+                    (is_alone ? "the trace" : shown(folders_.traces[empty].front())) + " has no stream"});
   open_streams(findings);
 }
 
