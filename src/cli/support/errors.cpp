@@ -2,12 +2,12 @@
 #include "cli/support/errors.hpp"
 
 #include <csignal>
-#include <cstdio>
 #include <string_view>
 
 #include <unistd.h>
 
 #include "base/text.hpp"
+#include "cli/support/say.hpp"
 #include "formats/ctf/library_call.hpp"
 
 namespace kmt {
@@ -18,7 +18,7 @@ int print_error(const Error& error) {
   if (!place.empty()) text += "  at: " + printable(place) + "\n";
   for (const std::string& context : error.contexts()) text += "  while: " + printable(context) + "\n";
   if (!error.hint().empty()) text += "  hint: " + printable(error.hint()) + "\n";
-  std::fputs(text.c_str(), stderr);
+  say_text(text);
   return static_cast<int>(error.exit_code());
 }
 

@@ -2,17 +2,19 @@
 // Diagnostics on stderr.
 #pragma once
 
-#include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace kmt {
 
-// An unreadable stderr does not stop a recording: failures are ignored.
+// Tries a few times, since a message is most needed when calls fail. An unreadable stderr does not stop a recording.
+void say_text(std::string_view text);
+
 template <typename... Values>
 void say(fmt::format_string<Values...> format, Values&&... values) {
-  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
+  say_text(fmt::format(format, std::forward<Values>(values)...));
 }
 
 // Notes that /proc/kallsyms shows no addresses, and how to change that.
