@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Kernel code moved to where it lies in no machine in particular, so that its addresses tell functions, and no longer
+// Kernel code moved to where it is in no machine in particular, so that its addresses tell functions, and no longer
 // what KASLR hides: the kernel as a whole, modules as a whole.
 #pragma once
 

@@ -45,7 +45,7 @@ std::string each_line(std::string_view text, Change change) {
   return result;
 }
 
-// Lines with a name after so many numbers: "PID COMM", "TICKS TID NAME".
+// Lines with a name after this many numbers: "PID COMM", "TICKS TID NAME".
 std::string task_names(std::string_view text, int numbers, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     std::size_t name = 0;

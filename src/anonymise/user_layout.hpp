@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Code of programs moved to where it lies in no process: each file has a place of its own, the same in all of them.
+// Code of programs moved to where it is in no process: each file has a place of its own, the same in all of them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class UserLayout {
  public:
   explicit UserLayout(const UserMemory& memory);
 
-  // 0 stays; what lies in no file becomes 1.
+  // 0 stays; what is in no file becomes 1.
   std::uint64_t moved(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
 
   // The same code at its new place, in files with other names. Build-ids and symbols would identify them and are gone,

@@ -7,10 +7,10 @@
 namespace kmt {
 
 // Makes a folder, with those above it that are missing, for its owner alone, as open_file() (base/file.hpp) does with
-// files; under sudo they belong to the calling user. One that is there already stays as it is. Throws Error.
+// files; under sudo they belong to the calling user. An existing one stays as it is. Throws Error.
 void make_folder(const std::string& path);
 
-// As names_in() (base/file.hpp), but throws Error for a folder that is there and cannot be read, which is not empty.
+// As names_in() (base/file.hpp), but throws Error for an existing folder that cannot be read, which is not empty.
 std::vector<std::string> all_names_in(const std::string& path);
 
 // The paths of the regular files in the folder and those below it, sorted; links to folders are not followed. Throws

@@ -55,8 +55,8 @@ class NewFile {
 // Writes a whole file that way.
 void write_new_file(const std::string& path, std::string_view text);
 
-// remove_unfinished_files() will remove this file or empty folder. The name is borrowed until the returned place holds
-// null; there may be no place.
+// remove_unfinished_files() will remove this file or empty folder. `name` must stay valid until the caller stores null
+// in the returned slot. Null: no slot is free.
 std::atomic<const char*>* list_unfinished(const char* name);
 // Removes the unfinished files of this process. A signal handler may call it.
 void remove_unfinished_files();

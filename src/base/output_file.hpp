@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// A file to write, private where it is new: one that was there is emptied, a link goes away. Throws Error.
+// A file to write, private if it is new: an existing one is emptied, a link is removed. Throws Error.
 FileDescriptor make_file(const std::string& path);
 // Returns an unguessable name beside `path`, for a file that is renamed when it is complete. Create it with O_EXCL, or
 // mkdir(2).

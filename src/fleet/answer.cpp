@@ -20,7 +20,8 @@ constexpr std::size_t kMostShown = 200;
 // Nesting of an answer's objects and arrays: the answer is one level, and its data, a row and a cell of texts are
 // three.
 constexpr int kMostNested = 8;
-// Half a million groups. The worst ones take 96 bytes each, so all of them less than 1 GiB with an answer's texts.
+// Enough for half a million groups. A value takes at most 96 bytes, so all values and the answer's text take less than
+// 1 GiB.
 constexpr std::size_t kMostValues = std::size_t{8} << 20;
 
 bool is_text(const Json& value) { return value.is_string(); }

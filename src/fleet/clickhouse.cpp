@@ -36,10 +36,10 @@ constexpr std::array kPassing = {
     236,  // ABORTED: the server stops
     241,  // MEMORY_LIMIT_EXCEEDED, of all queries
     252,  // TOO_MANY_PARTS
-    279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not there
+    279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not reachable
     473,  // DEADLOCK_AVOIDED
 };
-// Those of them about a server that the answering one cannot reach. Others may concern the connection to here.
+// Errors about another server, which the answering one cannot reach. Others may concern the connection to here.
 constexpr std::array kOfAnother = {198, 279};
 // An error is the status, not a part of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
@@ -98,7 +98,7 @@ ServerAddress parse_server(const std::string& url) {
 
 ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
 
-// A query may take long. Whether anybody is there to answer it shows one that takes no time.
+// A query may take long. One that takes no time shows whether the server answers.
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
   constexpr std::chrono::seconds kShort{10};
   std::string failure;
@@ -130,7 +130,7 @@ std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
         "Nothing was loaded there yet: `kmemtrace export FILE --to clickhouse URL` does; of a cluster each server "
         "needs `kmemtrace fleet schema --server URL --cluster NAME`");
   else if (std::ranges::find(kNoSuchColumn, code) != kNoSuchColumn.end())
-    error.hint("Tables of an older kmemtrace are there yet: in a cluster each server needs `kmemtrace fleet schema`");
+    error.hint("Tables of an older kmemtrace still exist: in a cluster each server needs `kmemtrace fleet schema`");
   throw error;
 }
 
@@ -192,7 +192,8 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
     if (failure.empty()) return pause != milliseconds{100};
     if (left_until(end) == milliseconds{0})
       throw Error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure))
-          .hint("What was loaded so far stays and is not sent again: run the same command when the server is there");
+          .hint(
+              "What was loaded so far stays and is not sent again: run the same command when the server is reachable");
     say_that_it_waits(failure);
     do std::this_thread::sleep_for(std::min(pause, left_until(end)));
     while (Clock::now() < end &&

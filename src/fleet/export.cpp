@@ -295,7 +295,7 @@ void FleetExport::add(const StreamedEvent& streamed) {
     state.first_ns = time_ns;
     state.second = state.wall_second(time_ns);
   }
-  // Where a trace is damaged time may go back: what is earlier counts for the second that is open.
+  // In a damaged trace time may go back: an earlier event counts for the second that is open.
   const std::uint32_t second = state.wall_second(time_ns);
   if (second > state.second) {
     state.send_sums();

@@ -44,7 +44,7 @@ class FleetExport : public EventSink {
 // Whether all of the trace is there, with its events where they are wanted.
 bool is_loaded(const ServerAddress& server, const FleetTrace& trace);
 
-// How many other traces of its host have a time in common with one that is there: they may be of the same events.
+// The number of other traces of its host that overlap with this one in time: they may be of the same events.
 std::uint64_t traces_of_its_time(const ServerAddress& server, const FleetTrace& trace);
 
 }  // namespace kmt

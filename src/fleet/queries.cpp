@@ -57,7 +57,7 @@ std::string traces_in_time(FleetSelection selection) {
   return out;
 }
 
-// How much of a trace lies in the times.
+// SQL for how long a trace recorded between --since and --until.
 std::string recorded_in(const FleetSelection& selection) {
   if (!selection.since && !selection.until) return "recorded_ns";
   std::string begin = "toInt64(toUInt32(began)) * 1000000000";

@@ -31,7 +31,7 @@ constexpr std::array kGroupKeys = {
         "the program or library that made the kernel allocate, [kernel] where none did (record --stacks=user)"},
     GroupKeyInfo{GroupKey::user_symbol, "user-symbol", "Symbol", kEach, "the function there"},
     GroupKeyInfo{GroupKey::task, "task", "Task", kEach,
-                 "the thread, by name and id; what interrupts allocate is theirs: [softirq], [hardirq], [nmi]"},
+                 "the thread, by name and id; allocations by interrupts are listed as [softirq], [hardirq], [nmi]"},
     GroupKeyInfo{GroupKey::process, "process", "Process", kEach,
                  "the thread group if the trace has it, else the thread"},
     GroupKeyInfo{GroupKey::comm, "comm", "Name", kEach, "the thread's name"},

@@ -110,7 +110,7 @@ struct GroupRow : AllocationSums {
   std::string name;                         // their plain texts
   std::optional<std::uint64_t> peak_bytes;  // empty for allocations of one lifetime, and for a sum
   std::uint64_t peak_ns = 0;                // when it was first reached
-  // Times of the allocations, failed ones too; empty for those that were not freed in groups by lifetime.
+  // First and last allocation, failed ones included. In groups by lifetime, empty for allocations that were not freed.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not say which CPU is on which node

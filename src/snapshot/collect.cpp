@@ -138,7 +138,7 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
       append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
     }
   }
-  // Links are for everybody, and tell nothing alone.
+  // Anybody may read links, and they show nothing alone.
   if (all.read == 0) all.error = all.refused > 0 || fs::exists(folder) ? EACCES : ENOENT;
   return all;
 }
@@ -372,7 +372,7 @@ void take_live(const SnapshotSource& source, Collector& collector) {
   collector.take(source, std::move(reading), absence.why, absence.how);
 }
 
-// They tell nothing of a trace's objects, and can be large.
+// They show nothing of a trace's objects, and can be large.
 constexpr std::string_view kNotWhileRecording[] = {"pagetypeinfo", "cgroups", "free_traces", "kmemleak"};
 
 bool is_in(std::span<const std::string_view> names, std::string_view name) {

@@ -40,7 +40,7 @@ std::shared_ptr<const Enumerators> named_numbers(std::string_view value);
 
 // The enumeration that has the names; empty: none has, or the types lack it.
 std::optional<std::uint32_t> flag_enumeration(const Btf& btf, FlagMeaning meaning);
-// Null: no names are known. `arch` as uname -m, empty: one of those that have the usual numbers.
+// Null: no names are known. `arch` as in uname -m; empty: assumes the usual numbers.
 std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meaning, std::string_view arch);
 // Flags of an enumeration whose values are bits and masks of them; null for others.
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators);

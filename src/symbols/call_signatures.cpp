@@ -13,7 +13,7 @@ bool is_big_endian(const Btf& btf) { return btf__endianness(btf.handle()) == BTF
 
 bool has_sign(const btf_type& type) {
   if (btf_kflag(&type)) return true;
-  // Before Linux 6.0 enumerations did not tell.
+  // Before Linux 6.0, BTF does not state the sign of enumerations.
   const struct btf_enum* const values = btf_enum(&type);
   if (btf_is_enum(&type))
     for (unsigned i = 0; i < btf_vlen(&type); ++i)

@@ -78,7 +78,7 @@ Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
     slide = run->second - link->address;
   }
   if (!slide)
-    throw Error("Cannot tell where the kernel lay in memory: the trace's symbols and the file's share no _stext")
+    throw Error("Cannot determine the kernel's load address: the trace's symbols and the file's share no _stext")
         .at({debug.path(), {}, {}})
         .hint(
             "The trace needs the addresses of /proc/kallsyms: record as root or with CAP_SYSLOG, while "

@@ -21,7 +21,7 @@ struct TraceableFunction {
 struct Namesakes {
   std::string name;
   std::size_t chosen = 0;
-  std::size_t left_out = 0;  // which of them can be traced is not known
+  std::size_t left_out = 0;  // functions of one name, of which it is unknown which can be traced
 };
 
 struct FunctionChoice {

@@ -49,7 +49,7 @@ struct PageFlags {
   static constexpr unsigned kFallbackTypeShift = 4;        // page_alloc_extfrag: the migrate type that is taken from
   static constexpr unsigned kMostFallbackType = 15;        // or more, which no kernel has
 };
-// In Event::page_flags of the record of a user stack, whose address is what UserStacks::keep() gave.
+// Bits of Event::page_flags in the record of a user stack. Its Event::address is what UserStacks::keep() returned.
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
 };
@@ -105,8 +105,8 @@ constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry ||
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
 
-// Equal addresses of two allocators are different things: a percpu pointer is no address of memory, each CPU makes one
-// of it.
+// Equal addresses of two allocators are different objects: a percpu pointer is an offset that each CPU turns into its
+// own address.
 enum class Allocator : std::uint8_t { slab, percpu, vmap, pages };
 constexpr std::size_t kAllocators = 4;
 // The first ones free what one address names; pages are freed by frame.

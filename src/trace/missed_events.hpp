@@ -14,7 +14,7 @@ struct MissedEvents {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
   std::uint64_t count = 0;
-  std::string function;  // its calls; empty: any events
+  std::string function;  // its calls were missed; empty: any events were
 };
 
 // The note "missed" of docs/formats/kmt.md, by the ends; lines that are none are passed over.

@@ -18,7 +18,7 @@ class PageSink {
   virtual void pages(unsigned cpu, Bytes pages) = 0;
 };
 
-// A record as it would be in a page, or so many that were lost at this place.
+// A record as it would be in a page, or the number of records lost at this place.
 struct LiveRecord {
   std::uint64_t ticks = 0;
   Bytes record;

@@ -26,7 +26,7 @@ struct RawRecording {
   std::vector<std::string> more_statistics;
 };
 
-// The one without: so many events.
+// The statistics without that line: the number of lost events.
 inline std::string lost_somewhere_text(std::uint64_t events) {
   return "dropped events: " + std::to_string(events) + "\n";
 }

@@ -103,7 +103,7 @@ def write_ctf_seeds(folder):
             write(folder, trace + '.metadata', file.read(4096))
 
 
-# How 16 cells are read, then rows.
+# 16 bytes that choose how each cell is read, then the server's answer.
 FLEET_ANSWER = bytes((6, 0, 2, 3, 4, 5, 1)) + bytes(9) + b'''{"meta": [{"name": "allocator", "type": "String"}], "data":
 [["slab", "alloc_pipe_info", 12, -3, 1795263194, 0.25, ["6.1.0", "5.10.0"]], ["pages", "", 1, 2, 3, null, []]], "rows": 2}'''
 

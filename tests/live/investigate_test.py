@@ -176,7 +176,7 @@ class Investigate(LiveTest):
         self.assertIn('/sys is not mounted', hidden[trace]['why'])
         if subprocess.run([*nobody, 'unshare', '-Ur', 'true'], stderr=subprocess.DEVNULL, check=False).returncode != 0:
             self.skipTest('user namespaces are refused')
-        # Their root is not the one that the files are for, which are there all the same.
+        # Root in a user namespace may not read these files, although they are visible.
         apart = unseen([*nobody, 'unshare', '-Ur'])
         for what in (slabs, trace):
             self.assertIn('outside this user namespace', apart[what]['how'])

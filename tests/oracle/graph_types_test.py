@@ -203,7 +203,7 @@ class RealArguments(unittest.TestCase):
                               encoding='utf-8').stdout
         kernel = re.findall(r'\| +([\w.]+)\((.*)\)', text)
         shown = run('graph', '--args', '--limit', '0', '--btf', data('graph/args.7.2.btf'), data('graph/args.7.2.dat')).stdout
-        # The kernel has "..." for what is in no register.
+        # The kernel prints "..." for arguments that are in no register.
         shown = re.sub(r'\w+=\(on the stack, not recorded\)(, \w+=\(on the stack, not recorded\))*', '...', shown)
         own = re.findall(r'\|  +([\w.]+)\((.*?)\)', re.sub(r' \([A-Z_|]+(\|0x[0-9a-f]+)?\)', '', shown))  # without the names of flags
         self.assertEqual(1491, len(kernel))

@@ -387,7 +387,7 @@ class OtherForms(Case):
         for name in TRACES:
             path, converted = self.original(name), os.path.join(self.folder, 'converted.kmt')
             self.assertEqual(0, run('convert', path, converted).returncode)
-            # In those with losses an exec has the very time of events before it.
+            # In traces with losses, an exec has the same timestamp as events before it.
             by_name = [] if '.lost.' in name else [('--by', 'comm')]
             for by in (*by_name, ('--by', 'process'), ('--by', 'process', '--tree')):
                 with self.subTest(name, by=by):

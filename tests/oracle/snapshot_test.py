@@ -261,7 +261,7 @@ class Debugging(Case):
 
 
 class Made(Case):
-    """Properties that the real ones lack."""
+    """Cases that the recorded snapshots lack."""
 
     def setUp(self):
         self.folder = self.copied('amd64', 'after')

@@ -201,7 +201,7 @@ class Modules(Changes):
                     checked += 1
                     if symbol != f'.init.text+{address - int(init, 16):#x} [{name}]':
                         wrong[symbol, name] += 1
-            # A symbol named as a module's was loaded then.
+            # A symbol of a module requires that the module was loaded then.
             module = re.search(r'\[(\w+)\]$', symbol)
             if module and module[1] in MODULES + ('removed',):
                 if not any(name == module[1] and float(begin) - 0.02 <= time <= float(end) + 0.02

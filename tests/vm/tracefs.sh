@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records with tracefs alone: the kernel's text of a ring buffer, the pages of it, and what describes them.
+# Records with tracefs alone: a ring buffer as text and as raw pages, and the formats that describe them.
 set -eu
 tracing=/sys/kernel/tracing
 buffer=$tracing/instances/test

@@ -95,7 +95,7 @@ std::strong_ordering order_of(const CallValue& value, const CallCondition& condi
   return value.bits <=> *condition.bits;
 }
 
-// "PROT_READ|PROT_WRITE|0x10": what the names of flags and values say together; empty: something is no name.
+// Converts "PROT_READ|PROT_WRITE|0x10" to its bits; empty if a word is unknown.
 class Words {
  public:
   Words(const ValueType& type, const std::vector<FlagName>* gfp_flags) {

@@ -37,7 +37,7 @@ struct CallGraph::State {
   struct Function {
     GraphFunction sums;
     bool matches = false;
-    std::uint8_t level = 0;  // of interrupts, that it runs at whatever the flags say
+    std::uint8_t level = 0;  // interrupt level at which it always runs; 0: none
   };
 
   State(const TraceInfo& trace_info, const SymbolNames& names, CallGraphRequest wanted)

@@ -64,8 +64,8 @@ bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) 
   return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
 }
 
-// Whether a call has ended, unseen, before one of that function begins there: stacks grow down, and two calls have one
-// place on a stack only where the one has ended by a jump to the other.
+// True if `call` must have ended before `entry`, without a recorded end. Stacks grow down. Two calls share a place on
+// the stack only if the first ended by a tail call to the second.
 bool is_over(const OpenCall& call, const CallEvent& entry, std::uint32_t function, std::uint8_t context) {
   if (context != call.context) return context < call.context;
   if (!on_one_stack(entry.frame, call.frame)) return false;

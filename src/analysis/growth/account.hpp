@@ -27,8 +27,8 @@ class KernelAccount {
   // True if a cluster takes most of a cache whose growth is confirmed, although its own samples are too few to show
   // growth.
   bool names(const GrowthCluster& cluster, const Rise& samples) const;
-  // How a cluster rises by samples since a cache surely does, if it takes most of that cache since then. `judged`:
-  // clusters.
+  // How a cluster rises by samples since the growth of a cache is confirmed, if it takes most of that cache since then.
+  // `judged`: clusters.
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
   // Empty: the account has none of these caches, or too few values of them.
   std::optional<bool> bears_out(const std::vector<FindingCache>& caches) const;

@@ -80,7 +80,7 @@ void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGrou
   all.insert(all.end(), others.begin(), others.end());
   finding.sites = sites_of(all);
   finding.unrecorded_bytes_per_s = sum_of_bytes(others) / std::max(finding.seconds, 1e-9);
-  for (FindingSite& site : finding.sites)  // which have caches that were not recorded
+  for (FindingSite& site : finding.sites)  // estimated: those whose cache was not recorded
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
   finding.function = common_function(all);

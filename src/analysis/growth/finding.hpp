@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How much of what grows there is, where, and by whom.
+// Describes a finding: how much grows, where, and by which tasks.
 #pragma once
 
 #include <vector>

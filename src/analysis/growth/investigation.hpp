@@ -9,7 +9,7 @@
 namespace kmt {
 
 Judgement judge(const InvestigationEvidence& evidence);
-// Says of caches which others were merged with them, by a snapshot of that kernel.
+// Adds to caches the names of those merged with them, from a snapshot of the same kernel.
 void name_merged(const SnapshotResult& snapshot, Judgement& judgement);
 
 }  // namespace kmt

@@ -67,7 +67,7 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   }
 }
 
-// If samples cover caches, only caches that rise evenly are added: samples may be too few to see them.
+// If samples cover caches, only caches that rise steadily are added: samples may be too few to see them.
 void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
                       Narrowing& narrowing) {
   constexpr std::size_t kMost = 6;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How what samples stand for lives and ends over time, by stack and process.
+// How the allocations that samples stand for live and end over time, by stack and process.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
   return values;
 }
 
-// Lines of meminfo that tell of the kernel's own memory. Others are sums of these, or users'.
+// True for lines of meminfo about the kernel's own memory. Others are sums of these, or user memory.
 bool is_kernel_memory_line(std::string_view name) {
   constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
                                                       "VmallocUsed", "Percpu",      kUnaccounted};

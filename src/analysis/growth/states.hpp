@@ -32,7 +32,7 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
 // for a recording does.
 void interpolate_setup_window(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
 // Finds growth that started while a state was watched and that the time before it hides. Empty if the state was as high
-// before. `judged`: number of series that are looked at.
+// before. `judged`: number of series that are judged.
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
 // Returns states that changed, the largest rise first. The threshold is in bytes per second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);

@@ -16,7 +16,8 @@ std::vector<GroupKey> keys_of_growth(bool by_stack);
 // one name are judged by their own frees.
 GrowthSeen trace_growth(const ReportResult& report);
 
-// Where version 1 accounts memory: of processes in the root of version 2 or in no known cgroup. Empty: not known.
+// Gives groups their cgroup of version 1 if their process is in the root of version 2 or in no known cgroup; empty if
+// it is unknown.
 void name_memory_cgroups(const MemoryCgroups& cgroups, GrowthSeen& seen);
 
 }  // namespace kmt

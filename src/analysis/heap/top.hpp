@@ -26,7 +26,7 @@ class TopAccount {
   HeapProfile& samples() { return profile_; }
   // The sums of the interval that has ended.
   void add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns);
-  // Returns one of the views. Rows are not sorted. The caller fills what only the watcher knows.
+  // Returns one of the views. Rows are not sorted. The caller fills in the fields that only the watcher knows.
   TopResult result(TopView view) const;
   // The stacks of a view's rows by their names, each by what they allocated.
   std::unordered_map<std::string, std::vector<TopRow>> stacks(TopView view) const;

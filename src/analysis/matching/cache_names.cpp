@@ -46,8 +46,8 @@ std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInf
 
 }  // namespace
 
-// Linux 4.20 brought reclaimable caches and sizes as "1k". Caches of control groups (5.14) depend on how the kernel was
-// configured and started: only its slabinfo shows them.
+// Linux 4.20 introduced reclaimable caches and sizes such as "1k". Whether caches for control groups exist (5.14)
+// depends on the configuration and boot parameters: only slabinfo shows it.
 CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
   const auto version = version_of(info.machine.kernel);
   short_sizes_ = !version || *version >= KernelVersion{4, 20};

@@ -28,7 +28,7 @@ class CacheNames {
   void take_cgroup_caches_for_given();
   // All events of the trace, in their order; `info` is that of the reader that gives them.
   void learn(const EventBatch& batch, const TraceInfo& info);
-  // Gives back what only learning needs.
+  // Frees the memory that only learn() needs.
   void end_learning() { objects_ = {}; }
   // There is nothing to learn: the kernel names caches where it allocates.
   bool named_by_allocations() const { return named_by_allocations_; }

@@ -69,7 +69,7 @@ enum class FreeOutcome : std::uint8_t {
 
 class SlabMatcher {
  public:
-  // Freed pointers are remembered at least until so many of them fill a full table.
+  // Freed pointers are remembered at least until this many of them fill the table.
   static constexpr std::size_t kRememberedFrees = std::size_t{1} << 19;
 
   struct Free {

@@ -26,7 +26,7 @@ class Syscalls {
   // Call this for every syscall_enter, syscall_exit and `other` event (sched_process_exit is one), in the order of
   // time.
   void see(const Event& event);
-  // 0: the trace does not tell.
+  // 0: the trace does not say.
   std::uint32_t id_of(const Event& event);
   const std::string& name(std::uint32_t id) const { return names_[id]; }
 
@@ -38,7 +38,7 @@ class Syscalls {
   };
   // The outermost known entry in a stack.
   struct Entry {
-    bool known = false;    // whether it was looked at
+    bool known = false;    // it was examined
     bool compat = false;   // of a 32-bit task
     bool unnamed = false;  // has frames without a symbol: what is not found in it may be there
     std::uint32_t syscall = 0;
@@ -57,7 +57,7 @@ class Syscalls {
   };
   // The system call that an event's type names.
   struct Named {
-    bool known = false;  // whether it was looked at
+    bool known = false;  // it was examined
     bool ends_task = false;
     bool tells = false;  // the system call
     bool compat = false;

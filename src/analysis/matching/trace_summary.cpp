@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-// That the kernel's own count does not tell either.
+// Losses that the kernel's own count lacks, too.
 bool has_uncounted_loss(const TraceInfo& info) {
   const auto is_counted = [&info](unsigned cpu) {
     return std::ranges::any_of(info.losses.buffers, [cpu](const BufferStatistics& statistics) {

@@ -169,7 +169,7 @@ void CheckAnalysis::State::find_silence() {
   const auto found = silence.out_of_proportion(kJumpNs);
   if (!found || !info.clock.in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
   const std::uint64_t end_ns = found->begin_ns + found->ns;
-  // Where only some tasks were recorded they may all have slept; those of the kernel are recorded with all others.
+  // If only some tasks were recorded, all of them may have slept; kernel threads are recorded with all others.
   const auto is_of_kernel = [&](std::int32_t tid) {
     const std::string_view name = task_name(info.tasks, tid, found->begin_ns);
     return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||

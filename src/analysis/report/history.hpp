@@ -39,7 +39,7 @@ class History {
     if (cache.value != 0) reuse_of(number).cache = cache.value;
   }
   void reallocated(std::uint32_t number, std::uint64_t began_ns);
-  // The recording went on until then. All series that are asked for from then on have buckets up to that time.
+  // The recording ended at `time_ns`. Series requested after this call have buckets up to that time.
   void end(std::uint64_t time_ns) {
     if (clock_) clock_->bucket_of(time_ns);
   }

@@ -16,7 +16,7 @@ namespace kmt {
 OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::uint64_t>& frees,
                                   std::uint64_t first_ns);
 
-// That of a cache more were freed than lived.
+// A cache had more frees of older objects than objects at the start.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings);
 
 }  // namespace kmt

@@ -13,7 +13,7 @@ namespace kmt {
 
 class BucketedSums {
  public:
-  // At most so many entries, but one for each id.
+  // At most this many entries, but one for each id.
   BucketedSums(std::uint64_t start_ns, std::size_t most_entries) : clock_(start_ns), most_entries_(most_entries) {}
 
   // To add to, until the next call.

@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// The values of the samples that tell of kernel memory: the lines of meminfo that memory_state_of() takes; of vmstat
+// The values of the samples about kernel memory: the lines of meminfo that memory_state_of() takes; of vmstat
 // what slab, page tables and free pages hold, and what is allocated and freed (pgalloc_ZONE, pgfree: pages since boot,
 // mm/page_alloc.c, Linux 6.18); of slabinfo (mm/slab_common.c) every cache. Lines without a point are left out. Sorted
 // by source; meminfo and vmstat in a fixed order, caches by their first appearance.

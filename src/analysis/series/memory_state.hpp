@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// The lines of meminfo that tell what kernel memory is in, and what is free.
+// The lines of meminfo that show where kernel memory is used, and what is free.
 constexpr std::array<std::string_view, 9> kMeminfoNames = {"MemFree",      "MemAvailable", "Slab",
                                                            "SReclaimable", "SUnreclaim",   "KernelStack",
                                                            "PageTables",   "VmallocUsed",  "Percpu"};

@@ -29,7 +29,7 @@ namespace kmt {
 // there was nothing to grow before. The time taken does not depend on the values, and hardly on their number.
 Trend trend_of(std::span<const double> values, double seconds_between);
 
-// The evenness that hardly any of so many random walks has.
+// The steadiness that hardly any of this many random walks has.
 double needed_evenness(std::size_t judged);
 // True if it grows steadily, and by more than that.
 bool rises_above(const Trend& trend, double bytes_per_s);

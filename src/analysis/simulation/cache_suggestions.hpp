@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which few new kmalloc classes, or caches for the allocations of one function, save most: what kmalloc gave is added
+// Which few new kmalloc classes, or caches for the allocations of one function, save most: kmalloc objects are added
 // up by function and size, and the best of all candidates is taken, again and again, each time of what the others left.
 //
 // A candidate saves, for each object, what its class takes of a slab less what the new cache takes, their slabs' ends
@@ -26,7 +26,7 @@ struct ProfiledKind {
   std::uint64_t requested = 0;
   std::uint64_t given = 0;
   std::uint64_t allocations = 0;
-  std::uint64_t average_live = 0;  // objects, in thousandths; 0 where many were freed unseen, and look live
+  std::uint64_t average_live = 0;  // objects, in thousandths; 0 where many look live, since their frees were not traced
 };
 
 // The objects of kmalloc that were given a slab object.

@@ -20,11 +20,11 @@ class SlubHeap : public SlabHeap {
  public:
   SlubHeap(const SlabGeometry& geometry, const SlabMachine& machine);
 
-  // Call this first, with the slabs that were there and the number of their free objects. It is unknown which slabs
-  // these are in: half of the objects of a partial slab are taken to be free, and as many of a slab for each CPU, which
-  // slabinfo counts as used.
+  // Call this first, with the number of slabs at the start and of their free objects. Which slabs hold the free objects
+  // is unknown. Assumes that half of each partial slab is free, and half of one active slab per CPU, which slabinfo
+  // counts as used.
   void start_with(std::uint64_t slabs, std::uint64_t free_objects);
-  // Frees an object that was there before: its address shows which others share its slab.
+  // Frees an object from before the trace: its address shows which others share its slab.
   void release_older(std::uint64_t address, unsigned cpu);
 
   std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
@@ -40,7 +40,7 @@ class SlubHeap : public SlabHeap {
     std::uint32_t used = 0;
     std::uint32_t next = kNone;
     std::uint32_t previous = kNone;  // node_list
-    std::uint32_t older = 0;         // objects that were there before; of a slab that started
+    std::uint32_t older = 0;         // objects from before the trace; of a slab from the start
     std::uint16_t node = 0;
     Place place = Place::full;
   };
@@ -79,7 +79,7 @@ class SlubHeap : public SlabHeap {
   std::uint64_t slabs_held_ = 0;
   std::map<unsigned, Cpu> cpus_;  // not by index: what a damaged trace calls a CPU may be any number
   std::map<unsigned, Node> nodes_;
-  std::uint64_t unnamed_ = 0;  // full slabs that started, of which no object was freed yet; they have no entry
+  std::uint64_t unnamed_ = 0;  // full slabs from the start, with no object freed yet; they have no entry
   FlatMap<std::uint32_t> started_by_address_;  // slabs from the start, if frees showed their address
 };
 

@@ -78,7 +78,7 @@ bool is_known(SnapshotPart part, const SnapshotResult& result) {
     known = known || std::ranges::find(memory.has, text) != memory.has.end();
     if (std::ranges::find(memory.missing, text, &MissingSource::name) != memory.missing.end() &&
         std::ranges::find(memory.has, text) != memory.has.end())
-      return false;  // a part of it was read
+      return false;  // only a part of it was read
   }
   return known;
 }

@@ -54,8 +54,8 @@ class PerfRings {
   std::string clock_;
   std::size_t ring_bytes_;
   std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
-  std::map<unsigned, std::string> failed_;                 // reasons of CPUs without a ring
-  std::map<unsigned, std::string> gaps_;                   // reasons of CPUs that were without one
+  std::map<unsigned, std::string> failed_;                 // why CPUs have no ring now
+  std::map<unsigned, std::string> gaps_;                   // why CPUs had none for some time
   std::uint64_t lost_ = 0;                                 // of closed rings, and records that were too short
 };
 

@@ -17,8 +17,8 @@ struct ProbeMachine {
   std::vector<std::string_view> arguments;  // in the order in which the ABI fills them
   std::string_view result;
   unsigned word_bits = 64;
-  // True if an address itself shows whether it belongs to the kernel or a program. Otherwise an argument's target is
-  // read as a program's memory, and targets of that as the kernel's.
+  // True if an address itself shows whether it belongs to the kernel or a program. Otherwise what an
+  // argument points to is read as user memory, and what that points to as kernel memory.
   bool tells_user_memory = true;
 };
 // `machine` as in uname -m; empty for unknown registers.

@@ -150,7 +150,7 @@ class Watch {
     const double events_per_s = static_cast<double>(recording_.events) / std::max(recorded, kEnoughForARate);
     return {seconds(), used_cpu(), recording_.events, recording_.is_on, events_per_s, watched_.trace_has_stacks};
   }
-  // Without the budget reserved until the end.
+  // Excludes what the remaining steps and the end will need.
   double cpu_left() const { return kmt::cpu_left(cpu_use(), plan_); }
   // Limited to a part of the budget: for more samples, raise the budget.
   double cpu_of_samples_left() const {

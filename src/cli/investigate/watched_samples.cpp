@@ -18,7 +18,7 @@ constexpr double kProbeSeconds = 1;                   // until the rate of sampl
 constexpr double kSecondProbeSeconds = 2;             // then, until it is known whether that was a burst's
 constexpr double kFarFiner = 3;                       // is worth a restart
 constexpr double kMostSamplesPerSecond = 5e3;         // limit of the ring buffer while a recording starts
-constexpr double kPartForDrawing = 0.5;  // of the budget: the rest of the cost is programs' runs without samples
+constexpr double kPartForDrawing = 0.5;  // of the budget; the rest pays for program runs that take no sample
 constexpr double kMostOfReader = 0.25;   // of a CPU: one thread reads samples, and the kernel's counters
 
 }  // namespace

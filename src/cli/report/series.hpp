@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Output of commands that read traces for a series of snapshots instead.
+// Prints a series of snapshots for commands that read traces.
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child
   if (!selection.processes.empty() && !knows_kernel_pids())
     throw Error("Cannot watch only some processes from inside a PID namespace: the kernel knows them by other numbers",
                 ExitCode::unsupported)
-        .hint("Watch the whole machine (-a), a cgroup, or run it on the host");
+        .hint("Watch the whole machine (-a) or a cgroup (--cgroup), or run kmemtrace on the host");
   if (!options.cgroup.empty()) selection.cgroup = find_cgroup(options.cgroup, CgroupVersions::second);
   return selection;
 }

@@ -15,7 +15,7 @@ namespace kmt {
 
 class HeapWatch {
  public:
-  // Slab and pages, for those views; watching starts at once. Throws Error.
+  // Starts watching slab and page allocations for `views`. Throws Error.
   HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
             std::vector<TopView> views);
   HeapWatch(const HeapWatch&) = delete;

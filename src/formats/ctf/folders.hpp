@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The folders of a CTF trace: one with a `metadata` file and the streams, or a tree of such as LTTng writes it, with
+// The folders of a CTF trace: one with a `metadata` file and the streams, or LTTng's tree of such folders, with
 // kernel/ below a session and a folder for each chunk of a rotation.
 #pragma once
 

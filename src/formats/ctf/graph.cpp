@@ -36,7 +36,7 @@ PluginRef ctf_plugin() {
   const bt_plugin* plugin = nullptr;
   if (bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) != BT_PLUGIN_FIND_STATUS_OK) {
     Error error = babeltrace_error("Cannot read CTF traces: libbabeltrace2 does not find its plugin ctf");
-    throw error.hint("Install babeltrace2 completely: its plugins lie beside its library");
+    throw error.hint("Install babeltrace2 completely: its plugins are installed next to its library");
   }
   return PluginRef(plugin);
 }

@@ -50,7 +50,7 @@ std::vector<TaskNaming> task_namings(const EventFormat& format, std::uint32_t& l
   for (const Known& known : kKnown) {
     if (known.system != format.system || known.event != format.name) continue;
     const FormatField* pid = format.field(known.pid);
-    if (pid == nullptr) pid = format.field("common_pid");  // mostly a task renames itself
+    if (pid == nullptr) pid = format.field("common_pid");  // usually a task renames itself
     const FormatField* const name = format.field(known.name);
     if (pid == nullptr || pid->size != 4 || name == nullptr) continue;
     const bool dynamic = name->is_dynamic && !name->is_relative && name->size == 4;

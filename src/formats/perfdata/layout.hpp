@@ -85,7 +85,7 @@ constexpr std::uint16_t kCommExec = 1u << 13;      // PERF_RECORD_MISC_COMM_EXEC
 constexpr std::uint16_t kMmapBuildId = 1u << 14;   // PERF_RECORD_MISC_MMAP_BUILD_ID
 constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
 
-// Addresses of a call chain from this one on are marks: kernel addresses follow, or user space's, …
+// Entries of a call chain from this value on are marks: they say whether kernel or user addresses follow.
 constexpr std::uint64_t kFirstMark = ~std::uint64_t{4095} + 1;  // PERF_CONTEXT_MAX
 constexpr std::uint64_t kKernelMark = ~std::uint64_t{128} + 1;  // PERF_CONTEXT_KERNEL
 constexpr std::uint64_t kUserMark = ~std::uint64_t{512} + 1;    // PERF_CONTEXT_USER

@@ -115,7 +115,7 @@ bool RecordCursor::next_in_file(Record& record) {
   }
 }
 
-// These records have a size that does not fit into their header. False if that data is missing.
+// Two kinds of records are followed by data that the size in their header excludes. False if that data is missing.
 bool RecordCursor::attach(Record& record) {
   std::uint64_t bytes = 0;
   if (record.type == kHeaderTracingData && record.payload.size() >= 4)

@@ -197,7 +197,7 @@ void Converter::take_sample() {
   records_.hold(item.time_ns, item.cpu);
 }
 
-// A sum at the recording's end is in the statistics.
+// A loss without a time is the total at the end of the recording: the statistics have it.
 void Converter::take_loss() {
   const Loss& loss = records_.parser().loss();
   if (loss.time_ns == 0) return;

@@ -20,7 +20,7 @@ struct TaskChange {
   std::int32_t task = 0;
   std::int32_t parent = 0;          // the task that forked
   std::string name;                 // empty: the parent's
-  std::int32_t parent_process = 0;  // of a new process, 0: of a new thread
+  std::int32_t parent_process = 0;  // the parent of a new process; 0 for a new thread
   bool executed = false;
   bool forked = false;
   bool at_end = false;             // without a time, after records with one

@@ -97,7 +97,7 @@ std::string describe(const Guess& guess) {
   const std::string next =
       guess.next_share == 0 ? "none of any other"
                             : fmt::format("{:.1f}% of {}, the next best", guess.next_share * 100, name_of(guess.next));
-  return fmt::format("{}: {:.1f}% of what was looked at are records of it, {}", name_of(guess.abi), guess.share * 100,
+  return fmt::format("{}: {:.1f}% of the sampled bytes are valid records, {}", name_of(guess.abi), guess.share * 100,
                      next);
 }
 

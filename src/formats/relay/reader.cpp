@@ -210,7 +210,7 @@ class FileStream : public CpuStream {
     record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
   }
 
-  // Returns a number between the last and the next: mostly with one bit flipped, else the first.
+  // Returns a number between the last and the next: usually with one bit flipped, else the first.
   static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
       if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;
@@ -387,7 +387,7 @@ class RelaySource : public Source {
     const std::optional<Guess> guess = guess_abi(files);
     if (!guess)
       throw Error("The files hold no records of kmemtrace in any layout that is known")
-          .hint("--abi reads them in a certain one all the same");
+          .hint("--abi reads them in a given layout anyway");
     info_.findings.add(
         {guess->is_ambiguous() ? Imperfection::ambiguous_layout : Imperfection::guessed_layout, describe(*guess)});
     return *guess;

@@ -87,7 +87,7 @@ class LineStream : public CpuStream {
   TraceInfo& info_;
   std::uint64_t& consumed_;
   std::map<unsigned, std::uint64_t> last_ns_;
-  std::map<unsigned, std::size_t> open_losses_;  // that last until the CPU's next event
+  std::map<unsigned, std::size_t> open_losses_;  // until the CPU's next event
   std::vector<std::uint8_t> record_;
 };
 

@@ -87,7 +87,7 @@ constexpr std::array kLeakColumns = {
     Column<Leak>{"growth", "Growth/s", Unit::bytes_per_s, 1, [](const Leak& row) { return maybe(row.growth); },
                  "by how many bytes a second it grew, the mean of the traces of a second or longer by their lengths"},
     Column<Leak>{"sure", "Sure/s", Unit::bytes_per_s, 1, [](const Leak& row) { return maybe(row.sure_growth); },
-                 "the same of what is neither reclaimable nor may have been freed unseen"},
+                 "the same of what is neither reclaimable nor may have been freed through an untraced path"},
     Column<Leak>{"deviation", "+/-", Unit::bytes_per_s, 5, [](const Leak& row) { return maybe(row.deviation); },
                  "the standard deviation of the growth between traces"},
     Column<Leak>{"growing", "Growing", Unit::count, 2, [](const Leak& row) { return Cell{row.growing_hosts}; },

@@ -71,11 +71,11 @@ struct FleetLeakRow {
   std::int64_t live_allocations = 0;
   std::int64_t live_bytes = 0;
   std::optional<std::int64_t> reclaimable_bytes;  // of them, that the kernel takes back; empty: not of slab, nor pages
-  std::int64_t unseen_bytes = 0;                  // of them, that may have been freed unseen
+  std::int64_t unseen_bytes = 0;                  // of them, that may have been freed through an untraced path
   // Bytes a second, of traces of a second or longer (empty: there is none): the slope of the line of least squares, its
   // mean by the traces' lengths, and the standard deviation between them (empty: of one trace).
   std::optional<double> growth;
-  std::optional<double> sure_growth;  // of what is neither reclaimable nor may have been freed unseen
+  std::optional<double> sure_growth;  // of what is neither reclaimable nor may have been freed through an untraced path
   std::optional<double> deviation;    // of `growth`
 };
 // Which comes first of rows that are equal in what they are ordered by.

@@ -89,7 +89,7 @@ struct InvestigationEvidence {
 struct LateRise {
   double since_seconds = 0;  // from the first state on, about
   double bytes_per_s = 0;
-  bool sure = false;  // far more even than chance, else just more
+  bool sure = false;  // far steadier than chance, else just steadier
 };
 
 // By the kernel's own account: a slab cache, or a line of meminfo.
@@ -111,7 +111,7 @@ struct StateGrowth {
   bool above = false;                    // it grows above the threshold, be it by chance
   bool slow = false;                     // it certainly grows, but not above the threshold
   bool is_recorders = false;             // the kernel keeps it for the recording of `investigate`
-  std::vector<std::string> merged_with;  // caches whose objects lie there too, as SLUB merges what is alike
+  std::vector<std::string> merged_with;  // caches whose objects are there too, since SLUB merges caches that are alike
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
   // From the first to the last; of few values there is no other rate.
@@ -205,7 +205,7 @@ struct GrowthFinding {
   std::string task;
   bool exact = false;  // rates are of the recording, else of samples
   Trend trend;
-  double bytes = 0;  // grown in the time of that
+  double bytes = 0;  // allocated in `seconds` and still live at its end
   double objects = 0;
   double seconds = 0;
   std::vector<FindingSite> sites;         // the largest first
@@ -226,7 +226,7 @@ struct Judgement {
   std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
   double excluded_bytes = 0;            // of groups that are not judged
   bool saw_allocations = false;         // samples, or a recording, for long enough
-  double seen_seconds = 0;              // that these lasted, the longer of them; 0: there were neither
+  double seen_seconds = 0;              // length of the longer of samples and recording; 0: there was neither
   double seen_until_seconds = 0;        // since the start of watching
   bool saw_caches = false;              // slabinfo, often enough
 
@@ -277,7 +277,7 @@ struct Conclusion {
 };
 
 struct UnseenSource {
-  std::string what;  // that was not seen
+  std::string what;  // the source that was not seen
   std::string why;
   std::string how;  // to see it; may be empty
 };
@@ -293,7 +293,7 @@ struct InvestigationPlan {
   double state_interval = 0;        // seconds
   double most_cpu_seconds = 0;      // samples and recording end before it takes more
   double least_cpu_seconds = 0;     // the minimum
-  double cpu_share = 0;             // that was asked for, of so many:
+  double cpu_share = 0;             // as asked for, of this many CPUs:
   unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;
   std::vector<UnseenSource> unseen;
@@ -303,8 +303,8 @@ struct InvestigationCost {
   double cpu_seconds = 0;         // of this program
   double kernel_cpu_seconds = 0;  // in the kernel: measured now and then, else estimated from numbers of events
   bool is_measured = false;
-  double most_cpu_seconds = 0;  // that might be taken
-  double cpu_share = 0;         // that was asked for
+  double most_cpu_seconds = 0;  // the limit
+  double cpu_share = 0;         // as asked for
   unsigned cpus = 1;
 };
 
@@ -339,7 +339,7 @@ struct InvestigationResult {
   bool unsure_order = false;        // of copies: they may tell it the wrong way round
   std::vector<UnseenSource> unseen;
   std::optional<InvestigationCost> cost;  // empty: of copies
-  std::vector<InvestigationFile> files;   // that the numbers are in
+  std::vector<InvestigationFile> files;   // those with the numbers
   std::string folder;                     // of them; empty: none is kept
   CopiedFiles copies;                     // with --from
   bool no_calls = false;                  // of kernel functions can be recorded here

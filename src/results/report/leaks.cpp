@@ -59,7 +59,7 @@ constexpr std::array kLeaksColumns = {
                     "allocations in the trace"},
     Column<LeakRow>{"reason", "Why", Unit::text, 5,
                     [](const LeakRow& row) { return row.main_doubt ? Cell{describe(*row.main_doubt).word} : Cell{}; },
-                    "why most of the uncertain ones are"},
+                    "main reason for the uncertainty"},
     Column<LeakRow>{"verdict", "Verdict", Unit::text, 1,
                     [](const LeakRow& row) { return Cell{describe(row.verdict).id}; },
                     "the verdict on its growth; the surest first, then the fastest"},
@@ -71,7 +71,7 @@ constexpr std::array<LeakVerdictText, 8> kVerdicts = {
      {"no-growth", "not more than what comes and goes at random may do"},
      {"past", "it grew, but hardly in the last half"},
      {"unsure", "it grows, perhaps not above the threshold"},
-     {"uneven", "it grows above the threshold, but so might one of so many groups by chance"},
+     {"uneven", "it grows above the threshold, but that could be chance, given the number of groups"},
      {"uncertain", "it grows above the threshold, but what carries it may be freed"},
      {"certain", "it grows above the threshold, and what is certainly live carries that alone"}}};
 

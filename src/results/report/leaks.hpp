@@ -21,7 +21,7 @@ enum class LeakVerdict : std::uint8_t {
   no_growth,  // not more than what comes and goes at random may do
   past,       // it grew, but hardly in the last half
   unsure,     // it grows, perhaps not above the threshold
-  uneven,     // it grows above the threshold, but so might one of so many groups by chance
+  uneven,     // it grows above the threshold, but that could be chance, given the number of groups
   uncertain,  // it grows above the threshold, but what carries it may be freed
   certain,    // it grows above the threshold, and what is certainly live carries that alone
 };
@@ -61,7 +61,7 @@ struct LeaksResult {
   double threshold_bytes_per_s = 0;
   double confidence_needed = 0;          // of evenness, for certain growth: the more groups are judged, the more
   std::size_t judged = 0;                // groups
-  std::size_t groups_not_followed = 0;   // which may grow all the same
+  std::size_t groups_not_followed = 0;   // they may grow, too
   std::uint64_t bytes_not_followed = 0;  // live in them
   TimeAxis axis;
   std::uint64_t lost_until_ns = 0;

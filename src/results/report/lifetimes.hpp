@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How long allocations lived: a histogram whose buckets are a quarter of a power of two wide, so that a percentile is
-// at most 25 % too high and a group costs no more than the range of its lifetimes.
+// at most 25 % too high and a group's memory depends only on the range of its lifetimes.
 #pragma once
 
 #include <bit>

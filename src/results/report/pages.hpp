@@ -33,7 +33,7 @@ struct PageTaskRow {
   std::string comm;                 // "find", "[softirq]"
   std::optional<std::int32_t> tid;  // empty: an interrupt
   EventsAndPages allocated;         // mm_page_alloc
-  EventsAndPages failed;            // those that gave no page
+  EventsAndPages failed;            // those that failed
   EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: taken from the buddy lists, under their lock
   EventsAndPages refilled;          // those for a CPU's own list
   std::uint64_t refill_runs = 0;    // runs of zone_locked
@@ -62,7 +62,7 @@ struct PageTypeRow {
 
 // Fallbacks from one migrate type to another; counts as in PageTaskRow.
 struct PageFallbackRow {
-  int migrate_type = 0;  // that was asked for
+  int migrate_type = 0;  // as requested
   std::string migrate_type_name;
   int from = 0;  // the migrate type of the block that was taken from
   std::string from_name;
@@ -73,7 +73,7 @@ struct PageFallbackRow {
   EventsAndPages ownership_changed;
 };
 
-// Allocations that gave no page and were alike.
+// Failed allocations that were alike.
 struct PageFailureRow {
   std::string task;
   unsigned order = 0;

@@ -42,7 +42,7 @@ struct TraceSummary {
   bool lost_at_least = false;      // the size of some losses is unknown: each counts as one
   bool lost_of_any_task = false;   // those of no known CPU: some tasks were recorded, and they may be of others
   bool loss_known = true;          // false: the trace is damaged or was cut off, more may have been lost
-  std::string missing_cpus;        // that have no data in it, "CPU 1, CPU 3"; empty: none is known to be missing
+  std::string missing_cpus;        // without data in it, "CPU 1, CPU 3"; empty: none is known to be missing
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say
   std::string recorder_arguments;  // "kmemtrace record -- make"; likewise
   bool complete = true;            // false: reading was interrupted, the rest of the trace is not counted

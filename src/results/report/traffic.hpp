@@ -76,7 +76,7 @@ struct CpuTraffic {
 struct TrafficOverTime {
   TimeAxis axis;
   std::uint32_t coarse = 1;
-  std::vector<std::string> sites;  // names of call sites; the first: the event does not tell
+  std::vector<std::string> sites;  // names of call sites; the first: the event does not say
   std::vector<SizeTraffic> sizes;
   std::vector<LifetimeTraffic> lifetimes;
   std::vector<CpuTraffic> cpus;

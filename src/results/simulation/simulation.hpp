@@ -63,7 +63,7 @@ inline constexpr std::uint64_t kLeastSaving = 4096;
 
 // A cache or a class that the kernel does not have.
 struct CacheSuggestion {
-  std::string function;            // its allocations get a cache; empty: a class for all
+  std::string function;            // the cache is for its allocations; empty: a size class for all functions
   std::uint64_t above_bytes = 0;   // requests of more than that
   std::uint64_t object_bytes = 0;  // up to this
   std::uint64_t class_bytes = 0;   // their present size

@@ -19,7 +19,7 @@ struct SnapshotRow {
   std::string name;   // of a line its id
   std::string label;  // of a line its words; else the name
   unsigned depth = 0;
-  bool counted = true;              // false: a remark of the balance sheet
+  bool counted = true;              // false: a remark, whose bytes are already in other lines
   bool judged = true;               // false: it says nothing of the kernel's own memory
   std::size_t first = 0;            // the snapshot of its first value
   std::vector<double> values;       // bytes, of each snapshot from then on

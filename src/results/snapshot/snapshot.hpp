@@ -23,7 +23,7 @@ struct BalanceLine {
   std::string label;   // for people
   std::int64_t bytes;  // negative where the kernel's files, read one after the other, disagree
   unsigned depth;      // 0: the lines that add up to MemTotal; 1: parts that add up to the line above them
-  bool counted;        // false: a remark; its bytes lie in other lines
+  bool counted;        // false: a remark; its bytes are in other lines
   std::string source;  // which files say so
 };
 
@@ -97,7 +97,7 @@ struct SnapshotChange {
   std::int64_t b = 0;
 };
 
-// A line of two balance sheets. Empty: that snapshot does not tell, since it lacks a file that the line comes from.
+// A line of two balance sheets. Empty: that snapshot lacks a file that the line comes from.
 struct BalanceChange {
   BalanceLine line;  // of either of them: `bytes` means nothing here
   std::optional<std::int64_t> a;

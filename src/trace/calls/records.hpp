@@ -21,16 +21,16 @@ class CallRecords {
  public:
   // Returns its number, never 0. Keeps the first 255 registers and the first 65535 bytes of values.
   std::uint64_t add(std::span<const std::uint64_t> registers, Bytes values);
-  CallRecord at(std::uint64_t number) const;  // which was added and not given back
+  CallRecord at(std::uint64_t number) const;  // one that was added and not freed
   void give_back(std::uint64_t number);
 
-  std::size_t held() const;  // records that were not given back
+  std::size_t held() const;  // records that were not freed
   std::size_t bytes_held() const;
 
  private:
   struct Block {
     std::vector<std::uint8_t> bytes;
-    std::size_t in_use = 0;  // records that are not given back
+    std::size_t in_use = 0;  // records that were not freed
   };
   std::vector<Block> blocks_;  // empty ones keep their place
 };

@@ -39,7 +39,7 @@ struct NamedFlags {
   std::uint64_t number_mask = 0;  // these bits are a number, of which 0 has a name too
   std::string zero;
   std::string prefix;        // of all names, where they lack it: "FAULT_FLAG_"
-  std::uint64_t errors = 0;  // of a result: bits that tell of an error
+  std::uint64_t errors = 0;  // of a result: bits that mark an error
 };
 
 struct StructureMember;
@@ -107,7 +107,7 @@ struct CallValue {
   bool is_left_out = false;    // likewise, since what was read with the call left no room for it; or an argument that
                                // is in nothing that was recorded, unknown then
   bool is_on_stack = false;    // of such an argument: it lies there
-  bool is_failure = false;     // a result whose flags tell of an error
+  bool is_failure = false;     // a result whose flags mark an error
   std::uint64_t bits = 0;      // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
   std::string text;            // a string; the name of a value that has one; a structure as shown
   std::string flags;           // of integers and enumerations: the names of their bits

@@ -13,7 +13,7 @@ namespace kmt {
 // In place of the size of a recorded value:
 constexpr std::uint16_t kValueNotRead = 0xFFFF;
 constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // it did not fit; never in a file
-constexpr std::size_t kMostStringBytes = 255;    // that are kept of a recorded string
+constexpr std::size_t kMostStringBytes = 255;    // kept of a recorded string
 
 constexpr unsigned kStackPointer = ~0U;  // in place of an argument's register
 

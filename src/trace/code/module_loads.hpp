@@ -33,7 +33,7 @@ struct ModuleChange {
 // Other lines, and changes after the 4096th, are skipped.
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale);
 
-// By name: when a module was loaded (true) or removed, as events tell.
+// By name: when a module was loaded (true) or removed, as events show.
 using ModuleEvents = std::map<std::string, std::map<std::uint64_t, bool>>;
 
 class ModuleLoads {

@@ -45,7 +45,7 @@ constexpr std::array kPaths = {
     UntracedPath{"io_kiocb", "io_*", {5, 1}, kToday, kAllocates, "io_uring takes requests in bulk"},
     UntracedPath{"", "", {4, 3}, kToday, kFrees, "kmem_cache_free_bulk() and kfree_bulk() have no tracepoint"},
     UntracedPath{
-        "", "", {5, 7}, kToday, kFrees, "kfree_rcu() frees in bulk what kmalloc gave, without an event for each"},
+        "", "", {5, 7}, kToday, kFrees, "kfree_rcu() frees kmalloc objects in bulk, without an event for each"},
     UntracedPath{"", "", {4, 3}, kToday, kAllocates, "kmem_cache_alloc_bulk() has no tracepoint"},
 };
 

@@ -23,7 +23,7 @@ struct UntracedPath {
 
 std::span<const UntracedPath> untraced_paths();
 
-// The path that may have freed what kmem_cache_alloc gave of that cache (empty: not known), or to that call site, as
+// The path that may have freed objects of that cache (empty: not known), or to that call site, as
 // the kernel merges caches and their names with them; null when the table knows none. A kernel of unknown version is
 // taken for today's.
 const UntracedPath* untraced_free_of(const std::string& cache, const std::string& call_site,

@@ -17,7 +17,7 @@ struct TraceMachine {
   ByteOrder byte_order = ByteOrder::little;
   unsigned word_bits = 64;                  // of the kernel
   std::uint64_t page_size = 0;              // bytes
-  std::optional<unsigned> pageblock_order;  // 2^it pages have a migrate type together; empty: the trace does not say
+  std::optional<unsigned> pageblock_order;  // a page block, with one migrate type, has 2^it pages; empty: unknown
   unsigned cpus = 0;
   std::vector<std::int16_t> cpu_nodes;  // NUMA node of each CPU; empty when the trace does not say
 };

@@ -31,7 +31,7 @@ struct HeapSample {
   bool kmalloc = false;   // of that, of whatever cache: else of a cache of its own
   bool followed = false;  // its free will be reported
   std::string_view comm;
-  std::string_view cache;                // empty where the event does not tell
+  std::string_view cache;                // empty where the event does not say
   std::span<const std::uint64_t> stack;  // innermost first
 };
 
@@ -45,7 +45,7 @@ struct HeapSampleEnd {
 
 // Exact sums of one interval.
 struct HeapSite {
-  std::uint64_t call_site = 0;   // 0 where the event does not tell
+  std::uint64_t call_site = 0;   // 0 where the event does not say
   std::string cache;             // empty for kmalloc, whose caches are named by size, and for pages
   std::uint64_t bytes_each = 0;  // the bytes of kmalloc's size class, or the pages of an order
   bool pages = false;
@@ -78,7 +78,7 @@ struct HeapProfileFacts {
   std::string kernel;     // release
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;
-  std::uint64_t mean_bytes = 0;  // one sample each so many bytes
+  std::uint64_t mean_bytes = 0;  // one sample per this many bytes, on average
   bool has_pages = false;
   HeapLosses losses;
   std::uint64_t replaced = 0;        // live samples whose address another object has: their free was not seen
@@ -98,13 +98,13 @@ struct DrawnSize {
 // Samples that differ only in size.
 struct DrawnGroup {
   std::vector<std::uint64_t> stack;  // innermost first, without the frames of the tracing itself
-  std::uint64_t call_site = 0;       // 0 where the event does not tell
+  std::uint64_t call_site = 0;       // 0 where the event does not say
   std::uint64_t cgroup = 0;          // id
   std::uint32_t process = 0;
   AllocationContext context = AllocationContext::task;
   bool pages = false;
   std::string comm;
-  std::string cache;             // empty where the event does not tell: then all are of one size
+  std::string cache;             // empty where the event does not say: then all are of one size
   std::vector<DrawnSize> sizes;  // each once
 };
 

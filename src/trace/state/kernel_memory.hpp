@@ -67,7 +67,7 @@ struct VmallocCaller {
   std::string function;
   std::uint64_t areas = 0;
   std::uint64_t virtual_bytes = 0;
-  std::uint64_t pages = 0;         // that vmalloc allocated for them
+  std::uint64_t pages = 0;         // allocated by vmalloc for them
   std::uint64_t mapped_bytes = 0;  // of areas that map what is not theirs: ioremap, vmap and the like
   bool stacks = false;             // they are stacks of tasks
 };

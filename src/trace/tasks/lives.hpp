@@ -21,12 +21,12 @@ struct KnownProcess {
   std::string cgroup;           // of version 2: "/system.slice/db.service"; empty: unknown
 };
 
-// From a birth that events tell until the next one with its id.
+// From a birth that events show until the next one with its id.
 struct TaskLife {
   std::int32_t tid = 0;
   std::uint64_t born_ns = 0;
   std::int32_t creator = 0;       // the task that made it, in its own life then
-  bool knows_kind = false;        // of sched_process_fork, which does not tell threads, not
+  bool knows_kind = false;        // false for sched_process_fork, which does not state it
   bool is_thread = false;         // of its creator's process
   bool begins_pid_space = false;  // it is the first one of a new PID namespace
 };
@@ -38,12 +38,12 @@ class TaskLives {
   // The time for which the kernel's files stated it.
   enum class Told : std::uint8_t {
     at_begin,   // of the recording
-    meanwhile,  // when events had begun: it may have been born before or since
-    later,      // a process may be another than the one that had its id first
+    meanwhile,  // after events had started: the task was born before or after that
+    later,      // the id may belong to another process by then
   };
   void known(std::int32_t pid, KnownProcess process, Told when);
 
-  // Null: the task was born before the trace, or unseen.
+  // Null: the task was born before the trace, or its birth was not recorded.
   const TaskLife* life_at(std::int32_t tid, std::uint64_t time_ns) const;
   // When the id of that life was given to the next task; the largest number: never.
   std::uint64_t next_birth_ns(std::int32_t tid, const TaskLife* life) const;

@@ -25,7 +25,7 @@ class TaskNameHistory {
   void called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
   // A name that was in use before this time. Earlier names are unknown.
   void called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
-  // Empty: the trace does not tell.
+  // Empty: the trace does not say.
   std::optional<std::string_view> at(std::int32_t tid, std::uint64_t time_ns) const;
   std::vector<TaskRename> renamed() const;  // of tasks with several names, by task and time
 

@@ -13,7 +13,7 @@ namespace kmt {
 
 struct Process {
   std::int32_t pid = 0;
-  const TaskLife* life = nullptr;  // null: born before the trace, or unseen
+  const TaskLife* life = nullptr;  // null: born before the trace, or its birth was not recorded
 };
 
 // The PID namespaces that tasks made, as their allocations tell: of one by unshare(2), which changes nothing of the
@@ -35,13 +35,13 @@ class MadePidSpaces {
 
 Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 // The process that lived when the trace began and started this one, or its parents. The process itself where it lived
-// then, or where the trace does not tell who started it.
+// then, or where the trace does not say who started it.
 Process oldest_ancestor(const TraceTasks& tasks, Process process);
-// The path of its cgroup of version 2; empty: the trace does not tell.
+// The path of its cgroup of version 2; empty: the trace does not say.
 std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns);
 // The container by the names that Docker, Podman, containerd, CRI-O, LXC and systemd-nspawn give cgroups: "docker
 // 0123456789ab". Else "[pid space 4026532256]" of a PID namespace that is not the first one, "[pid space of 812]" by
-// its first process, or "[host]"; empty: the trace does not tell.
+// its first process, or "[host]"; empty: the trace does not say.
 std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns,
                          const MadePidSpaces& made = {});
 // The container's name in a cgroup path; empty: none.

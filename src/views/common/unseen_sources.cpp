@@ -17,11 +17,9 @@ std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_
       {losses.unfollowed, "ends of samples", "too many were live to follow them all: these samples do not count"},
       {losses.ends, "times of ends of samples", "the ring buffer was full: they count as live until they were missed"},
       {losses.no_stack, "stacks of samples", "the kernel had no room for them: their call site alone is known"},
-      {losses.missed, "allocations", "they came while another was being looked at on their CPU"},
-      {losses.missed_frees, "frees",
-       "they came while another was being looked at on their CPU: what they freed may "
-       "seem to live"},
-      {not_kept, "samples", "they were of more stacks and processes than are kept: they do not count"},
+      {losses.missed, "allocations", "skipped, as nested events on the same CPU"},
+      {losses.missed_frees, "frees", "skipped, as nested events on the same CPU: what they freed may look live"},
+      {not_kept, "samples", "too many stacks or processes to keep: these samples do not count"},
   };
   std::vector<UnseenSource> unseen;
   for (const auto& [count, what, why] : kinds)

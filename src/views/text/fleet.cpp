@@ -175,10 +175,11 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
   return out + "\n" +
          hanging(
              "  ",
-             "Growth is the slope of live bytes in each trace, averaged by the lengths of the traces. It leaves out "
-             "traces of less than a second, and what is not live at the end. \"Sure\" counts memory that the kernel "
-             "does not take back, from call sites whose frees are seen. `kmemtrace leaks` of a trace shows whether "
-             "its growth is more than chance, and what a loss may hide.",
+             "Growth is the slope of live bytes in each trace, averaged and weighted by trace length. It excludes "
+             "traces "
+             "shorter than a second, and memory freed by the end. \"Sure\" counts unreclaimable memory from call sites "
+             "whose frees are traced. `kmemtrace leaks TRACE` shows whether its growth is more than chance, and what "
+             "lost events may hide.",
              style);
 }
 

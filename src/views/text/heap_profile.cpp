@@ -106,8 +106,8 @@ std::string loss_lines(const HeapProfileResult& result, const TextStyle& style) 
       {lost.unfollowed,
        "samples were not followed, since too many live or the table was busy: what lives is too low. A larger --rate "
        "samples less"},
-      {lost.missed, "allocations were not looked at: they came while the same event was being handled on their CPU"},
-      {lost.missed_frees, "frees were not looked at: they came while the same event was being handled on their CPU"},
+      {lost.missed, "allocations were skipped, as nested events on the same CPU"},
+      {lost.missed_frees, "frees were skipped, as nested events on the same CPU"},
       {result.replaced,
        "sampled objects were freed on paths without tracepoint (bulk frees); that showed when their addresses were "
        "used again, and not before"},

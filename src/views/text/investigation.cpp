@@ -34,7 +34,7 @@ std::string change_text(double bytes, const TextStyle& style) {
 std::string rate_text(const GrowthFinding& finding) {
   const Trend& trend = finding.trend;
   if (finding.since_seconds)
-    return fmt::format("{} since about {:.0f} s, its part of what the kernel counts", say_growth(trend.bytes_per_s),
+    return fmt::format("{} since about {:.0f} s, its share of the kernel's own count", say_growth(trend.bytes_per_s),
                        *finding.since_seconds);
   return fmt::format("{} ({} to {}), with a confidence of 95%", say_growth(trend.bytes_per_s), say_growth(trend.low),
                      say_growth(trend.high));
@@ -166,7 +166,7 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
           state.sure           ? "confirmed"
           : state.is_recorders ? "kept for kmemtrace's recording"
           : state.late         ? fmt::format("since {:.0f} s", state.late->since_seconds)
-          : state.reclaimable  ? "the kernel takes it back"
+          : state.reclaimable  ? "reclaimable"
                                : ""}});
   }
   if (table.rows.empty()) return {};

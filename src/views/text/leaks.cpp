@@ -169,16 +169,16 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
       for (const LeakRow* row : rows) {
         const GroupHistory& history = *row->group.history;
         if (row->main_doubt != doubt) continue;
-        const std::string why =
-            doubt == Doubt::reallocated
-                ? fmt::format("{} of {} while another looked live there", say_count(history.reallocated, style),
-                              say_number_of(history.reallocated_of, "allocation", style))
-                : std::string(history.untraced_path);
+        const std::string why = doubt == Doubt::reallocated
+                                    ? fmt::format("{} of {} still looked live when their address was allocated again",
+                                                  say_count(history.reallocated, style),
+                                                  say_number_of(history.reallocated_of, "allocation", style))
+                                    : std::string(history.untraced_path);
         out += labelled("", fmt::format("- {}: {}", name_of_group(*row, result.by, style), why), style);
       }
     }
   }
-  return out.empty() ? out : "\n" + heading("Uncertain: live, or freed unseen", style) + out;
+  return out.empty() ? out : "\n" + heading("Uncertain: live, or freed through an untraced path", style) + out;
 }
 
 // The groups of one verdict.

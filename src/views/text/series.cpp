@@ -37,7 +37,7 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
   std::string out = heading(printable(series.path), style);
   const std::size_t seen = series.elapsed_ns.size();
   std::string count = say_number_of(series.stored, "snapshot", style);
-  if (seen + series.damaged < series.stored) count += fmt::format(", {} of them looked at", say_count(seen, style));
+  if (seen + series.damaged < series.stored) count += fmt::format(", {} of them used", say_count(seen, style));
   out += labelled("snapshots", fmt::format("{} in {}", count, say_duration(series.span_ns(), style)), style);
   if (series.first_unix_ns != 0)
     out += labelled("taken", fmt::format("{} to {}", say_time(series.first_unix_ns), say_time(series.last_unix_ns)),
@@ -108,9 +108,7 @@ std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
       who += fmt::format("{}{} by {}", who.empty() ? "" : "; ", ascii(row->label), say_growth(row->trend.bytes_per_s));
   if (who.empty())
     return fmt::format("No certain growth: nothing grows by more than {} for certain.{}", threshold,
-                       std::ranges::any_of(series.rows, is_uncertain)
-                           ? " The kernel takes the uncertain part back when memory is short."
-                           : "");
+                       std::ranges::any_of(series.rows, is_uncertain) ? " The uncertain part is reclaimable." : "");
   return fmt::format(
       "Growth: for certain by more than {}, the fastest of each kind: {}. The kinds count the same memory in different "
       "ways. A cache that fills up and stops after more than these {} looks the same: take a longer series.",

@@ -90,7 +90,7 @@ TEST_F(CtfWriter, ATraceWithoutAnyStreamIsReported) {
   EXPECT_EQ(missing->detail, "the trace has no stream");
 }
 
-// Until it is complete it has a random name, so that no link of that name can be made before.
+// Until it is complete, the trace has a random name, so that no link of that name can be planted.
 TEST_F(CtfWriter, IsMadeUnderANameThatNobodyKnows) {
   std::set<std::string> names;
   for (int i = 0; i < 2; ++i) {

@@ -382,7 +382,7 @@ class RelayCapture : public RelayFolder {
     record.bytes_requested = record.bytes_allocated = 64;
     return record;
   }
-  // Shares a run of numbers out to CPUs.
+  // Distributes records with these numbers over the CPUs at random.
   void put_v2(const std::vector<std::uint32_t>& numbers, unsigned cpus, const char* abi = "v2-be") {
     std::vector<std::vector<Record>> files(cpus);
     std::mt19937 random(9);

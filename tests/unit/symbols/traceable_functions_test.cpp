@@ -24,7 +24,7 @@ constexpr const char* kNames =
     "vfs_read\nvfs_write\nrelease\nrelease\n__ftrace_invalid_address___8\nalias_one\nrelease [loop]\nlo_open [loop]\n"
     "ext4_open [ext4]\n";
 
-// Places of calls: after a mark of four bytes, as on x86 with indirect branch tracking.
+// Trace points four bytes into the function, after endbr64 (x86 IBT).
 constexpr const char* kPlaces =
     "ffffffff81001004 vfs_read\nffffffff81001104 vfs_write\nffffffff81001304 release\nffffffff81001604 alias_one\n"
     "ffffffff81001604 alias_two\nffffffffc0000004 release [loop]\nffffffffc0000104 lo_open [loop]\n"

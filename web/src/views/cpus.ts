@@ -39,7 +39,7 @@ function placeName(what: string, place: number): string {
 
 function othersNote(byNode: boolean): string {
   return byNode
-    ? 'CPUs with few frees, and those whose node the trace does not tell, are put together as other nodes. What one of them frees of another CPU, or another CPU of one of them, counts as another node.'
+    ? 'CPUs with few frees, and those whose node is not in the trace, are put together as other nodes. Their frees of objects of other CPUs count as those of another node, and the reverse.'
     : 'CPUs with few frees are put together as other CPUs.';
 }
 

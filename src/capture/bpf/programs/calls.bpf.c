@@ -147,9 +147,9 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
 
 #define KMT_LEVELS 3ull
 
-// Finds a free ring of this CPU. Traced functions that this program itself calls get none and are not counted: they
-// have no higher level, and the same stack. An uncounted interrupt differs by its stack, unless it has none of its own
-// because it interrupted another interrupt.
+// Finds a free ring of this CPU. Traced functions that this program itself calls get none, and no miss is counted: they
+// have the same task and stack as the ring's owner, and no higher level. An interrupt that the kernel does not count yet
+// has another stack, except if it interrupted another interrupt.
 static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
   const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {

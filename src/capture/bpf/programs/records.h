@@ -12,7 +12,7 @@ enum {
   KMT_RECORD_FRAMES = 127,    /* of a kernel stack */
   KMT_USER_FRAMES = 60,       /* of a user stack: an entry has 255 words at most */
   KMT_STACK_WORDS = 1 + KMT_RECORD_FRAMES + KMT_USER_FRAMES,
-  KMT_ENTRY_LOST = 255, /* kmt_entry.event: its word has the number of events lost here */
+  KMT_ENTRY_LOST = 255, /* of kmt_entry.event: the one word is the number of events lost here */
   KMT_ENTRY_CALL = 254, /* a function was entered, see calls.h */
   KMT_ENTRY_RETURN = 253,
   KMT_MOST_EVENTS = 253,
@@ -30,7 +30,7 @@ struct kmt_entry {
   unsigned char event;        /* enum kmt_event; from KMT_EVENT_COUNT on the kernel's own records; KMT_ENTRY_… */
   unsigned char words;        /* that follow */
   unsigned char flags;        /* as in ftrace's common_flags: only those of interrupts */
-  unsigned char is_nested;    /* interrupted its event's program; from a second program */
+  unsigned char is_nested;    /* the event interrupted its own program; a second one recorded it */
 };
 
 struct kmt_ring {

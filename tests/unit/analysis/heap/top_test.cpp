@@ -129,7 +129,7 @@ TEST(TopAccount, StacksOfARowAreOfItsAllocator) {
   const NoNames names;
   TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
   account.samples().add(sample_of(1));
-  HeapSample pages = sample_of(2);  // of the slab, from the same place
+  HeapSample pages = sample_of(2);  // pages for the slab, from the same call site
   pages.pages = true;
   account.samples().add(pages);
   account.add_interval({site_of(1)}, 1'000'000'000);
