@@ -34,7 +34,15 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   return amounts;
 }
 
-// Returns the reclaimable part of these: dentries, inodes and the like.
+// True if the name says that all of it is reclaimable: dentries, inodes and the like.
+bool is_all_reclaimable(SnapshotPart part, const std::string& name) {
+  if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)  // these have "CACHE: SITE < …"
+    return is_shrinkable(name.substr(0, name.find(": ")), {});
+  return part == SnapshotPart::allocinfo &&
+         is_shrinkable({}, name.substr(name.rfind(' ') + 1));  // "FILE:LINE FUNCTION"
+}
+
+// Returns the reclaimable part of other lines.
 SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& amounts, const SnapshotResult& snapshot) {
   SnapshotAmounts reclaimable;
   if (part == SnapshotPart::balance_sheet) {
@@ -47,15 +55,6 @@ SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& am
   if (part == SnapshotPart::cgroups)
     for (const CgroupMemory& cgroup : snapshot.memory.cgroups)
       reclaimable[cgroup.path] = static_cast<std::int64_t>(number_or_0(cgroup.values, "slab_reclaimable"));
-  for (const auto& [name, bytes] : amounts) {
-    std::string cache;  // slab_allocations have "CACHE: SITE < …"
-    std::string function;
-    if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)
-      cache = name.substr(0, name.find(": "));
-    else if (part == SnapshotPart::allocinfo)  // "FILE:LINE FUNCTION"
-      function = name.substr(name.rfind(' ') + 1);
-    if ((!cache.empty() || !function.empty()) && is_shrinkable(cache, function)) reclaimable[name] = bytes;
-  }
   return reclaimable;
 }
 
@@ -135,8 +134,13 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
       row.first = part.known_since;
       row.values.resize(index - part.known_since + 1);
       row.reclaimable.resize(row.values.size());
+      if (is_all_reclaimable(id, name)) part.shrinkable.push_back(name);
     }
     row.values.back() = static_cast<double>(amount);
+  }
+  for (const std::string& name : part.shrinkable) {
+    SnapshotRow& row = part.rows.at(name);
+    row.reclaimable.back() = row.values.back();
   }
   for (const auto& [name, amount] : reclaimable_amounts(id, amounts, snapshot))
     if (const auto row = part.rows.find(name); row != part.rows.end())

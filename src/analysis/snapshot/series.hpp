@@ -20,6 +20,7 @@ class SnapshotSeriesAnalysis {
  private:
   struct Part {
     std::map<std::string, SnapshotRow> rows;
+    std::vector<std::string> shrinkable;  // names of rows that are reclaimable as a whole
     std::size_t known_since = 0;
     bool known = false;
   };

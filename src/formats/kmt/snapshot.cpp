@@ -17,7 +17,7 @@ namespace {
 // Limits the loss from a damaged full snapshot; patches grow with its age.
 constexpr std::size_t kMostPatches = 64;
 // Limit for the snapshots of a file, unpacked, to its bytes. Files of quiet machines reach 300.
-constexpr std::uint64_t kMostSeriesRatio = 512;
+constexpr std::uint64_t kMostSeriesRatio = 320;
 constexpr std::uint64_t kAnySeries = 64u << 20;
 
 }  // namespace
