@@ -219,9 +219,7 @@ function howItGrows(state: StateGrowth): string {
 }
 
 function shownName(state: StateGrowth): string {
-  return state.name === 'unaccounted'
-    ? 'unaccounted memory'
-    : withMerged(state.kind ?? state.name, state.merged_with);
+  return state.name === 'unaccounted' ? 'unaccounted memory' : withMerged(state.kind ?? state.name, state.merged_with);
 }
 
 function rateOf(state: StateGrowth): number {
