@@ -16,7 +16,7 @@ import amplified_folders  # noqa: E402
 from kmemtrace import PROGRAM, SANITIZED  # noqa: E402
 
 MOST_SECONDS, MOST_MIB = 2, 256
-# It unpacks to little more than a quiet machine's series, which has to be read: 1.6 s, more on a busy machine.
+# It unpacks to little more than a quiet machine's series, which has to be read: 1.9 s, more on a busy machine.
 SLOWER = {'series.kmt': 4}
 COMMANDS = (('check', '--json'), ('report', '--json'), ('pages', '--json'), ('timeline', '--json'), ('convert', '--force'))
 OF_COPIES = (('snapshot', '--from'), ('snapshot', '--json', '--from'))
