@@ -60,7 +60,7 @@ def copies(**texts):
     def write(folder):
         for name in ('meminfo', 'slabinfo', 'buddyinfo', 'vmstat'):
             with open(data(f'snapshot/amd64/before/{name}'), 'rb') as file:
-                put(folder, name, texts.pop(name, None) or file.read())
+                put(folder, name, file.read())
         for name, text in texts.items():
             put(folder, name, text)
     return write
