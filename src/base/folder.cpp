@@ -13,14 +13,22 @@
 
 namespace kmt {
 
+namespace {
+
+Error cannot_read(std::error_code code, const std::string& path) {
+  errno = code.value();
+  return system_error("Cannot read the folder", path);
+}
+
+}  // namespace
+
 void make_folder(const std::string& path) {
   constexpr unsigned kPrivateFolder = 0700;
   const std::filesystem::path folder(path);
   std::error_code code;
   if (std::filesystem::is_directory(folder, code)) return;
   if (folder.has_parent_path() && folder.parent_path() != folder) make_folder(folder.parent_path());
-  const bool was_made = !folder.has_filename();  // of "folder/" it was the one above
-  if (was_made) return;
+  if (!folder.has_filename()) return;  // of "folder/" it was the one above
   if (::mkdir(path.c_str(), kPrivateFolder) == 0) return give_files_to_sudo_user(path);
   const int number = errno;
   if (number == EEXIST && std::filesystem::is_directory(folder, code)) return;  // somebody else has, meanwhile
@@ -34,10 +42,7 @@ std::vector<std::string> all_names_in(const std::string& path) {
   std::filesystem::directory_iterator entry(path, code);
   for (; !code && entry != std::filesystem::directory_iterator(); entry.increment(code))
     names.push_back(entry->path().filename());
-  if (code && code != std::errc::no_such_file_or_directory) {
-    errno = code.value();
-    throw system_error("Cannot read the folder", path);
-  }
+  if (code && code != std::errc::no_such_file_or_directory) throw cannot_read(code, path);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -49,10 +54,7 @@ std::vector<std::string> files_below(const std::string& path) {
   fs::recursive_directory_iterator entry(path, code);
   for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code))
     if (entry->is_regular_file(code)) files.push_back(entry->path());
-  if (code) {
-    errno = code.value();
-    throw system_error("Cannot read the folder", path);
-  }
+  if (code) throw cannot_read(code, path);
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -40,17 +40,14 @@ NewFolder::~NewFolder() {
     std::filesystem::remove_all(unfinished_, code);
 }
 
-void NewFolder::name_here() const {
-  give_tree_to_sudo_user(unfinished_);
-  if (const NamingStep failed = give_name(unfinished_, path_, false); failed != NamingStep::none)
-    throw naming_error(failed, path_);
-}
-
 void NewFolder::finish() {
-  if (prepared_)
+  if (prepared_) {
     name_outside(*prepared_);
-  else
-    name_here();
+  } else {
+    give_tree_to_sudo_user(unfinished_);
+    if (const NamingStep failed = give_name(unfinished_, path_, false); failed != NamingStep::none)
+      throw naming_error(failed, path_);
+  }
   if (listed_) *std::exchange(listed_, nullptr) = nullptr;
   unfinished_.clear();
 }

@@ -25,8 +25,6 @@ class NewFolder {
   void give_to(PreparedOutput& output) &&;
 
  private:
-  void name_here() const;
-
   std::string path_;
   std::string unfinished_;
   const PreparedOutput* prepared_ = nullptr;    // another process names or removes it

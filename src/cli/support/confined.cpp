@@ -19,6 +19,7 @@
 #include "base/file.hpp"
 #include "base/output_file.hpp"
 #include "base/text.hpp"
+#include "cli/support/replaced_file.hpp"
 #include "formats/ctf/folders.hpp"
 #include "formats/relay/capture.hpp"
 
@@ -32,9 +33,6 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
                                                        "timeline", "diff",   "flamegraph", "export",
                                                        "convert",  "repair", "simulate",   "fleet"};
-
-// The options that name outputs.
-constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
 
 std::vector<std::string> outputs_of(const Command& command) {
   std::vector<std::string> outputs;
@@ -158,10 +156,8 @@ void add_read(const Command& command, Network network, Access& access) {
     }
   }
   // A command without its FILE reads one of these.
-  const auto is_file = [](const Option& one) { return one.is_argument(); };
-  const auto argument = std::ranges::find_if(command.options, is_file);
-  if (argument != command.options.end() &&
-      std::ranges::none_of(command.options, [&](const Option& one) { return is_file(one) && !one.given.empty(); })) {
+  const auto is_given = [](const Option& one) { return one.is_argument() && !one.given.empty(); };
+  if (std::ranges::any_of(command.options, &Option::is_argument) && std::ranges::none_of(command.options, is_given)) {
     for (const char* const name : {"trace.kmt", "trace.dat"}) add_existing(name, access.read);
     add_relay("cpu0.out", access);
   }

@@ -171,9 +171,6 @@ void refuse_other_kind(const Command& command, const Option& output) {
   if (error) throw *std::move(error);
 }
 
-// The options that name outputs.
-constexpr std::array kOutputs = {"--output", "OUTPUT", "--html"};
-
 }  // namespace
 
 void add_force(Command& command) {

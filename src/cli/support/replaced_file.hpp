@@ -2,9 +2,14 @@
 // Keeps a mistaken file name from destroying a file: an output replaces only output of its own kind.
 #pragma once
 
+#include <array>
+
 #include "cli/support/options.hpp"
 
 namespace kmt {
+
+// The options that name outputs.
+inline constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
 
 // Adds --force to a command that has an output.
 void add_force(Command& command);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/confinement/confine.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace kmt {
 namespace {
@@ -34,15 +35,11 @@ alignas(16) std::array<char, 16384> g_stack;
 
 class Confine : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "confine-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
+  Confine() {
     for (const char* const folder : {"in", "out", "scratch", "elsewhere"}) fs::create_directories(folder_ / folder);
     for (const char* const file : {"in/trace", "out/result", "out/other", "elsewhere/old"})
       ::close(::open((folder_ / file).c_str(), O_CREAT | O_WRONLY, 0600));
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // The result of `attempt` in a child that may read in/trace, write out/result, and use scratch/.
   template <typename Attempt>
@@ -70,7 +67,8 @@ class Confine : public ::testing::Test {
     return errno_of([&] { return ::open((folder_ / name).c_str(), flags, 0600); });
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 #define SKIP_WITHOUT_LANDLOCK() \

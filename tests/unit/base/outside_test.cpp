@@ -17,6 +17,7 @@
 #include "base/confinement/confine.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace kmt {
 namespace {
@@ -25,14 +26,6 @@ namespace fs = std::filesystem;
 
 class Outside : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "outside-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    path_ = folder_ / "result";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Runs `body` in a confined child for which result is prepared. Its exit status.
   template <typename Body>
   int confined(Body&& body) {
@@ -69,8 +62,9 @@ class Outside : public ::testing::Test {
     return names;
   }
 
-  fs::path folder_;
-  std::string path_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
+  const std::string path_ = folder_ / "result";
 };
 
 TEST_F(Outside, NamesACompleteFile) {

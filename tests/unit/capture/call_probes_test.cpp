@@ -10,6 +10,7 @@
 #include "analysis/calls/stacks.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "capture/missed_log.hpp"
 #include "capture/tracefs/arguments_option.hpp"
@@ -153,22 +154,18 @@ TEST(ProbeEvents, MissedCallsBeginAndEnd) {
 // write_file() and read_file() work on a folder as on tracefs, without any effect.
 class ArgumentsOption : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "kmemtrace-test-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    tracefs_ = name;
-    instance_ = name + "/instances/one";
+  ArgumentsOption() {
     for (const std::string& folder : {tracefs_, instance_}) fs::create_directories(folder + "/options");
     put(tracefs_ + "/options/funcgraph-args", "0\n");
     put(instance_ + "/options/markers", "1\n");
     put(instance_ + "/current_tracer", "function_graph\n");
   }
-  void TearDown() override { fs::remove_all(tracefs_); }
   static void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
   std::string option(const std::string& of) const { return read_file(of + "/options/funcgraph-args").substr(0, 1); }
 
-  std::string tracefs_;
-  std::string instance_;
+  const TemporaryFolder folder_;
+  const std::string tracefs_ = folder_.path();
+  const std::string instance_ = tracefs_ + "/instances/one";
 };
 
 TEST_F(ArgumentsOption, OfAllInstancesIsUnset) {
