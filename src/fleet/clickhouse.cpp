@@ -192,8 +192,7 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
     if (failure.empty()) return pause != milliseconds{100};
     if (left_until(end) == milliseconds{0})
       throw Error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure))
-          .hint(
-              "What was loaded so far stays and is not sent again: run the same command when the server is reachable");
+          .hint("Loaded rows stay and are not sent again: run the same command when the server is reachable");
     say_that_it_waits(failure);
     do std::this_thread::sleep_for(std::min(pause, left_until(end)));
     while (Clock::now() < end &&
