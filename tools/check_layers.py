@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that the folders of src/ include and link each other downwards only, and that a third-party header is
-included where it belongs. The tables below are the rule; docs/ARCHITECTURE.md explains it.
+included where it belongs, in each file that uses it. The tables below are the rule; docs/ARCHITECTURE.md explains it.
   tools/check_layers.py [SRC FOLDER]"""
 import os
 import re
@@ -165,9 +165,12 @@ def check_file(root, path):
     if layer not in LAYERS:
         yield f'{path}: {layer} is not a folder of the layer table'
         return
+    formats = includes_fmt = 0
     with open(os.path.join(root, path), encoding='utf-8') as lines:
         for number, line in enumerate(lines, 1):
             problem = None
+            formats = formats or ('fmt::' in line.split('//')[0] and number)
+            includes_fmt = includes_fmt or '#include <fmt/' in line
             if path.endswith('CMakeLists.txt'):
                 for target in LINK.findall(line.split('#')[0]):
                     if target != layer and target not in LAYERS[layer].split():
@@ -177,6 +180,8 @@ def check_file(root, path):
                 problem = include and check_include(path, *include.groups())
             if problem:
                 yield f'{path}:{number}: {problem}'
+    if formats and not includes_fmt and not path.endswith('CMakeLists.txt'):  # precompiled headers and files compiled together hide it
+        yield f'{path}:{formats}: include <fmt/format.h>'
 
 
 def check_tree(root):

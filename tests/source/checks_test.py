@@ -61,6 +61,11 @@ class Layers(unittest.TestCase):
                              ('cli/a.cpp', 'boost/any.hpp')):
             self.assertEqual(1, len(self.check(path, f'#include <{header}>')), header)
 
+    def test_a_file_that_uses_fmt_includes_it(self):
+        self.assertEqual(1, len(self.check('cli/a.cpp', 'auto a = fmt::format("a");')))
+        self.assertEqual([], self.check('cli/a.cpp', '#include <fmt/format.h>\nauto a = fmt::format("a");'))
+        self.assertEqual([], self.check('cli/a.cpp', '// fmt::format is not used'))
+
     def test_unknown_folders_and_relative_names_fail(self):
         self.assertEqual(1, len(self.check('misc/a.cpp', '')))
         self.assertEqual(1, len(self.check('base/a.cpp', '#include "misc/b.hpp"')))

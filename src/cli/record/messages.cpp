@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/record/messages.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/text.hpp"

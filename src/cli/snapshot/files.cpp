@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "analysis/snapshot/series.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"

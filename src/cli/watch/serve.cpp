@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <prometheus/exposer.h>
 #include <sys/socket.h>
