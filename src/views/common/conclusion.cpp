@@ -14,7 +14,7 @@ namespace kmt {
 namespace {
 
 std::string bytes_text(double bytes) {
-  constexpr double kMost = 1e18;  // evidence.json may hold any number; this one fits into 64 bits
+  constexpr double kMost = 1e18;  // evidence.json may contain any number; this limit fits into 64 bits
   return humane_bytes(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kMost)));
 }
 
@@ -36,15 +36,16 @@ std::string said_of_late(const StateGrowth& state) {
                      bytes_text(state.late->bytes_per_s), from_to(state));
 }
 
-// Why no call site is named for confirmed growth.
+// The reason why no call site is named for confirmed growth.
 std::string why_unnamed(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
-  if (judgement.seen_seconds == 0) return ". Its allocator was not found: allocations could not be seen.";
+  if (judgement.seen_seconds == 0) return ". Its allocator was not found: allocations could not be traced.";
   const std::string followed =
       fmt::format("allocations were followed for {:.1f} s of {:.1f} s", judgement.seen_seconds, result.seconds);
-  if (!judgement.saw_allocations) return fmt::format(". Its allocator was not found: {}, too short to tell.", followed);
+  if (!judgement.saw_allocations)
+    return fmt::format(". Its allocator was not found: {}, which is too short.", followed);
   if (judgement.may_grow()) return ". No call site is confirmed as its cause; possible ones are below.";
-  return fmt::format(". But its allocator was not found: no call site rises steadily as fast{}.",
+  return fmt::format(". But its allocator was not found: no call site grows steadily at that rate{}.",
                      result.conclusion.followed_briefly ? ", and " + followed : "");
 }
 
@@ -63,11 +64,11 @@ std::string said_of_growth(const InvestigationResult& result) {
 std::string said_of_others(const Conclusion& conclusion, const std::vector<StateGrowth>& states) {
   std::string out;
   if (conclusion.stacks)
-    out += fmt::format(" Each task has a stack, too: KernelStack grows by {}/s.",
+    out += fmt::format(" Each task also has a stack: KernelStack grows by {}/s.",
                        bytes_text(states[*conclusion.stacks].bytes_per_s()));
   if (conclusion.unexplained) {
     const StateGrowth& state = states[*conclusion.unexplained];
-    out += fmt::format(" But most of what grows is not explained by that: {} grows by {}/s, {}.", name_in_words(state),
+    out += fmt::format(" But this does not explain most of the growth: {} grows by {}/s, {}.", name_in_words(state),
                        bytes_text(state.trend.bytes_per_s), from_to(state));
   }
   std::vector<std::string> others;
@@ -83,7 +84,7 @@ std::string said_of_none(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (!result.conclusion.state)
     return judgement.may_grow() ? "No confirmed growth. Possible growth is below."
-                                : "No growth: nothing rose more than what comes and goes at random may do.";
+                                : "No growth: nothing rose more than random allocations and frees can explain.";
   const StateGrowth& slow = judgement.states[*result.conclusion.state];
   return fmt::format(
       "No confirmed growth above --threshold, {} an hour.{} Below it, growth is confirmed for {}: {} an hour, {}.",
@@ -91,15 +92,15 @@ std::string said_of_none(const InvestigationResult& result) {
       name_in_words(slow), bytes_text(3600 * slow.trend.bytes_per_s), from_to(slow));
 }
 
-// Why a trace leaves nothing to judge.
+// The reason why nothing in a trace can be judged.
 std::string why_no_trace_tells(const InvestigationResult& result) {
   const double seconds = std::max(result.trace_seconds, result.judgement.seen_seconds);
   switch (result.conclusion.unclear) {
     case Unclear::short_trace:
-      return fmt::format("the trace of {:.1f} s is too short: {:.0f} s are the least", seconds,
+      return fmt::format("the trace of {:.1f} s is too short: at least {:.0f} s are needed", seconds,
                          result.conclusion.least_seconds);
     case Unclear::lossy_trace:
-      return fmt::format("of the trace{} {} events were lost, and what is left shows no growth that can be judged",
+      return fmt::format("the trace{} lost {} events, and the remaining events show no growth that can be judged",
                          seconds > 0 ? fmt::format(" of {:.1f} s", seconds) : "", result.lost_events);
     default: return fmt::format("nothing in the trace of {:.1f} s can be judged", seconds);
   }
@@ -110,41 +111,44 @@ std::string why_unclear(const InvestigationResult& result) {
   const std::vector<StateGrowth>& states = result.judgement.states;
   const std::string cut_short = result.cut_short.empty() ? "" : result.cut_short + ", and ";
   switch (conclusion.unclear) {
-    case Unclear::order: return "which of the copies came first is not sure";
+    case Unclear::order: return "the order of the copies is not certain";
     case Unclear::short_trace:
     case Unclear::lossy_trace:
     case Unclear::empty_trace:
-      return fmt::format("{}; without one it takes {} states of the kernel's memory or more",
+      return fmt::format("{}; without a usable trace, at least {} states of the kernel's memory are needed",
                          why_no_trace_tells(result), Trend::kFewestValues);
-    case Unclear::no_times: return fmt::format("the times of the {} copies are not known", result.timeless_states);
+    case Unclear::no_times: return fmt::format("the times of the {} copies are unknown", result.timeless_states);
     case Unclear::few_states:
-      return fmt::format("{}that takes {} states of the kernel's memory or more, or a trace", cut_short,
+      return fmt::format("{}at least {} states of the kernel's memory, or a trace, are needed", cut_short,
                          Trend::kFewestValues);
     case Unclear::short_watch:
-      return fmt::format("{}{:.1f} s are too short, {:.0f} s are the least", cut_short, result.seconds,
+      return fmt::format("{}{:.1f} s are too short, at least {:.0f} s are needed", cut_short, result.seconds,
                          conclusion.least_seconds);
     case Unclear::unconfirmed:
-      return fmt::format("possible growth is below; confirming it takes {} states of the kernel's memory or more",
-                         Trend::kFewestValues);
+      return fmt::format(
+          "possible growth is below; to confirm it, at least {} states of the kernel's memory are needed",
+          Trend::kFewestValues);
     case Unclear::rarely_read:
-      return fmt::format("the kernel's own account was read fewer than {} times, perhaps on a busy machine",
-                         Trend::kFewestValues);
+      return fmt::format(
+          "the kernel's memory counters were read fewer than {} times, perhaps because the machine was busy",
+          Trend::kFewestValues);
     case Unclear::late_rise:
-      return fmt::format("something rises evenly {}, too short to be sure", said_of_late(states[*conclusion.state]));
+      return fmt::format("something rises steadily {}, but too briefly to be certain",
+                         said_of_late(states[*conclusion.state]));
     case Unclear::rise_unfollowed:
-      return fmt::format("{} rose by much, to {}, after allocations were no longer followed at {:.0f} s",
+      return fmt::format("{} rose strongly, to {}, after {:.0f} s, when allocations were no longer followed",
                          name_in_words(states[*conclusion.state]), bytes_text(states[*conclusion.state].last),
                          result.judgement.seen_until_seconds);
     case Unclear::rise_by_account:
       return fmt::format(
-          "{} rises all the time, by {}/s, but no more evenly than one of {} lines may by chance, and who allocates "
-          "was not seen",
+          "{} rises all the time, by {}/s, but no more steadily than chance allows for one of {} lines, and its "
+          "allocator was not traced",
           name_in_words(states[*conclusion.state]), bytes_text(states[*conclusion.state].trend.bytes_per_s),
           result.judgement.followed);
-    case Unclear::cut_short: return result.cut_short + ", when too little had been seen";
+    case Unclear::cut_short: return result.cut_short + ", before there was enough data";
     case Unclear::only_sums: break;
   }
-  return "neither allocations nor the kernel's account of slab caches could be seen, only sums";
+  return "neither allocations nor the kernel's counters of slab caches could be read, only totals";
 }
 
 // Empty if fewer than two states are known.
@@ -176,38 +180,41 @@ std::string conclusion_words(const InvestigationResult& result) {
 std::string words_of(const Reason& reason) {
   switch (reason.kind) {
     case ReasonKind::rises_evenly:
-      return reason.ground == Ground::recording ? "In the recording it rises far more evenly than by chance"
-                                                : "By samples it rises far more evenly than by chance";
-    case ReasonKind::rises_unevenly: return "By itself it rises no more evenly than by chance";
-    case ReasonKind::seen_before_recording: return "Samples of the time before the recording show it too";
+      return reason.ground == Ground::recording
+                 ? "In the recording, its live memory rises far more steadily than chance allows"
+                 : "In the samples, its live memory rises far more steadily than chance allows";
+    case ReasonKind::rises_unevenly: return "Its own live memory rises no more steadily than chance allows";
+    case ReasonKind::seen_before_recording: return "Samples from before the recording also show this growth";
     case ReasonKind::hardly_seen_before_recording:
-      return "Samples of the time before the recording show far less of it: it began lately, or these objects live "
-             "longer than the recording";
-    case ReasonKind::account_confirms: return "The kernel's own account confirms its growth";
+      return "Samples from before the recording show far less of this growth: it started recently, or these objects "
+             "live longer than the recording";
+    case ReasonKind::account_confirms: return "The kernel's own counters confirm its growth";
     case ReasonKind::account_grows:
-      return "By the kernel's own account this grows with it, though not more evenly than by chance";
+      return "The kernel's own counters grow with it, but no more steadily than chance allows";
     case ReasonKind::account_does_not_grow:
-      return "By the kernel's own account this does not grow with it: others free as much";
+      return "The kernel's own counters do not grow with it: other code frees as much";
     case ReasonKind::unknown_cache:
-      return "The cache of these objects is unknown, and in the kernel's account no cache of that size grows so";
+      return "The cache of these objects is unknown, and the kernel's counters show no cache of that object size with "
+             "such growth";
     case ReasonKind::too_slow_or_short:
-      return "It is too slow, or was watched too briefly, to be confirmed by another source: watch longer";
+      return "The growth is too slow, or was watched too briefly, for another source to confirm it: watch longer";
     case ReasonKind::not_all_recorded:
-      return "Not all of its caches were recorded: what samples say of the others is among its call sites";
+      return "Not all of its caches were recorded: samples of the other caches are shown among its call sites";
     case ReasonKind::holds_most:
       return fmt::format(
-          "The kernel's own account confirms growth of its cache, and this is {:.0f}% of what was seen to live there",
+          "The kernel's own counters confirm growth of its cache, and these objects are {:.0f}% of the live memory "
+          "seen in this cache",
           reason.percent);
     case ReasonKind::too_little_seen: break;
   }
-  return "Too little of it was seen, or for too short a time, to show that it rises by itself";
+  return "Too few of its allocations were seen, or for too short a time, to show growth of its own live memory";
 }
 
 std::string_view words_of(NoAccount why) {
   switch (why) {
-    case NoAccount::not_kept: return "the kernel keeps no account of it";
-    case NoAccount::not_copied: return "the copies have no account of it";
-    case NoAccount::no_such_cache: return "slabinfo has no cache of that name";
+    case NoAccount::not_kept: return "the kernel has no counter for it";
+    case NoAccount::not_copied: return "the copied files have no counter for it";
+    case NoAccount::no_such_cache: return "slabinfo has no cache with that name";
     case NoAccount::slabinfo_not_read: return "slabinfo could not be read";
     case NoAccount::slabinfo_not_copied: break;
   }

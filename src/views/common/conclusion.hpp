@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of an investigation in words: HTML, text and JSON have the same sentences.
+// Sentences about the result of an investigation, the same in HTML, text and JSON.
 #pragma once
 
 #include <string>

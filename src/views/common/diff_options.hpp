@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a comparison to show, and its order; the same for text and JSON.
+// Options of text and JSON comparisons: which part to show, and in which order.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,10 @@
 namespace kmt {
 
 struct DiffOptions {
-  const Column<GroupRow>* sort = find_group_column("allocated");  // from diff_columns(): by the size of the change
-  std::vector<const Column<GroupRow>*> columns;                   // shown beside `sort` in text; empty: the defaults
-  std::size_t limit = 20;                                         // changed groups per table; 0: all
+  const Column<GroupRow>* sort =
+      find_group_column("allocated");            // one of diff_columns(); rows are sorted by the size of the change
+  std::vector<const Column<GroupRow>*> columns;  // extra columns in text, after `sort`; empty: the defaults
+  std::size_t limit = 20;                        // changed groups per table; 0: all
   Noise noise;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One event in words, for formats with a record for each event. Caches printable names.
+// The fields of one event as printable text, for formats with one record per event. Caches printable names.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,24 @@ struct EventFields {
   std::string_view symbol;
   std::string_view gfp_flags;
   std::string_view migrate_type;
-  std::optional<std::uint64_t> address;  // for pages the number of the first frame
+  std::optional<std::uint64_t> address;  // for pages, the number of the first page frame
   std::optional<std::uint64_t> bytes_requested;
   std::optional<std::uint64_t> bytes_allocated;
   std::optional<std::uint64_t> call_site;  // an address
   std::optional<unsigned> order;
   std::optional<int> node;
-  std::uint32_t allocation = 0;  // started, failed or freed (of several, the first); 0: none
+  std::uint32_t allocation = 0;  // allocation started, failed or freed by the event (the first one of several); 0: none
   std::optional<std::uint64_t> lifetime_ns;
 };
 
 class EventNames {
  public:
-  // Keeps references to both.
+  // Keeps references to both arguments.
   EventNames(const TraceInfo& info, const SymbolNames& symbols) : info_(info), symbols_(symbols) {}
 
   EventFields fields_of(const StreamedEvent& event);
-  // Appends the symbols of the frames, innermost first; symbols of programs with the object: "main (make)".
+  // Appends the symbols of the frames, innermost first; symbols of programs include the program or library: "main
+  // (make)".
   template <typename Give>
   void stack(StackId id, Give&& give) {
     for (const std::uint64_t address : info_.tables.stacks[id]) give(symbol(address));
@@ -51,7 +52,7 @@ class EventNames {
   const std::string& symbol(std::uint64_t address);
   const std::string& user_symbol(std::uint64_t frame);  // of TraceCode::user
   std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
-  const std::string& printable_text(std::string_view text);  // keyed by its address
+  const std::string& printable_text(std::string_view text);  // keyed by the address of the text
 
  private:
   const std::string& gfp_text_of(std::uint32_t flags);

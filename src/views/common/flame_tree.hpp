@@ -19,8 +19,8 @@ struct FlameNode {
   Allocator allocator = Allocator::slab;
   bool of_user = false;  // a function of a program, not of the kernel
   FlameSum own;          // includes all children
-  FlameSum base;         // likewise, for the trace to compare with
-  // Keyed by name, so that the stacks of two traces match.
+  FlameSum base;         // the same sum in the trace to compare with
+  // The key is the name, so that stacks of two traces match.
   std::map<std::string, FlameNode> children;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a fleet server's answer to show, and its order; the same for text and JSON.
+// Options of text and JSON fleet results: which part to show, and in which order.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// "copy_process"; a program's function with its object: "main (make)".
+// "copy_process" for the kernel, "main (make)" for a function of a program or library.
 inline std::string frame_label(const CodeAddress& code) {
   return code.object.empty() ? std::string(function_of(code.symbol)) : plain_text(code);
 }

@@ -10,14 +10,14 @@
 namespace kmt {
 
 struct GraphOptions {
-  const Column<GraphFunction>* sort = nullptr;  // nullptr: total time
-  std::size_t top = 20;                         // functions in the text's table; 0: all
-  std::size_t most_functions = 0;               // functions in the JSON; 0: all
+  const Column<GraphFunction>* sort = nullptr;  // nullptr: sort by total time
+  std::size_t top = 20;                         // most functions in the text table; 0: all
+  std::size_t most_functions = 0;               // most functions in the JSON; 0: all
   bool arguments = false;
   bool return_values = false;
-  bool texts = false;        // JSON also has arguments and results as text
-  std::string filters;       // names of the options that selected calls; empty: none
-  bool sums_beyond = false;  // a filter does not apply to the sums of functions
+  bool texts = false;        // the JSON also has arguments and results as text
+  std::string filters;       // names of the options that select calls; empty: none
+  bool sums_beyond = false;  // the filters do not apply to the sums of functions
 };
 
 }  // namespace kmt

@@ -18,7 +18,7 @@ bool is_plain(std::string_view text, std::string_view marks) {
   });
 }
 
-// Quotes a path for a shell, also so that no command takes it for an option.
+// Quotes a path for a shell. A path that starts with "-" must not look like an option.
 std::string shell_word(const std::string& path) {
   std::string name = path.starts_with('-') ? "./" + path : path;
   if (is_plain(name, "/._-+,:@%=")) return name;
@@ -27,7 +27,8 @@ std::string shell_word(const std::string& path) {
   return quoted + "'";
 }
 
-// Commands that show what the process of a finding holds: its open files, unless the kernel keeps the memory elsewhere.
+// Returns a command that shows what the process of a finding holds: its keys, its System V IPC objects or its open
+// files.
 std::string what_is_held(const GrowthFinding& finding) {
   const std::uint32_t process = finding.processes.front().process;
   const auto enters = [&](std::string_view call) { return finding.entry.find(call) != std::string::npos; };
@@ -37,14 +38,14 @@ std::string what_is_held(const GrowthFinding& finding) {
   return fmt::format("ls -l /proc/{}/fd | tail", process);
 }
 
-// Commands that collect more evidence if no growth was confirmed.
+// Adds commands that collect more evidence.
 void add_watches(const InvestigationResult& result, std::vector<std::string>& commands) {
   const Judgement& judgement = result.judgement;
   if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
   if (!result.by_root && !result.all_permitted) return;
   const std::string sudo = result.by_root ? "" : "sudo ";
   if (result.conclusion.verdict == GrowthVerdict::grows && judgement.seen_seconds > 0)
-    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // includes what the CPU budget excluded
+    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // includes sources that the CPU budget excluded
   if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
     commands.push_back(
         fmt::format("{}kmemtrace investigate --for {:.0f}m", sudo, std::max(result.seconds / 60 * 5, 5.0)));
@@ -53,12 +54,12 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
 }  // namespace
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {
-  const bool is_live = result.cost.has_value();  // otherwise the processes are on another machine, or gone
+  const bool is_live = result.cost.has_value();  // otherwise the processes may have ended or be on another machine
   const auto has_file = [&result](const char* name) {
     return !result.folder.empty() &&
            std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
   };
-  // For saved files, use the options given: an evidence file holds none of the kernel's files.
+  // An evidence file does not contain the kernel's files, so use the paths given as options.
   const auto file = [&](const char* name, const std::string& copied) {
     return has_file(name) ? shell_word(result.folder + "/" + name) : copied.empty() ? "" : shell_word(copied);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shell commands that show more about the findings of an investigation, or what it could not see.
+// Shell commands that show more about the findings of an investigation, or collect data it could not read.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of the result of `pages` to show, and its order; the same for text and JSON.
+// Options of text and JSON results of `pages`: which part to show, and in which order.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace kmt {
 
 struct PagesOptions {
   const Column<PageTaskRow>* sort = find_page_task_column("allocated-pages");
-  std::size_t limit = 20;  // tasks and failures; 0: all
+  std::size_t limit = 20;  // most tasks and most failures to show; 0: all
   bool filtered = false;   // filters select a part of the trace
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }

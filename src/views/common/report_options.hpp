@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a report to show, and its order; the same for text and JSON.
+// Options of text and JSON reports: which part to show, and in which order.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace kmt {
 
 struct ReportOptions {
-  const Column<GroupRow>* sort = nullptr;        // null: bytes allocated
+  const Column<GroupRow>* sort = nullptr;        // null: sort by bytes allocated
   std::vector<const Column<GroupRow>*> columns;  // empty: the default columns that have values
   std::size_t limit = 20;                        // groups per table; 0: all
   bool over_time = false;                        // plot the live bytes of each group, if the report has histories

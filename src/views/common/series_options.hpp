@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a series of snapshots to show, and its order; the same for text and JSON.
+// Options of text and JSON results for a series of snapshots: which part to show, and in which order.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace kmt {
 
 enum class SeriesOrder : std::uint8_t {
-  growth,  // judged rows: confirmed growth first, then by rate
-  change,  // between the first and the last snapshot, largest first
+  growth,  // only judged rows: confirmed growth first, then by growth rate
+  change,  // by the change between the first and the last snapshot, largest first
 };
 
 struct SeriesOptions {
@@ -23,8 +23,8 @@ struct SeriesOptions {
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };
 
-// All rows of a part in that order; only the growing rows if ordered by growth. The balance sheet keeps its order
-// unless ordered by growth.
+// Returns the rows of a part in the requested order. Ordered by growth, only growing rows are returned. In every other
+// order, the balance sheet keeps its own order.
 inline std::vector<const SnapshotRow*> sorted_rows(const SnapshotSeries& series, SnapshotPart part, SeriesOrder order) {
   const bool by_growth = order == SeriesOrder::growth;
   std::vector<const SnapshotRow*> rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a snapshot to show, and its order; the same for text and JSON.
+// Options of text and JSON snapshots: which part to show, and in which order.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace kmt {
 
 struct SnapshotOptions {
-  const Column<SlabCacheUse>* sort = &slab_cache_columns()[1];  // of slab caches: bytes held
+  const Column<SlabCacheUse>* sort = &slab_cache_columns()[1];  // order of slab caches; the default is bytes held
   std::size_t limit = 10;                                       // rows per table; 0: all
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };
 
-// The rows to show, largest first; equal rows keep their order. Points into `rows`.
+// Returns the rows to show, largest first; equal rows keep their order. The pointers point into `rows`.
 template <typename Row, typename Amount>
 std::vector<const Row*> largest(const std::vector<Row>& rows, const SnapshotOptions& options, Amount&& amount) {
   std::vector<const Row*> sorted;
@@ -29,7 +29,7 @@ std::vector<const Row*> largest(const std::vector<Row>& rows, const SnapshotOpti
   return sorted;
 }
 
-// By kernel memory, or by user memory if cgroup version 1 does not account kernel memory.
+// Sorts by kernel memory, or by user memory if cgroup version 1 does not account kernel memory.
 inline std::vector<const CgroupMemory*> shown_cgroups(const SnapshotResult& result, const SnapshotOptions& options) {
   return largest(result.memory.cgroups, options, [](const CgroupMemory& cgroup) {
     return std::pair(kernel_bytes(cgroup).value_or(0), user_bytes(cgroup).value_or(0));

@@ -22,7 +22,7 @@ constexpr std::array<StackMetricInfo, kStackMetrics> kMetrics = {{
     {StackMetric::live, "live", true, true, "inuse_space", "bytes not freed when the trace ends"},
     {StackMetric::wasted, "wasted", true, true, "wasted_space", "bytes allocated beyond the request, of slab objects"},
     {StackMetric::peak, "peak", true, false, "peak_space",
-     "most bytes of each stack live at one time; of several stacks at most their sum"},
+     "peak of live bytes of each stack; for several stacks, the sum is an upper bound"},
 }};
 
 class Maker {
@@ -47,7 +47,7 @@ class Maker {
   }
 
  private:
-  // Null if the report is not grouped by it or the row has no value.
+  // Returns null if the report is not grouped by this key or the row has no value.
   template <typename Value>
   const Value* key_of(const GroupRow& row, GroupKey key) const {
     const auto at = static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
@@ -71,7 +71,7 @@ class Maker {
       frames.push_back(frame({"unknown", {}, 0, 0}));
   }
 
-  // Adds a frame for each function that debug info shows as inlined there.
+  // Adds a frame for each function that is inlined at this address according to debug info.
   void add_code(const CodeAddress& code, std::vector<std::uint32_t>& frames) {
     const std::string compiled = printable(frame_label(code));
     if (code.source.empty())

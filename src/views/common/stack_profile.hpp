@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A report by stack in the form profilers use: stacks of frames with values such as bytes allocated or live.
+// Converts a report by stack into the form profilers use: stacks of frames with values such as bytes allocated or live.
 #pragma once
 
 #include <array>
@@ -29,11 +29,11 @@ std::span<const StackMetricInfo> stack_metrics();
 const StackMetricInfo& info_of(StackMetric metric);
 
 struct ProfileFrame {
-  std::string function;  // without offset; printable, like all texts here
+  std::string function;  // without offset; printable, like all strings here
   std::string file;      // empty: unknown
   std::uint32_t line = 0;
   std::uint64_t address = 0;  // 0: none
-  bool of_user = false;       // a program's frame: `function` includes the program or library
+  bool of_user = false;       // a frame of a program: `function` includes the program or library
   std::string object = {};    // program or library
   std::string build_id = {};  // build ID of `object`, in hex; empty: unknown
 };
@@ -55,16 +55,16 @@ struct StackProfile {
   std::vector<StackSample> samples;
 };
 
-// The keys a report must be grouped by; `labels` adds cache and task. Each group peaks at its own time, so fewer groups
-// give more accurate peaks for stacks. Without `by_stack`, each call site is a stack of one frame.
+// The keys a report must be grouped by; `labels` adds cache and task. Groups reach their peaks at different times, so
+// peaks of stacks are more accurate with fewer groups. Without `by_stack`, each call site is a stack of one frame.
 enum class StackLabels { none, cache_and_task };
 std::vector<GroupKey> stack_profile_keys(StackLabels labels, bool by_stack = true);
-// Leaves out frames of the allocators and their wrappers. Without a kernel stack the frame is the call site, for pages
-// "pages of order N", otherwise "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or "[vmalloc]"; never
-// add the bytes of two of them.
+// Leaves out frames of the allocators and their wrappers. A sample without a kernel stack has one frame: the call site,
+// "pages of order N", or "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or "[vmalloc]". Never add
+// bytes of different allocators, since slabs are made of pages.
 StackProfile stack_profile_of(const ReportResult& report);
 
-// Merges samples with equal frames, whatever their cache and task; keeps the order of first appearance.
+// Merges samples with equal frames, even if their caches or tasks differ. Keeps the order of first appearance.
 std::vector<StackSample> merged_stacks(const StackProfile& profile);
 
 }  // namespace kmt

@@ -13,13 +13,15 @@ std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_
     const char* what;
     const char* why;
   } kinds[] = {
-      {losses.samples, "samples", "the ring buffer was full: what grows may be more"},
-      {losses.unfollowed, "ends of samples", "too many were live to follow them all: these samples do not count"},
-      {losses.ends, "times of ends of samples", "the ring buffer was full: they count as live until they were missed"},
-      {losses.no_stack, "stacks of samples", "the kernel had no room for them: their call site alone is known"},
-      {losses.missed, "allocations", "skipped, as nested events on the same CPU"},
-      {losses.missed_frees, "frees", "skipped, as nested events on the same CPU: what they freed may look live"},
-      {not_kept, "samples", "too many stacks or processes to keep: these samples do not count"},
+      {losses.samples, "samples", "the ring buffer was full: growth may be larger than shown"},
+      {losses.unfollowed, "ends of samples",
+       "too many samples were live to follow all of them: these samples do not count"},
+      {losses.ends, "times of ends of samples",
+       "the ring buffer was full: these samples count as live until their end was noticed"},
+      {losses.no_stack, "stacks of samples", "the kernel had no room for them: only the call sites are known"},
+      {losses.missed, "allocations", "skipped as nested events on the same CPU"},
+      {losses.missed_frees, "frees", "skipped as nested events on the same CPU: freed objects may look live"},
+      {not_kept, "samples", "there were too many stacks or processes to keep: these samples do not count"},
   };
   std::vector<UnseenSource> unseen;
   for (const auto& [count, what, why] : kinds)
@@ -34,16 +36,16 @@ std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result) {
   const auto has_none = [](const FindingProcess& process) { return process.process != 0 && process.cgroup.empty(); };
   if (processes.empty()) return std::nullopt;
   if (std::ranges::all_of(processes, has_none))
-    return UnseenSource{"cgroups of processes", "neither samples nor the recording name any",
-                        "samples do, and `kmemtrace record` where the kernel has cgroups of version 2"};
-  // The watcher knew whether cgroup version 1 accounts memory there.
+    return UnseenSource{"cgroups of processes", "neither the samples nor the recording name cgroups",
+                        "samples name them, and so does `kmemtrace record` on a kernel with version 2 cgroups"};
+  // If the machine was watched, it is known whether cgroup version 1 accounts memory on it.
   const auto is_in_root = [](const FindingProcess& process) { return process.process == 0 || process.cgroup == "/"; };
   const bool is_any = std::ranges::any_of(processes, [](const FindingProcess& one) { return one.process != 0; });
   if (result.watched || !is_any || !std::ranges::all_of(processes, is_in_root)) return std::nullopt;
   return UnseenSource{"cgroups of processes",
-                      "the recording has all of them in the root, as it has inside a container, and where version 1 "
-                      "accounts memory",
-                      "`kmemtrace investigate` on that machine shows those of version 1 too"};
+                      "the recording shows all processes in the root cgroup, as in a container or on a system where "
+                      "cgroup version 1 accounts memory",
+                      "`kmemtrace investigate` on that machine also shows version 1 cgroups"};
 }
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The sources that an investigation could not see, in words.
+// Describes the data sources that an investigation could not read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kmt {
 // Returns an entry for each kind of loss of samples.
 std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept);
 
-// Returns an entry if the cgroups of all processes found are unknown or may be wrong.
+// Returns an entry if the cgroups of all found processes are unknown or may be wrong.
 std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The "Trace Event Format": an object with traceEvents; times are in microseconds.
+// Writes the "Trace Event Format": a JSON object with traceEvents. Times are in microseconds.
 #include <iterator>
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ constexpr unsigned kCalls = 3;
 
 class Writer {
  public:
-  // Writes the common members, then `phase` and the members special to the event.
+  // Starts an event: writes the members that all events have. The caller adds the other members.
   void event(std::string_view phase, unsigned process, std::size_t thread, std::string_view name,
              std::uint64_t time_ns) {
     fmt::format_to(std::back_inserter(out_), "{}\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"name\":{},\"ts\":{}.{:03}",

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kCategoryColours[kAllocators] = {"orange", "purple", "brown", "yellow"};  // by Allocator
 
-// A column that holds the same value in each row.
+// Returns a column with the same value in each row.
 Json column(std::size_t length, const Json& value) { return Json(std::vector<Json>(length, value)); }
 
 class Thread {
@@ -49,7 +49,7 @@ class Thread {
   std::vector<Json> files_;
   std::vector<Json> lines_;
   std::vector<Json> addresses_;
-  std::map<std::pair<std::int64_t, std::uint32_t>, std::size_t> stacks_;  // by prefix (-1: none) and frame
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::size_t> stacks_;  // key: prefix (-1: none) and frame
   Json prefixes_ = Json::array();
   std::vector<std::uint32_t> stack_frames_;
   std::vector<unsigned> categories_;

@@ -24,7 +24,7 @@ std::vector<std::string> comments_of(const HeapProfileResult& result) {
       {"samples not followed", result.losses.unfollowed},
       {"allocations missed", result.losses.missed},
       {"frees missed", result.losses.missed_frees},
-      {"live samples replaced, their free was not seen", result.replaced}};
+      {"live samples whose address was reused (their free was not traced)", result.replaced}};
   for (const auto& [what, count] : lost)
     if (count > 0) comments.push_back(fmt::format("{}: {}", what, count));
   return comments;

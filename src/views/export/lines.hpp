@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A line for each event, as CSV or JSON: docs/formats/export.md. The text is passed on in pieces.
+// Writes one line for each event, as CSV or JSON (docs/formats/export.md). Passes the text on in pieces.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,10 @@ namespace kmt {
 
 using TextSink = std::function<void(std::string_view)>;
 
-// RFC 4180 with line feeds, and a header first. The arguments must outlive the result, here and below.
+// CSV according to RFC 4180, but with line feeds, and with a header line. The arguments of both functions must outlive
+// the result.
 std::unique_ptr<EventSink> csv_export(const TraceInfo& info, const SymbolNames& symbols, TextSink sink);
-// An object for each line, without the fields an event does not have.
+// One JSON object per line, without the fields that the event lacks.
 std::unique_ptr<EventSink> json_lines_export(const TraceInfo& info, const SymbolNames& symbols, TextSink sink);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Perfetto's trace.proto: a packet for each track and each event, all on one sequence.
+// Writes Perfetto's trace.proto: one packet for each track and each event, all in one sequence.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ enum WireUnit : std::int32_t { kUnspecified = 0, kBytes = 3 };
 template <typename Message>
 using Builder = protozero::pbf_builder<Message>;
 
-constexpr std::uint64_t kMemory = 1;  // UUIDs of the track groups; tracks get the following numbers
+constexpr std::uint64_t kMemory = 1;  // UUIDs of the track groups; the tracks have the numbers after these
 constexpr std::uint64_t kAllocations = 2;
 constexpr std::uint64_t kCalls = 3;
 
@@ -113,7 +113,7 @@ class Writer {
   std::uint64_t last_uuid_ = kCalls;
 };
 
-// Viewers draw lanes of equal names together below their task.
+// Viewers draw lanes with equal names together, below their task.
 struct TaskTracks {
   std::uint64_t task;
   std::vector<std::uint64_t> lanes;

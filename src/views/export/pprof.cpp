@@ -41,7 +41,7 @@ std::string pprof_export(const StackProfile& profile) {
   const TraceSummary& trace = profile.trace;
   std::vector<std::string> comments = {"kernel " + trace.kernel};
   if (trace.lost_events > 0) comments.push_back(fmt::format("lost events: {}", trace.lost_events));
-  if (!trace.complete) comments.emplace_back("reading was interrupted: of a part of the trace");
+  if (!trace.complete) comments.emplace_back("reading was interrupted: covers only a part of the trace");
   writer.comments(comments);
   writer.time(0, trace.clock_in_ns ? number(trace.recorded_ns) : 0);
   writer.default_sample_type(info_of(StackMetric::allocated).pprof_name);

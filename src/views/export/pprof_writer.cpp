@@ -45,7 +45,7 @@ using Builder = protozero::pbf_builder<Message>;
 }  // namespace
 
 PprofWriter::PprofWriter() : profile_(out_) {
-  text("");  // profile.proto wants the empty string first
+  text("");  // profile.proto requires the empty string as the first string
   mapping("[kernel.kallsyms]", {});
 }
 

@@ -27,25 +27,25 @@ class PprofWriter {
   PprofWriter();
 
   struct Label {
-    std::string_view key;     // one of the above
+    std::string_view key;     // one of the label names above
     std::string_view text;    // empty: `number` is the value
     std::int64_t number = 0;  // 0 and no text: no label
   };
 
   // Makes texts printable.
   void sample_type(std::string_view type, std::string_view unit);
-  // Returns the number of a program or library in which addresses are offsets. The build ID is in hex, or empty.
+  // Adds a program or library and returns its number. Addresses in it are offsets. The build ID is in hex, or empty.
   std::uint64_t mapping(std::string_view object, std::string_view build_id);
-  // Adds a location and returns its number; the caller avoids duplicates. Function names are those of function_of().
+  // Adds a location and returns its number; the caller avoids duplicates. Function names are results of function_of().
   std::uint64_t location(std::uint64_t address, std::string_view function, std::string_view file = {},
                          std::uint32_t line = 0, std::uint64_t mapping = kKernelMapping);
-  // Locations are innermost first; there is one value for each sample type.
+  // Locations are innermost first. `values` has one value for each sample type.
   void sample(const std::vector<std::uint64_t>& locations, const std::vector<std::int64_t>& values,
               const std::vector<Label>& labels);
   void comments(const std::vector<std::string>& comments);
   // 0: unknown.
   void time(std::int64_t unix_ns, std::int64_t duration_ns);
-  void period(std::int64_t bytes);  // average between two samples
+  void period(std::int64_t bytes);  // average distance between two samples
   void default_sample_type(std::string_view type);
   // Returns the whole profile, gzipped. Nothing can be added afterwards.
   std::string finish();

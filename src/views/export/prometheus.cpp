@@ -37,13 +37,12 @@ void add_rows(std::vector<MetricFamily>& families, const std::string& prefix, co
               const std::string& what, const std::vector<ExportedRow>& rows) {
   MetricFamily events =
       family_of("kmemtrace_" + prefix + "allocations_total", "Allocations of " + what, MetricType::Counter);
-  MetricFamily bytes = family_of("kmemtrace_" + prefix + "allocated_bytes_total",
-                                 "Bytes given by allocations of " + what, MetricType::Counter);
-  MetricFamily live = family_of("kmemtrace_" + prefix + "live_bytes",
-                                "Bytes that live of what was allocated since kmemtrace serve began, estimated from "
-                                "samples, of " +
-                                    what,
-                                MetricType::Gauge);
+  MetricFamily bytes =
+      family_of("kmemtrace_" + prefix + "allocated_bytes_total", "Bytes allocated, of " + what, MetricType::Counter);
+  MetricFamily live =
+      family_of("kmemtrace_" + prefix + "live_bytes",
+                "Live bytes of allocations since the start of kmemtrace serve, estimated from samples, of " + what,
+                MetricType::Gauge);
   for (const ExportedRow& row : rows) {
     const std::vector<ClientMetric::Label> labels = {{label, printable(row.name)}};
     add(events, labels, static_cast<double>(row.events));
@@ -59,8 +58,8 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
   std::vector<MetricFamily> families;
   add_rows(families, "slab_", "call_site", "slab objects by call site", metrics.call_sites);
   add_rows(families, "cache_", "cache", "slab objects by cache", metrics.caches);
-  add_rows(families, "page_", "size", "pages by their size", metrics.page_orders);
-  MetricFamily missed = family_of("kmemtrace_missed_total", "Events that were not seen, by kind", MetricType::Counter);
+  add_rows(families, "page_", "size", "pages by size", metrics.page_orders);
+  MetricFamily missed = family_of("kmemtrace_missed_total", "Events that were missed, by kind", MetricType::Counter);
   const HeapLosses& lost = metrics.losses;
   const std::pair<const char*, std::uint64_t> kinds[] = {{"allocations", lost.missed},
                                                          {"frees", lost.missed_frees},
@@ -71,18 +70,18 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
                                                          {"frees_without_tracepoint", metrics.replaced}};
   for (const auto& [kind, count] : kinds) add(missed, {{"what", kind}}, static_cast<double>(count));
   families.push_back(std::move(missed));
-  MetricFamily info = family_of("kmemtrace_kernel_info", "The kernel that is watched", MetricType::Gauge);
+  MetricFamily info = family_of("kmemtrace_kernel_info", "The traced kernel", MetricType::Gauge);
   add(info, {{"release", printable(metrics.kernel)}}, 1);
   families.push_back(std::move(info));
   MetricFamily memory =
-      family_of("kmemtrace_kernel_memory_bytes", "Kernel memory that watching takes", MetricType::Gauge);
+      family_of("kmemtrace_kernel_memory_bytes", "Kernel memory that kmemtrace serve uses", MetricType::Gauge);
   add(memory, {}, static_cast<double>(metrics.memory));
   families.push_back(std::move(memory));
   MetricFamily cpu = family_of("kmemtrace_cpu_seconds_total", "CPU time of kmemtrace itself", MetricType::Counter);
   add(cpu, {}, metrics.cpu_seconds);
   families.push_back(std::move(cpu));
-  MetricFamily start =
-      family_of("kmemtrace_start_time_seconds", "When watching began, by the wall clock since 1970", MetricType::Gauge);
+  MetricFamily start = family_of("kmemtrace_start_time_seconds",
+                                 "Start of kmemtrace serve, in seconds since 1970 (Unix time)", MetricType::Gauge);
   add(start, {}, metrics.start_unix_seconds);
   families.push_back(std::move(start));
   return families;

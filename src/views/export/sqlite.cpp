@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-// The rows of allocation_details. Pages of one allocation may be freed in parts.
+// Sums over rows of allocation_details. Pages of one allocation may be freed in parts, so `freed_bytes` is a sum.
 constexpr std::string_view kMeasures =
     "sum(state <> 'failed') AS allocations, sum(state = 'failed') AS failed_allocations, "
     "coalesce(sum(bytes_requested) FILTER (WHERE state <> 'failed'), 0) AS bytes_requested, "
@@ -64,7 +64,7 @@ class SqliteExport : public EventSink {
   const TraceInfo& info_;
   EventNames names_;
   SqliteFile file_;
-  Schema schema_;  // must precede the statements, which name its tables
+  Schema schema_;  // creates the tables, so it must run before the statements are prepared
   SqliteStatement event_;
   SqliteStatement allocation_;
   SqliteStatement end_;
@@ -89,7 +89,7 @@ class SqliteExport : public EventSink {
     std::uint64_t peak_ns = 0;
   };
   std::map<Allocator, Live> live_;
-  std::unordered_map<std::uint32_t, std::uint64_t> given_;  // bytes of live allocations that are freed as a whole
+  std::unordered_map<std::uint32_t, std::uint64_t> given_;  // bytes of live allocations that cannot be freed in parts
 };
 
 SqliteExport::SqliteExport(const TraceInfo& info, const SymbolNames& symbols, const std::string& path)
@@ -127,7 +127,7 @@ std::uint32_t SqliteExport::task_id(std::int32_t tid, std::string_view name) {
   return known->second;
 }
 
-// 0 if unknown.
+// Returns 0 if the cache is unknown.
 std::uint32_t SqliteExport::cache_id(std::string_view name) {
   if (name.empty()) return 0;
   const auto [known, is_new] = caches_.try_emplace(std::string(name), static_cast<std::uint32_t>(caches_.size() + 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An SQLite database of all events and allocations of a trace, with a view for each report: docs/formats/export.md has
-// the schema.
+// Exports all events and allocations of a trace as an SQLite database, with one view for each report.
+// docs/formats/export.md describes the schema.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace kmt {
 
-// Writes to a file that is missing or empty; end() completes it. Adding events and end() throw Error if writing fails.
-// The arguments must outlive the result.
+// The file must be missing or empty; end() completes it. Adding events and end() throw Error if writing fails. The
+// arguments must outlive the result.
 std::unique_ptr<EventSink> sqlite_export(const TraceInfo& info, const SymbolNames& symbols, const std::string& path);
 
 }  // namespace kmt

@@ -13,12 +13,12 @@ namespace kmt {
 
 class SqliteFile {
  public:
-  // A new file. A crash leaves it incomplete: the caller removes it then.
+  // Writes a new file. After a crash the file is incomplete, and the caller must remove it.
   explicit SqliteFile(const std::string& path);
 
   void run(const std::string& sql);
   sqlite3* get() const { return database_.get(); }
-  [[noreturn]] void fail() const;  // throws the last error
+  [[noreturn]] void fail() const;  // throws the last SQLite error
 
  private:
   struct Close {
@@ -35,7 +35,7 @@ class SqliteStatement {
 
   SqliteStatement& null();
   SqliteStatement& number(std::int64_t number);
-  // Modulo 2^64: addresses from 2^63 on are negative.
+  // Stored as a signed number modulo 2^64, so addresses from 2^63 on are negative.
   SqliteStatement& number(std::uint64_t number) { return this->number(static_cast<std::int64_t>(number)); }
   SqliteStatement& number(std::uint32_t number) { return this->number(std::int64_t{number}); }
   SqliteStatement& real(double number);
@@ -44,9 +44,9 @@ class SqliteStatement {
   SqliteStatement& maybe(const Optional& value) {
     return value ? number(*value) : null();
   }
-  // Binds NULL for 0, which is no row ID of any table.
+  // Binds NULL for 0, since no row has the ID 0.
   SqliteStatement& id(std::uint32_t id) { return id == 0 ? null() : number(id); }
-  SqliteStatement& text(std::string_view text);           // NULL if empty; borrowed until run()
+  SqliteStatement& text(std::string_view text);           // binds NULL if empty; the text must stay valid until run()
   SqliteStatement& required_text(std::string_view text);  // never NULL
   void run();
 

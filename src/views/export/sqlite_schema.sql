@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- The database of `kmemtrace export --to sqlite`, described in docs/formats/export.md. Addresses are 64 bits, mostly
--- negative: printf('0x%x', address) shows one like the views of reports.
+-- The database of `kmemtrace export --to sqlite`, described in docs/formats/export.md. Addresses are signed 64-bit
+-- numbers, and most kernel addresses are negative: printf('0x%x', address) prints them in hex, like the report views.
 CREATE TABLE trace(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE event_types(id INTEGER PRIMARY KEY, system TEXT NOT NULL, name TEXT NOT NULL, allocator TEXT);
 CREATE TABLE call_sites(id INTEGER PRIMARY KEY, address INTEGER NOT NULL, symbol TEXT NOT NULL, function TEXT NOT NULL);
@@ -25,7 +25,7 @@ CREATE TABLE allocations(id INTEGER PRIMARY KEY, event INTEGER NOT NULL REFERENC
 CREATE TABLE peaks(allocator TEXT PRIMARY KEY, peak_bytes INTEGER NOT NULL, peak_ns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE samples(source TEXT NOT NULL, name TEXT NOT NULL, time_ns INTEGER NOT NULL, value REAL NOT NULL);
 
--- Each view of a report has the measures of its group's allocations. Duplicate events count once.
+-- Each report view has the sums of its groups' allocations. Duplicate events count once.
 CREATE VIEW allocation_details AS
   SELECT a.*, e.address, e.cpu, e.context, CASE e.context WHEN 'task' THEN t.tid END AS tid,
     CASE e.context WHEN 'task' THEN t.name ELSE '[' || e.context || ']' END AS task, e.page_order, e.migrate_type,

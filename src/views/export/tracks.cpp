@@ -77,7 +77,7 @@ std::vector<CounterTrack> counter_tracks(const TimelineResult& result) {
 
 namespace {
 
-// Frames from the allocator to `main`, one a line; those of the program with its name appended.
+// Returns the frames from the allocator to `main`, one per line. Frames of programs have the program's name appended.
 std::string stack_text(const AllocationSlice& slice, const SymbolNames& symbols) {
   std::string text;
   for (const std::uint64_t address : slice.stack) text += printable(symbols.name(address)) + "\n";
@@ -129,7 +129,7 @@ std::string allocations_name(const AllocationSlices& slices) {
 
 CallTracks call_tracks(const CallGraphResult& result) {
   CallTracks tracks;
-  std::map<std::pair<std::int32_t, unsigned>, std::size_t> of_task;  // key: ID, for idle tasks with the CPU
+  std::map<std::pair<std::int32_t, unsigned>, std::size_t> of_task;  // key: thread ID, and the CPU for idle tasks
   std::vector<std::uint64_t> last_ns;
   for (const GraphStep& step : result.steps) {
     const TracedCall& call = result.calls[step.call];

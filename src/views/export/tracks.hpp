@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace over time for trace viewers: counters, and the largest allocations and traced calls as slices. See
-// docs/formats/export.md.
+// Exports a trace over time for trace viewers: counters as tracks, and the largest allocations and traced calls as
+// slices (docs/formats/export.md).
 #pragma once
 
 #include <string>
@@ -20,20 +20,20 @@ struct TrackExport {
   const CallGraphResult& calls;
 };
 
-// Perfetto's protobuf trace: counter tracks, and tracks for each task: lanes of allocations that do not overlap, and
-// nested calls.
+// Perfetto's protobuf format: counter tracks, and tracks for each task. The tracks of a task are its nested calls and
+// lanes of allocations that do not overlap.
 std::string perfetto_export(const TrackExport& shown, const SymbolNames& symbols);
 // The Trace Event Format as a JSON object: counters, nestable asynchronous slices of allocations, and slices of calls.
 std::string chrome_export(const TrackExport& shown, const SymbolNames& symbols);
 
-// Shared by both formats.
+// Both formats use the following types and functions.
 enum class CounterUnit : std::uint8_t { bytes, bytes_per_s, per_s };
 struct CounterTrack {
   struct Point {
     std::uint64_t time_ns = 0;
     double value = 0;
   };
-  std::string group;  // "slab", "meminfo"; printable, like all texts here
+  std::string group;  // "slab", "meminfo"; printable, like all strings here
   std::string name;   // "slab live", "slab dentry"
   CounterUnit unit = CounterUnit::bytes;
   std::vector<Point> points;
@@ -49,8 +49,8 @@ SliceText slice_text(const AllocationSlice& slice, const SymbolNames& symbols);
 std::string allocations_name(const AllocationSlices& slices);  // "largest allocations: 620 slices, 7 instants"
 std::string track_name(const AllocationTrack& track);          // "make 1234"
 
-// Starts and ends of calls on their tasks' tracks. Times on a track never decrease, and calls nest. A call without a
-// start or end in the trace is an instant.
+// Starts and ends of calls, on the tracks of their tasks. Times on a track never decrease, and calls nest. A call
+// without a start or end in the trace is an instant.
 struct CallTracks {
   enum class Kind : std::uint8_t { begin, end, instant };
   struct Step {
@@ -59,7 +59,7 @@ struct CallTracks {
     Kind kind = Kind::instant;
     std::uint64_t time_ns = 0;
   };
-  std::vector<std::string> names;  // by track: "make 1234", "<idle> CPU 0"
+  std::vector<std::string> names;  // names of the tracks: "make 1234", "<idle> CPU 0"
   std::vector<Step> steps;
 };
 CallTracks call_tracks(const CallGraphResult& result);

@@ -19,15 +19,15 @@ namespace kmt {
 namespace {
 
 constexpr double kMargin = 10;
-constexpr double kWidth = 1200;  // of the root frame
+constexpr double kWidth = 1200;  // width of the root frame
 constexpr double kRow = 17;
 constexpr double kTop = 58;                  // title and remarks
 constexpr double kBottom = 24;               // line about the frame under the pointer
-constexpr std::size_t kMostFrames = 10'000;  // a browser zooms as many in 0.2 s
+constexpr std::size_t kMostFrames = 10'000;  // a browser zooms this number in 0.2 s
 constexpr double kLetter = 6.6;              // average width of a letter
 constexpr unsigned kDeepest = 512;           // frames; a trace has at most 256, plus inlined functions
 
-// Text in XML; printable: no control characters, and valid UTF-8.
+// Escapes text for XML. The text must be printable: no control characters, and valid UTF-8.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -60,7 +60,8 @@ struct Colour {
   int blue;
 };
 
-// Warm colours for the kernel, one family per allocator; blue for programs. A function always has the same colour.
+// Kernel functions have warm colours, with one hue per allocator. Functions of programs are blue. A function always has
+// the same colour.
 Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (const char c : function) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -76,7 +77,7 @@ Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   return {200, 200, 200};
 }
 
-// Red for growth, green for shrinkage; the depth is the change's share of what is drawn there.
+// Growth is red, and shrinkage is green. The colour is deeper if the change is a larger share of the frame's value.
 Colour colour_of_change(std::uint64_t value, std::uint64_t base) {
   const double most = static_cast<double>(std::max(value, base));
   const double change = most == 0 ? 0 : (static_cast<double>(value) - static_cast<double>(base)) / most;
@@ -130,11 +131,11 @@ void add_values(const FlameNode& node, std::vector<std::uint64_t>& values) {
   for (const auto& [name, child] : node.children) add_values(child, values);
 }
 
-// Returns the largest frames. A parent is at least as large as its children, so it is included, too.
+// Chooses the largest frames. A parent is at least as large as its children, so it is also chosen.
 void Drawing::choose_frames() {
   std::vector<std::uint64_t> values;
   add_values(root_, values);
-  result_.left_out = values.size();  // frames drawn are subtracted later
+  result_.left_out = values.size();  // draw_frame() subtracts the drawn frames
   if (values.size() <= kMostFrames) return;
   const auto first_left_out = values.begin() + kMostFrames;
   std::ranges::nth_element(values, first_left_out, std::greater<>());
@@ -162,7 +163,7 @@ std::string Drawing::tooltip(const std::string& name, const FlameNode& node) con
                             amount(grew ? node.own.value - node.base.value : node.base.value - node.own.value));
 }
 
-// The root has no number: bytes of several allocators must not be added.
+// The root frame has no value, because bytes of several allocators must not be added.
 void Drawing::frames_of_root() {
   std::string text;
   for (const auto& [name, node] : root_.children)
@@ -201,7 +202,7 @@ void Drawing::draw_frame(const std::string& name, const FlameNode& node, std::ui
   const double y = options_.callers_first ? kTop + level * kRow : height_ - kBottom - (level + 1) * kRow;
   const Colour colour =
       compares_ ? colour_of_change(node.own.value, node.base.value) : colour_of(name, node.allocator, node.of_user);
-  // Shares of search results refer to the allocator named by the frame.
+  // The search shows its results as shares of the allocator named in this attribute.
   const std::string of =
       metric_.adds_up && level == 1 ? fmt::format(" data-allocator=\"{}\"", name_of(node.allocator)) : std::string();
   fmt::format_to(std::back_inserter(frames_),
@@ -218,11 +219,12 @@ std::string Drawing::heading(const StackProfile& profile, const StackProfile* ba
   if (base != nullptr) about += fmt::format("; red grew and green shrank since {}", printable(base->trace.path));
   std::string remarks;
   if (result_.left_out > 0)
-    remarks = fmt::format("The {} smallest frames are not drawn and lie in the gaps. ", humane_count(result_.left_out));
+    remarks =
+        fmt::format("The {} smallest frames are not drawn; gaps show their place. ", humane_count(result_.left_out));
   if (options_.lacks_stacks_of_one) remarks += "Shown by call site: only one of the traces has stacks. ";
   if (profile.trace.lost_events > 0)
     remarks += fmt::format("{} events were lost. ", humane_count(profile.trace.lost_events));
-  if (!profile.trace.complete) remarks += "Reading was interrupted: of a part of the trace. ";
+  if (!profile.trace.complete) remarks += "Reading was interrupted: the graph shows only a part of the trace. ";
   if (root_.own.value == 0) remarks += "There is nothing to draw.";
   return fmt::format(
       "<text class=\"t\" x=\"{0}\" y=\"20\">{1}</text>\n<text x=\"{0}\" y=\"37\">{2}</text>\n<text x=\"{0}\" "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A report by stack as an SVG that can be read as it is, and searched and zoomed in a browser.
+// Draws a report by stack as a static SVG image. In a browser it can also be searched and zoomed.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@ namespace kmt {
 
 struct FlamegraphOptions {
   StackMetric metric = StackMetric::allocated;
-  bool callers_first = false;        // the allocator on top; else the outermost frame at the bottom
+  bool callers_first = false;        // true: the allocator is on top; false: the outermost frame is at the bottom
   std::string title;                 // empty: the trace's name
-  bool lacks_stacks_of_one = false;  // a comparison by call site, since only one trace has stacks
+  bool lacks_stacks_of_one = false;  // true: the comparison is by call site, since only one trace has stacks
 };
 
 struct Flamegraph {
   std::string svg;
   std::uint64_t frames = 0;    // frames drawn
-  std::uint64_t left_out = 0;  // the smallest frames, if there are too many; gaps show them
+  std::uint64_t left_out = 0;  // number of smallest frames left out if there are too many; they appear as gaps
 };
 
-// Widths are exact shares of what all allocators gave, to a millionth of a pixel. Numbers are shares of the frame's own
-// allocator: slabs are made of pages, so allocators are never added. With `base` (otherwise null), colours show what
-// grew and shrank.
+// Widths are shares of the sum of all allocators, exact to a millionth of a pixel. Percentages refer only to the
+// frame's own allocator: slabs are made of pages, so values of different allocators are never added. If `base` is not
+// null, colours show growth and shrinkage since `base`.
 Flamegraph flamegraph(const StackProfile& profile, const StackProfile* base, const FlamegraphOptions& options);
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs inside a flame graph's SVG: fits it to the window, zooms on click or Enter, moves by arrow keys, searches on
-// Ctrl+F or /, and describes the frame under the pointer or focus in the last line.
+// Runs inside a flame graph's SVG. It fits the graph to the window, zooms on click or Enter, moves the focus with arrow
+// keys, and searches on Ctrl+F or /. The last line describes the frame under the pointer or with the focus.
 (() => {
   'use strict';
   const svg = document.documentElement;
@@ -45,7 +45,7 @@
   };
   const zoomOut = () => zoom({x: 0, width: 1});
 
-  // The only frame reachable by Tab.
+  // The current frame is the only one reachable by Tab.
   let current = frames[0];
   const widest = (found) => found.reduce((a, b) => (a && a.width >= b.width ? a : b), undefined);
   const steps = {
@@ -59,7 +59,7 @@
   const touches = (one) => one.x < current.x + current.width && current.x < one.x + one.width;
   const above = (by) => widest(frames.filter((one) => one.shown && one.y === current.y + by && touches(one)));
 
-  // Returns the width that the frames, sorted by start, cover within `of`. Frames above others count once.
+  // Returns the width within `of` that the frames cover. They must be sorted by start. Overlapping frames count once.
   const coveredBy = (found, of) => {
     let [covered, end] = [0, of.x];
     for (const {x, width} of found) {
@@ -78,7 +78,7 @@
       said.textContent = String(problem);
       return;
     }
-    // The first frame is the root, which is no function.
+    // The first frame is the root, which is not a function.
     const found = wanted === '' ? [] : frames.slice(1).filter(({name}) => pattern.test(name));
     for (const {rect, fill} of frames) rect.setAttribute('fill', fill);
     for (const {rect} of found) rect.setAttribute('fill', 'rgb(150,60,230)');

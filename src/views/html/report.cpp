@@ -41,7 +41,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// JSON without space around its tokens, to keep the file small.
+// Removes the white space between JSON tokens, to keep the file small.
 std::string compact(std::string_view json) {
   std::string out;
   out.reserve(json.size());

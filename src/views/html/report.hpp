@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One self-contained HTML file: the front end of web/ and its data (docs/formats/html-json.md).
+// Writes one self-contained HTML file: the front end of web/ and its data (docs/formats/html-json.md).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace kmt {
 // JSON documents of one trace.
 struct HtmlTrace {
   std::string report;
-  std::string caches;  // the `groups` of a report by cache and of one by task
+  std::string caches;  // `groups` of a report by cache; `tasks`: of a report by task
   std::string tasks;
   std::string leaks;
   std::string timeline;
@@ -18,8 +18,9 @@ struct HtmlTrace {
   std::string calls;  // "null": the trace has no calls
 };
 
-// A page about one trace, or about two and the JSON of their diff. `investigation`: document of `investigate`, which
-// may come without a trace; empty: none. `front`: the section shown first ("calls", "findings"); empty: the default.
+// Returns a page about one trace, or about two traces and their diff (JSON). `investigation` is the JSON document of
+// `investigate`, or empty; the page may have it without a trace. `front` is the section shown first ("calls",
+// "findings"); empty: the default.
 std::string html_report(const std::vector<HtmlTrace>& traces, const std::string& diff,
                         const std::string& investigation = {}, const std::string& front = {});
 

@@ -19,7 +19,7 @@ Json number_json(const CallValue& value) {
   return address_text(value.bits);
 }
 
-// Like printable(), but reversible.
+// Escapes like printable(), but also doubles backslashes, so that the original text can be restored.
 std::string escaped(std::string_view text) {
   std::string doubled;
   for (const char c : text) doubled.append(c == '\\' ? 2 : 1, c);
@@ -44,7 +44,7 @@ Json value_json(const CallValue& value) {
 
 namespace {
 
-// Its number, counted from 1, if it has no name.
+// Returns the name of an argument, or its number (counted from 1) if it has no name.
 std::string shown_name(const std::string& name, std::size_t number) {
   return name.empty() ? fmt::format("#{}", number) : printable(name);
 }

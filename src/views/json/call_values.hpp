@@ -11,10 +11,10 @@
 namespace kmt {
 
 Json arguments_json(const CallValues& arguments);
-// As the text shows it: value_texts() with printable names.
+// The values as the text view shows them: value_texts() with printable names.
 Json argument_texts_json(const CallValues& arguments);
 std::vector<NamedText> named_texts(const CallValues& arguments);
-// Names of the values with the flag: CallValue::is_late, is_cut.
+// Names of the values that have the flag CallValue::is_late or is_cut.
 Json names_json(const CallValues& arguments, bool CallValue::*which);
 Json value_json(const CallValue& value);
 

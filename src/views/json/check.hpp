@@ -10,11 +10,11 @@
 
 namespace kmt {
 
-// A file that was read, or an error.
+// Result for one file: a check result or an error.
 struct CheckedFile {
   std::string path;
   std::optional<CheckResult> result;
-  std::optional<Error> error;  // set if there is no result
+  std::optional<Error> error;  // set if `result` is empty
 };
 
 std::string json_check(const std::vector<CheckedFile>& files);

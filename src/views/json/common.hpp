@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shared parts of the JSON documents. Keys are in the documented order. Strings from a trace are made printable, so
-// they are always valid UTF-8.
+// Parts that several JSON documents share. Keys are in the documented order. Strings from a trace are made printable,
+// so they are always valid UTF-8.
 #pragma once
 
 #include <optional>
@@ -32,8 +32,9 @@ Json to_json(const std::vector<SourceFrame>& source);
 Json to_json(const Estimate& estimate);
 Json to_json(const Trend& trend);  // null if there are too few points
 Json to_json(const HeapLosses& losses);
-Json to_json(const MemoryState& memory);          // null without samples
-std::string address_text(std::uint64_t address);  // "0xffff…": JSON numbers are exact only up to 2^53
-std::string dump(const Json& document);           // indented, with a final newline
+Json to_json(const MemoryState& memory);  // null if there are no samples
+std::string address_text(
+    std::uint64_t address);              // a string such as "0xffff…", because JSON numbers are exact only up to 2^53
+std::string dump(const Json& document);  // indented, with a final newline
 
 }  // namespace kmt

@@ -24,19 +24,19 @@ namespace {
 
 constexpr std::size_t kMostGroups = 20'000;
 constexpr std::size_t kMostEntries = 300'000;  // groups times buckets
-constexpr std::size_t kMostSizes = 100'000;    // entries of the following arrays
+constexpr std::size_t kMostSizes = 100'000;    // entries of the arrays of sizes
 constexpr std::size_t kMostLifetimes = 100'000;
 constexpr std::size_t kMostCpus = 256;
 constexpr int kOtherCpus = -1;
-constexpr int kAnotherOfThem = -2;  // one of the other CPUs freed what another of them allocated
+constexpr int kAnotherOfThem = -2;  // allocating CPU and freeing CPU differ, and both are among kOtherCpus
 constexpr const char* kOthers = "(others)";
 constexpr const char* kUnknown = "unknown";
-constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // a JSON number is exact up to here
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // larger JSON numbers are not exact
 
 // Sums may be negative: duplicate events are subtracted.
 Json number(std::uint64_t modulo) { return std::clamp(static_cast<std::int64_t>(modulo), -kLargest, kLargest); }
 
-// A table of unique texts; others refer to it by index.
+// A table of unique strings; other tables refer to them by index.
 class Strings {
  public:
   std::uint32_t id_of(std::string_view text) {
@@ -51,7 +51,7 @@ class Strings {
   Json list_ = Json::array();
 };
 
-// A table of stacks of functions, outermost first.
+// A table of unique stacks of functions, outermost first.
 class Stacks {
  public:
   explicit Stacks(Strings& strings) : strings_(strings) {}
@@ -81,7 +81,7 @@ class Stacks {
   Json stacks_ = Json::array();
 };
 
-// A JSON object with an array for each column.
+// Builds a JSON object with one array for each column.
 class Columns {
  public:
   explicit Columns(std::initializer_list<const char*> names) {
@@ -98,7 +98,7 @@ class Columns {
   Json json_ = Json::object();
 };
 
-// A group's largest share of any total: it is shown if it is large in any way.
+// Ranks a group by its largest share of any total, so that a group with one large value is shown.
 class Importance {
  public:
   explicit Importance(std::span<const GroupRow* const> rows) {
@@ -167,7 +167,7 @@ std::vector<bool> heaviest(const std::vector<Entry>& entries, std::size_t most, 
   return stays;
 }
 
-// The CPUs with most frees, as freeing or as allocating CPU.
+// Returns the CPUs with most frees, counted for the freeing and the allocating CPU.
 std::set<unsigned> busiest_cpus(const std::vector<CpuTraffic>& entries) {
   std::map<unsigned, double> frees;
   for (const CpuTraffic& entry : entries) {
@@ -269,7 +269,7 @@ class Explorer {
     }
   }
 
-  // Groups and buckets ascend, so their differences are small numbers.
+  // Groups and buckets ascend, so their differences are stored: these are small numbers.
   void add_change(std::uint32_t bucket, const TrafficCounts& counts) {
     const bool same_group = next_group_ == last_group_;
     changes_.add(next_group_ - last_group_, same_group ? bucket - last_bucket_ : bucket, number(counts.allocations),
@@ -297,7 +297,7 @@ class Explorer {
     return strings_.id_of(index == 0 ? kUnknown : std::string_view(traffic_.sites[index]));
   }
 
-  // The rest is known only by bucket.
+  // Adds the most important sizes. The other sizes are stored only as sums per bucket.
   void add_sizes(Json& json) {
     const auto wasted = [](const SizeTraffic& entry) {
       return entry.allocated > entry.requested ? entry.allocated - entry.requested : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Columns of numbers that a reader can sum over any time range: docs/formats/html-json.md, "explore".
+// Writes columns of numbers that the front end can sum over any time range (docs/formats/html-json.md, "explore").
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Takes a report with traffic grouped by explore_keys(). Small groups are merged, so the document has a few MiB at
-// most, however large the trace.
+// The report must have traffic and be grouped by explore_keys(). Small groups are merged, so that even for large traces
+// the document has only a few MiB.
 std::string json_explore(const ReportResult& result, bool has_stacks);
 std::vector<GroupKey> explore_keys(bool has_stacks);
 

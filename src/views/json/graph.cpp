@@ -27,7 +27,7 @@ Json to_json(const InsideSums& inside) {
   return json;
 }
 
-// Empty if the function's type has no result to show.
+// Returns "" if the function's type has no return value to show.
 Json result_text(const TracedCall& call) {
   if (call.result) return value_text(*call.result, true);
   return call.typed ? Json("") : Json(nullptr);

@@ -99,7 +99,7 @@ Json to_json(const GroupTable& table, const std::vector<GroupKey>& by, const Rep
   return json;
 }
 
-// A call site, in the form of schemas without groups.
+// Returns a row of "call_sites" (docs/formats/report-json.md).
 Json to_json_site(const GroupRow& row) {
   Json json = to_json(std::get<CodeAddress>(row.keys.front()));
   json["allocations"] = row.allocations;
@@ -113,7 +113,7 @@ Json to_json_site(const GroupRow& row) {
   return json;
 }
 
-// "call_sites" and "call_sites_total" of one allocator.
+// Adds "call_sites" and "call_sites_total" of one allocator.
 void add_call_sites(const ReportResult& result, Allocator allocator, const std::string& name,
                     const ReportOptions& options, Json& json) {
   if (result.by != std::vector<GroupKey>{GroupKey::call_site}) return;

@@ -9,7 +9,7 @@
 namespace kmt {
 
 std::string json_report(const ReportResult& result, const ReportOptions& options);
-// Only its `groups`.
+// Returns only the `groups` of the report.
 std::string json_groups(const ReportResult& result, const ReportOptions& options);
 
 }  // namespace kmt

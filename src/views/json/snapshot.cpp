@@ -24,8 +24,8 @@ Json to_json(const BalanceLine& line) {
   return json;
 }
 
-// An object with many names; duplicates keep their first value. Builds it at once, because each insertion searches all
-// members.
+// Builds an object with many names. If a name occurs twice, the first value stays. Inserting into a Json object would
+// search all members each time.
 class Names {
  public:
   void add(std::string_view name, Json&& value) {

@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// `as_line`: no line breaks except the last.
+// `as_line`: the document is a single line.
 std::string json_stat(const StatResult& result, bool as_line);
 
 }  // namespace kmt

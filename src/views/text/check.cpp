@@ -26,7 +26,7 @@ std::string text_check(const CheckResult& result, const TextStyle& style) {
   const std::string verdict =
       result.sound ? emphasised("sound", Emphasis::good, style) : emphasised("NOT SOUND", Emphasis::bad, style);
   std::string out = fmt::format("{}: {}{}\n", emphasised(printable(trace.path), Emphasis::heading, style), verdict,
-                                trace.complete ? "" : " as far as it was read: Ctrl+C ended the reading");
+                                trace.complete ? "" : " as far as the file was read: Ctrl+C interrupted reading");
   if (!trace.format.empty()) out += labelled("format", printable(trace.format), style);
   out += machine_lines(trace, style);
   out += labelled("events", say_count(trace.events, style), style);

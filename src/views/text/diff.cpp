@@ -42,7 +42,7 @@ std::string difference_text(const Change& change, Unit unit, const TextStyle& st
   return size == value_text(0, unit, style) ? size : sign + size;  // no "-0"
 }
 
-// The change of a percentage is in points: a percentage of a percentage misleads.
+// The change of a percentage is shown in percentage points, because a percentage of a percentage misleads.
 std::string relative_text(const Change& change, Unit unit, bool is_sum) {
   if (!change.difference) return "-";
   if (unit == Unit::percent) return fmt::format("{:+.1f} pt", *change.difference);
@@ -99,10 +99,11 @@ std::string warnings(const DiffResult& result, const TextStyle& style) {
   };
   for (const auto& [name, trace] : {std::pair("A", &result.a), std::pair("B", &result.b)}) {
     if (!trace->complete)
-      warn(fmt::format("INCOMPLETE: reading {} was interrupted, the rest of it is not compared", name), Emphasis::bad);
+      warn(fmt::format("INCOMPLETE: reading {} was interrupted, and the rest of this trace is not compared", name),
+           Emphasis::bad);
     if (trace->lost_events > 0 || !trace->loss_known)
-      warn(fmt::format("{} lost events: its counts and bytes are too small, what is live at its end may be too much; "
-                       "lifetimes are those of pairs that were kept",
+      warn(fmt::format("{} lost events: its counts and bytes are too small, and live memory at its end may be too "
+                       "large; lifetimes cover only complete pairs",
                        name),
            Emphasis::warning);
   }
@@ -118,13 +119,12 @@ std::string basis_text(const DiffResult& result, const DiffOptions& options, con
   if (basis.per == DiffPer::event)
     text = fmt::format("compared per {}: {} in A, {} in B", ascii(basis.event), value_text(basis.a, Unit::count, style),
                        value_text(basis.b, Unit::count, style));
-  return hanging("  ", text + "; what is live, and peaks, are not divided", style) +
-         hanging(
-             "  ",
-             fmt::format("no change: less than {:g}%, less than {} counts, of counts and means less than {:g} standard "
-                         "deviations",
-                         options.noise.percent, options.noise.least_count, Noise::kDeviations),
-             style);
+  return hanging("  ", text + "; live memory and peaks are not divided", style) +
+         hanging("  ",
+                 fmt::format("no change: less than {:g}%, less than {} counts, or (counts and means) less than {:g} "
+                             "standard deviations",
+                             options.noise.percent, options.noise.least_count, Noise::kDeviations),
+                 style);
 }
 
 std::string total_lines(const DiffTotal& total, const DiffResult& result, const DiffOptions& options,
@@ -146,7 +146,7 @@ std::string total_lines(const DiffTotal& total, const DiffResult& result, const 
   return out + to_text(table, style);
 }
 
-// The columns to show beside the one sorted by: those in which any group changed.
+// Returns the columns to show in addition to the sort column: all columns in which any group changed.
 std::vector<const GroupColumn*> other_columns(const std::vector<const DiffRow*>& rows, const DiffResult& result,
                                               const DiffOptions& options, const TextStyle& style) {
   if (!options.columns.empty()) return options.columns;
@@ -201,7 +201,7 @@ std::string groups(const DiffTable& of, const DiffResult& result, const DiffOpti
   std::vector<const DiffRow*> rows(order.changed.begin(), order.changed.begin() + static_cast<std::ptrdiff_t>(shown));
   const std::string title = "\n" + heading(title_of(of, result, options, shown, changed, style), style);
   if (order.unknown.size() == of.rows.size())
-    return title + hanging("  ", "unknown: no group has it in both traces", style);
+    return title + hanging("  ", "unknown: no group has this value in both traces", style);
   const auto others = other_columns(rows, result, options, style);
 
   Table table;
@@ -229,7 +229,7 @@ std::string text_diff(const DiffResult& result, const DiffOptions& options, cons
   std::string out = missing_cpus(result, style) + traces(result, style) + warnings(result, style) +
                     basis_text(result, options, style);
   if (result.totals.empty())
-    return out + "\n" + hanging("", "Nothing to compare: no selected event of either trace allocates memory.", style);
+    return out + "\n" + hanging("", "Nothing to compare: no selected event in either trace allocates memory.", style);
   for (const DiffTotal& total : result.totals) out += total_lines(total, result, options, style);
   for (const DiffTable& table : result.tables) out += groups(table, result, options, style);
   return out;

@@ -98,11 +98,11 @@ std::string why_unknown(bool watched, std::uint32_t process, const std::string& 
 
 TEST(InvestigationCgroups, ItIsSaidWhereNoneIsKnown) {
   EXPECT_FALSE(unknown_cgroups({}));
-  EXPECT_EQ(why_unknown(true, 5, ""), "neither samples nor the recording name any");
+  EXPECT_EQ(why_unknown(true, 5, ""), "neither the samples nor the recording name cgroups");
   EXPECT_EQ(why_unknown(true, 5, "/"), "");
   EXPECT_EQ(why_unknown(true, 5, "/db"), "");
   EXPECT_EQ(why_unknown(false, 5, "/db"), "");
-  EXPECT_NE(why_unknown(false, 5, "/").find("all of them in the root"), std::string::npos);
+  EXPECT_NE(why_unknown(false, 5, "/").find("all processes in the root cgroup"), std::string::npos);
   EXPECT_EQ(why_unknown(false, 0, ""), "");  // of interrupts
 }
 

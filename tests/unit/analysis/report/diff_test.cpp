@@ -169,7 +169,7 @@ TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {
   EXPECT_EQ(change(result, "f", "hits").b, std::nullopt);
   EXPECT_EQ(change(result, "f", "hits").verdict, Verdict::unknown);
   EXPECT_FALSE(result.totals.at(0).row.b);
-  EXPECT_TRUE(has(text(result), "unknown: no group has it in both traces"));
+  EXPECT_TRUE(has(text(result), "unknown: no group has this value in both traces"));
   EXPECT_FALSE(has(text(result), "gone"));
 }
 
