@@ -115,7 +115,7 @@ class Reports:
         self.assertEqual(1, len({one['events'] for one in of}))
         done = run('fleet', 'report', '--server', self.urls[0], '--host', 'late', '--until', '2026-11-21')
         self.assertRegex(done.stdout, r'1 trace of 1 host, 5\.000 s of recording')
-        self.assertRegex(done.stdout, 'events .* in these traces, at other times too')
+        self.assertRegex(done.stdout, 'events .* in these traces \(whole traces, not only the selected time\)')
         # Memory live at the end was allocated in it or before.
         for measure in ('live_allocations', 'live_bytes'):
             self.assertEqual(days[2][measure], days[1][measure])

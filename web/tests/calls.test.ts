@@ -80,7 +80,7 @@ test('remarks tell of interrupts, losses and what is cut off', () => {
   assert.deepEqual(remarks({ ...call('f', null, null, 2), interrupt: 'softirq', on_top: true, lost_events: true }), [
     'softirq on top',
     'events were lost',
-    'begin not in the trace',
+    'start not in the trace',
   ]);
   assert.deepEqual(remarks({ ...call('f', null, 1, 2), lost_events: true, only_missed: true }), [
     'calls may have been missed',

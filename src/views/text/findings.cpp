@@ -28,8 +28,8 @@ Counts counts_of(const Findings& findings) {
 
 bool lacks_cpus(Imperfection kind) { return kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus; }
 
-// Findings by severity, worst first, then in the order of the table of imperfections. Missing CPUs come before
-// everything, since they make the rest uncertain.
+// Sorts findings by severity, worst first, then by their order in kImperfections. Missing CPUs come first, since they
+// make all other findings uncertain.
 std::vector<Counted> worst_first(const Counts& counts) {
   std::vector<Counted> list;
   for (std::size_t i = 0; i < counts.size(); ++i)
@@ -74,7 +74,7 @@ std::string place_of(const Finding& finding) {
   return text;
 }
 
-// ": DETAIL" of a finding that has no place in the trace, such as the symbols in use.
+// Returns ": DETAIL" of a finding that has no place in the trace, for example a note on the symbols used.
 std::string only_detail(const Findings& findings, Imperfection kind) {
   for (const Finding& finding : findings.kept())
     if (finding.kind == kind && !finding.cpu && !finding.offset && !finding.time_ns && !finding.detail.empty())
@@ -82,12 +82,12 @@ std::string only_detail(const Findings& findings, Imperfection kind) {
   return {};
 }
 
-// True if each finding is about another file, named in its detail.
+// True if each finding of this kind is about a different file, named in the detail.
 bool is_of_a_file(Imperfection kind) {
   return kind == Imperfection::no_user_symbols || kind == Imperfection::no_user_build_ids;
 }
 
-// ": a, b, c and 2 more" for files.
+// Returns the file names: ": a, b, c and 2 more".
 std::string some_details(const Findings& findings, Imperfection kind) {
   constexpr std::uint64_t kMost = 3;
   std::string text;
@@ -121,7 +121,8 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
   if (out.empty()) return out;
   if (lossy && !anomalies.empty())
     out += emphasised(
-        hanging("  ", "Events may be missing: what is not there between two events makes their pair look wrong.",
+        hanging("  ",
+                "Events may be missing: if an event between an allocation and a free is missing, the pair looks wrong.",
                 style),
         Emphasis::aside, style);
   return "\n" + heading("Anomalies", style) + out;
@@ -143,7 +144,7 @@ std::string finding_lines(const Findings& findings, std::size_t examples, const 
       if (++places <= examples) out += hanging(std::string(first.size(), ' ') + "- ", place_of(finding), style);
     }
     if (places > examples) {
-      const std::string more = fmt::format("{:{}}  … the first {} are in --json", "", first.size(), places);
+      const std::string more = fmt::format("{:{}}  … --json shows the first {}", "", first.size(), places);
       out += emphasised(more, Emphasis::aside, style) + "\n";
     }
   }

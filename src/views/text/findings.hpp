@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Findings and anomalies in words.
+// Findings and anomalies as text.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace kmt {
 
-// A section of lines "  12,000  an object that was allocated before the trace began is freed" from both lists, worst
-// first. Leaves out kinds with no hits, and lost events (see lost_line()). Empty if no line remains.
-// `lossy`: lost events may be the cause of unmatched pairs.
+// Returns a section of lines " 12,000 an object that was allocated before the trace began is freed" from both lists,
+// worst first. Leaves out kinds that did not occur, and lost events (see lost_line()). Returns an empty string if no
+// line remains. `lossy`: lost events may be the cause of unmatched pairs.
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
                             const Findings& findings, bool lossy, const TextStyle& style);
 
-// Lines for findings only, each with its severity and up to `examples` places.
+// Returns one line per kind of finding, with its severity and up to `examples` places.
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style);
 
 }  // namespace kmt

@@ -16,12 +16,11 @@ namespace {
 
 std::string doubt_line(const FleetSummary& of, const TextStyle& style) {
   if (of.may_lack_frees == 0) return {};
-  return labelled(
-      "doubtful",
-      fmt::format("{} may lack frees (lost events, only some tasks, no frees of an allocator): what lives at the end "
-                  "may have been freed",
-                  say_number_of(of.may_lack_frees, "trace", style)),
-      style);
+  return labelled("doubtful",
+                  fmt::format("{} may lack frees (lost events, only some tasks recorded, or no frees of an allocator): "
+                              "memory that looks live at the end may have been freed",
+                              say_number_of(of.may_lack_frees, "trace", style)),
+                  style);
 }
 
 std::string summary_lines(const FleetSummary& of, const TextStyle& style) {
@@ -29,19 +28,20 @@ std::string summary_lines(const FleetSummary& of, const TextStyle& style) {
   if (!of.selection.empty()) out += labelled("selected", ascii(of.selection), style);
   out += labelled(
       "traces",
-      fmt::format("{} of {}, {} of recording, begun {}{}", say_number_of(of.traces, "trace", style),
+      fmt::format("{} of {}, {} recorded in all, started {}{}", say_number_of(of.traces, "trace", style),
                   say_number_of(of.hosts, "host", style), say_duration(of.recorded_ns, style), utc_text(of.first_began),
                   of.last_began != of.first_began ? " to " + utc_text(of.last_began) : ""),
       style);
   out += labelled("kernels", ascii(fmt::format("{}", fmt::join(of.kernels, ", "))), style);
-  out += labelled(
-      "events",
-      fmt::format("{}{}{}", say_count(of.events, style), of.whole_events ? "" : " in these traces, at other times too",
-                  of.lost_events > 0 ? fmt::format("; {} were lost: counts are too small, what "
-                                                   "is live may be too much",
-                                                   say_count(of.lost_events, style))
-                                     : ""),
-      style);
+  out +=
+      labelled("events",
+               fmt::format("{}{}{}", say_count(of.events, style),
+                           of.whole_events ? "" : " in these traces (whole traces, not only the selected time)",
+                           of.lost_events > 0
+                               ? fmt::format("; {} were lost: counts are too small, and live memory may be too large",
+                                             say_count(of.lost_events, style))
+                               : ""),
+               style);
   return out + doubt_line(of, style);
 }
 
@@ -69,7 +69,7 @@ std::string title_of(Allocator allocator, const std::vector<const FleetKeyInfo*>
   return fmt::format("{} by {}, ordered by {}, {}", capitalised(allocator), names_of(by), order, part);
 }
 
-// A table with the keys and the shown columns of the first rows, then of `sums`.
+// Returns a table with the keys and the shown columns of the first rows, followed by the rows of `sums`.
 template <typename Row>
 std::string rows_of(std::vector<const Row*> rows, const std::vector<Row>& sums, std::span<const Column<Row>> columns,
                     const std::vector<const FleetKeyInfo*>& by, const Column<Row>& sort, const TextStyle& style) {
@@ -157,7 +157,7 @@ std::string text_fleet(const FleetReport& report, const FleetOptions& options, c
     rows.resize(shown);
     out += rows_of(std::move(rows), sums, fleet_columns(), report.by, *options.sort_report, style);
   }
-  if (report.tables.empty()) out += hanging("  ", "Nothing was allocated in it.", style);
+  if (report.tables.empty()) out += hanging("  ", "Nothing was allocated in these traces.", style);
   return out;
 }
 
@@ -177,7 +177,8 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
              "  ",
              "Growth is the slope of live bytes in each trace, averaged and weighted by trace length. It excludes "
              "traces "
-             "shorter than a second, and memory freed by the end. \"Sure\" counts unreclaimable memory from call sites "
+             "shorter than a second and memory freed before the end. \"Sure\" counts unreclaimable memory from call "
+             "sites "
              "whose frees are traced. `kmemtrace leaks TRACE` shows whether its growth is more than chance, and what "
              "lost events may hide.",
              style);
@@ -187,8 +188,8 @@ std::string text_fleet(const FleetDiff& diff, const FleetOptions& options, const
   std::string out = heading("A", style) + summary_lines(diff.a, style) + "\n" + heading("B", style) +
                     summary_lines(diff.b, style) + "\n";
   out += hanging("  ",
-                 fmt::format("no change: less than {:g}%, less than {} counts, of counts less than {:g} standard "
-                             "deviations; what is live is not divided by time",
+                 fmt::format("no change: less than {:g}%, less than {} counts, or (counts only) less than {:g} "
+                             "standard deviations; live memory is not divided by time",
                              options.noise.percent, options.noise.least_count, Noise::kDeviations),
                  style);
   for (const DiffTable& table : diff.tables) out += changes(table, diff, options, style);

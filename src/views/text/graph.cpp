@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kNoStep = ~std::size_t{0};
 
-// Like ftrace: microseconds in seven characters, with a mark from 10 on (kernel/trace/trace_functions_graph.c,
-// trace_find_mark() of kernel/trace/trace_output.c, Linux 6.1).
+// Formats a duration like ftrace: microseconds in seven characters, with a mark if it is above 10 us
+// (kernel/trace/trace_functions_graph.c, trace_find_mark() of kernel/trace/trace_output.c, Linux 6.1).
 std::string duration_text(const std::optional<std::uint64_t>& duration_ns) {
   if (!duration_ns) return std::string(14, ' ');
   constexpr std::pair<std::uint64_t, char> kMarks[] = {{1'000'000'000, '$'}, {100'000'000, '@'}, {10'000'000, '*'},
@@ -87,8 +87,8 @@ class GraphText {
  private:
   static unsigned digits(unsigned number) { return static_cast<unsigned>(fmt::formatted_size("{}", number)); }
 
-  // A call is one line if its CPU shows nothing else before it ends. Consecutive interrupts on top of the same call are
-  // one block.
+  // A call is shown on one line if no other line of its CPU comes before its end. Consecutive interrupts on top of the
+  // same call are shown as one block.
   void find_leaves_and_blocks() {
     leaf_.resize(result_.calls.size());
     follows_in_block_.resize(result_.calls.size());
@@ -114,7 +114,7 @@ class GraphText {
     }
   }
 
-  // irq_enter() is the start of another interrupt.
+  // A call of irq_enter() starts another interrupt.
   bool are_of_one_block(const TracedCall& call, const TracedCall& next) const {
     return call.on_top && next.on_top && call.interrupt == next.interrupt && call.parent == next.parent &&
            call.tid == next.tid && !result_.functions[next.function].name.starts_with("irq_enter");
@@ -124,9 +124,10 @@ class GraphText {
     out_ += fmt::format(" {:>{}}) {}|  {:{}}{}\n", cpu, cpu_width_, duration_text(duration_ns), "", 2 * level, text);
   }
 
-  // The losses so far, one line for each CPU, in the words of ftrace (print_trace_line(), kernel/trace/trace.c).
+  // Prints the losses before `time_ns`, one line for each CPU, in ftrace's words (print_trace_line(),
+  // kernel/trace/trace.c).
   void tell_gaps(std::uint64_t time_ns) {
-    std::map<unsigned, std::optional<std::uint64_t>> lost;  // empty: unknown number
+    std::map<unsigned, std::optional<std::uint64_t>> lost;  // an empty value is an unknown number
     for (; next_gap_ < result_.gaps.size() && result_.gaps[next_gap_].before_ns < time_ns; ++next_gap_) {
       const LostEvents& gap = result_.gaps[next_gap_];
       std::optional<std::uint64_t>& sum = lost.try_emplace(gap.cpu, 0).first->second;
@@ -156,7 +157,7 @@ class GraphText {
     if (options_.arguments && call.arguments) text += values_text(*call.arguments);
     text += ')';
     if (options_.return_values && call.typed && call.result) text += " = " + value_text(*call.result, true);
-    // The only character beyond ASCII is the ellipsis of cut strings.
+    // The ellipsis of cut strings is the only non-ASCII character.
     constexpr std::string_view kCut = "…";
     for (std::size_t at = 0; !style_.unicode && (at = text.find(kCut, at)) != std::string::npos;)
       text.replace(at, kCut.size(), "...");
@@ -171,7 +172,7 @@ class GraphText {
       parts.push_back(return_text(*call.return_value, result_.trace.word_bits));
     for (std::size_t i = 0; i < kAllocators; ++i)
       if (call.inside[i].any()) parts.push_back(inside_text(static_cast<Allocator>(i), call.inside[i], style_));
-    if (!call.begin_seen) parts.push_back("begin not in the trace");
+    if (!call.begin_seen) parts.push_back("start not in the trace");
     if (!call.end_seen) parts.push_back("end not in the trace");
     if (call.end_cpu != call.cpu) parts.push_back(fmt::format("from CPU {}", call.cpu));
     if (call.lost_events) parts.push_back(call.only_missed ? "calls may have been missed" : "events were lost");
@@ -211,7 +212,7 @@ class GraphText {
   unsigned cpu_width_ = 1;
   std::size_t next_gap_ = 0;
   std::vector<bool> leaf_;              // by call
-  std::vector<bool> follows_in_block_;  // by call: in an interrupt's block
+  std::vector<bool> follows_in_block_;  // by call: the previous call is in the same interrupt block
   std::vector<bool> ends_block_;
   std::map<unsigned, std::string> running_;  // by CPU
   std::string out_;
@@ -232,11 +233,11 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
     return column.usual ? column.importance < 8 || std::ranges::any_of(rows, says) : std::ranges::any_of(rows, says);
   };
   Table table = make_table(graph_function_columns(), rows, style.raw, shown);
-  // Columns that mark incomplete figures are the last ones that a narrow table drops.
+  // In a narrow table, columns that mark incomplete figures are dropped last.
   for (TableColumn& column : table.columns)
     if (column.header == "Cut off" || column.header == "Lossy" || column.header == "Failed")
       column.importance = std::min<unsigned>(column.importance, 1);
-  // Mentions what a narrow table may drop.
+  // A narrow table may drop the column "selected", so the heading mentions the difference.
   const char* const of_what = options.sums_beyond ? ", of all calls, selected or not" : "";
   std::string out =
       "\n" + heading(fmt::format("Functions, by {}{}", options.sort->key, of_what), style) + to_text(table, style);
@@ -257,7 +258,7 @@ std::string said_functions(const std::vector<std::string>& functions) {
   return text + (functions.size() == 1 ? " was" : " were");
 }
 
-// Notes on options for which the trace has no data.
+// Returns notes on options for which the trace has no data.
 std::string what_lacks(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
   std::string out;
   const auto say = [&](const char* text) { out += "\n" + hanging("", text, style); };
@@ -267,15 +268,15 @@ std::string what_lacks(const CallGraphResult& result, const GraphOptions& option
     return out;
   }
   if (options.arguments && !result.has_arguments)
-    say("The trace holds no arguments: ftrace records them from Linux 6.15 on where its option funcgraph-args is there "
-        "and set.");
+    say("The trace holds no arguments. ftrace records them from Linux 6.15 on if the kernel has the option "
+        "funcgraph-args and it is set.");
   else if (options.arguments && !result.has_types)
-    say("The trace does not hold the types of the arguments. The kernel that was traced has them in "
-        "/sys/kernel/btf/vmlinux: name a copy of that with --btf.");
+    say("The trace does not hold the types of the arguments. The traced kernel has them in /sys/kernel/btf/vmlinux: "
+        "copy this file and name the copy with --btf.");
   if (lacks_results)
-    say("The trace holds no return values: ftrace records them where the kernel was built with "
-        "CONFIG_FUNCTION_GRAPH_RETVAL, which there is from Linux 6.5 on and Debian leaves out, and its option "
-        "funcgraph-retval is set. kmemtrace graph FUNCTION records them by BPF and by kprobe events, too.");
+    say("The trace holds no return values. ftrace records them from Linux 6.5 on if the kernel was built with "
+        "CONFIG_FUNCTION_GRAPH_RETVAL (Debian kernels are not) and the option funcgraph-retval is set. kmemtrace graph "
+        "FUNCTION also records them, with BPF or kprobe events.");
   return out;
 }
 
@@ -292,17 +293,17 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
     return say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
   if (result.calls_traced == 0 && result.trace.format.starts_with("text"))
     return say(
-        "No calls: those in a text (funcgraph_entry lines of trace-cmd report) are not read. Show the trace.dat that "
-        "it was made of.");
+        "No calls: kmemtrace does not read calls from text (funcgraph_entry lines of trace-cmd report). Show the "
+        "original trace.dat.");
   if (result.calls_traced == 0)
     return say(
-        "This trace holds no calls. kmemtrace graph FUNCTION -- COMMAND records them, and ftrace's function_graph: "
-        "trace-cmd record -p function_graph -g FUNCTION -e kmem COMMAND");
+        "This trace holds no calls. To record calls, run: kmemtrace graph FUNCTION -- COMMAND, or with ftrace's "
+        "function_graph: trace-cmd record -p function_graph -g FUNCTION -e kmem COMMAND");
   const std::string not_called =
       result.not_called.empty() ? ""
                                 : say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
   if (result.calls.empty())
-    return say(fmt::format("Nothing to show: of {} none passes the options that select calls ({}).",
+    return say(fmt::format("Nothing to show: none of {} passes the options that select calls ({}).",
                            say_number_of(result.calls_traced, "call", style), options.filters)) +
            what_lacks(result, options, style) + not_called;
   std::string out = "\n" + GraphText(result, options, style).text();
@@ -334,14 +335,14 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   for (const MissedEvents& one : result.missed) missed[one.function] += one.count;
   for (const auto& [function, count] : missed)
     out += labelled("missed",
-                    fmt::format("{} of any CPU; calls that ran about then are marked",
+                    fmt::format("{} of unknown CPU; calls that ran at about that time are marked",
                                 function.empty() ? say_number_of(count, "event", style)
                                                  : fmt::format("{} {} of {}", say_count(count, style),
-                                                               count == 1 ? "begin or end" : "begins and ends",
+                                                               count == 1 ? "start or end" : "starts and ends",
                                                                printable(function))),
                     style);
   const std::string found = anomaly_section({}, result.findings, false, style);
-  // A damaged trace may have had calls.
+  // A damaged trace may have contained calls.
   if (result.calls_traced == 0 && is_damaged(result.findings))
     return out + found + "\n" + hanging("", "No calls could be read.", style);
   return out + calls_text(result, options, style) + found;

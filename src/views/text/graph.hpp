@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A call graph in the form of ftrace's function_graph, with memory, and the sums of its functions.
+// A call graph as text in the format of ftrace's function_graph, with the memory allocated in each call, and a table of
+// functions.
 #pragma once
 
 #include <string>

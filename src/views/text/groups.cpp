@@ -52,7 +52,7 @@ bool tells_something(const Column<GroupRow>& column, const Rows& rows) {
   });
 }
 
-// All columns if raw; otherwise the default columns that are not all zero, and always the one sorted by.
+// Returns all columns if the style is raw, otherwise the sort column and the default columns that are not all zero.
 std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<GroupRow>& sort,
                                                 const ReportOptions& options, const TextStyle& style) {
   if (!options.columns.empty()) return options.columns;

@@ -10,11 +10,12 @@
 
 namespace kmt {
 
-// A heading, a table with a line for the groups left out and one for the sum, and the frames of stack keys.
+// Returns a heading, a table, and the frames of stack keys. The table ends with one line for the groups left out and
+// one for the sum.
 std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
                         const TextStyle& style);
 
-// The frames of stack keys; empty if stacks are no key.
+// Returns the frames of stack keys, or an empty string if stacks are not a key.
 std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
                         const TextStyle& style);
 

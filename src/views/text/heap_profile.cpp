@@ -20,7 +20,7 @@ std::string bytes_with_interval(const Estimate& estimate, const TextStyle& style
                      say_bytes(rounded(estimate.low), style), say_bytes(rounded(estimate.high), style));
 }
 
-// Half the interval's width as a share of the estimate.
+// Returns half the width of the confidence interval, as a share of the estimate.
 std::string doubt(const Estimate& estimate) {
   if (estimate.value <= 0) return "-";
   return fmt::format("±{:.0f}%", 50 * (estimate.high - estimate.low) / estimate.value);
@@ -31,12 +31,12 @@ std::string total_lines(const char* of, const HeapFigures& figures, double secon
   out += labelled("allocated", bytes_with_interval(figures.bytes, style), style);
   out += labelled(
       "",
-      fmt::format("{}/s, in {} objects, {} asked for", say_bytes(rounded(figures.bytes.value / seconds), style),
+      fmt::format("{}/s, in {} objects, {} requested", say_bytes(rounded(figures.bytes.value / seconds), style),
                   say_count(rounded(figures.objects.value), style), say_bytes(rounded(figures.requested.value), style)),
       style);
   out += labelled("live", bytes_with_interval(figures.live_bytes, style), style);
   out += labelled("",
-                  fmt::format("in {} objects, of what was allocated since the profile began",
+                  fmt::format("in {} objects, of memory allocated since the profile started",
                               say_count(rounded(figures.live_objects.value), style)),
                   style);
   out += labelled(
@@ -97,26 +97,26 @@ std::string rows_of(const HeapProfileResult& result, bool pages, const SymbolNam
   return out + "\n";
 }
 
-// The sources of error that the intervals do not cover.
+// Returns lines on the sources of error that the intervals do not include.
 std::string loss_lines(const HeapProfileResult& result, const TextStyle& style) {
   const HeapLosses& lost = result.losses;
   const std::pair<std::uint64_t, const char*> lines[] = {
-      {lost.samples, "samples were lost, since this program did not read them in time: everything is too low"},
-      {lost.ends, "frees of samples were lost; what they freed was taken out at the end"},
+      {lost.samples, "samples were lost because kmemtrace did not read them in time: all numbers are too low"},
+      {lost.ends, "frees of samples were lost; the freed samples were removed at the end"},
       {lost.unfollowed,
-       "samples were not followed, since too many live or the table was busy: what lives is too low. A larger --rate "
-       "samples less"},
-      {lost.missed, "allocations were skipped, as nested events on the same CPU"},
-      {lost.missed_frees, "frees were skipped, as nested events on the same CPU"},
+       "samples were not followed because too many were live or the table was busy: live memory is too low. A larger "
+       "--rate draws fewer samples"},
+      {lost.missed, "allocations were skipped as nested events on the same CPU"},
+      {lost.missed_frees, "frees were skipped as nested events on the same CPU"},
       {result.replaced,
-       "sampled objects were freed on paths without tracepoint (bulk frees); that showed when their addresses were "
-       "used again, and not before"},
+       "sampled objects were freed on paths without a tracepoint (bulk frees); they counted as live until their "
+       "addresses were reused"},
       {lost.no_stack, "samples have no stack"},
       {lost.not_followed_processes, "forked processes were not followed"}};
   std::string out;
   for (const auto& [count, what] : lines)
     if (count > 0) out += hanging("  ", fmt::format("{} {}.", say_count(count, style), what), style);
-  return out.empty() ? out : heading("Not seen", style) + out + "\n";
+  return out.empty() ? out : heading("Missed", style) + out + "\n";
 }
 
 }  // namespace
@@ -128,24 +128,21 @@ std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames
   std::string out = heading(fmt::format("Heap profile of the kernel {}, {}, {}", printable(result.kernel), of,
                                         say_duration(result.duration_ns, style)),
                             style);
-  out +=
-      hanging("  ",
-              fmt::format("Estimates from one sample each {} allocated on average; the true value lies in the interval "
-                          "beside an estimate in 95 of 100 profiles.",
-                          say_bytes(result.mean_bytes, style)),
-              style) +
-      "\n";
+  out += hanging("  ",
+                 fmt::format("Estimates are based on one sample per {} allocated, on average. In 95 of 100 profiles, "
+                             "the true value is in the interval shown next to the estimate.",
+                             say_bytes(result.mean_bytes, style)),
+                 style) +
+         "\n";
   out += total_lines("Slab", result.slab, seconds, style);
-  if (result.has_pages)
-    out += total_lines("Pages, slab pages and user memory among them", result.pages, seconds, style);
+  if (result.has_pages) out += total_lines("Pages, including slab pages and user memory", result.pages, seconds, style);
   out += rows_of(result, false, symbols, limit, style);
   out += rows_of(result, true, symbols, limit, style);
   out += loss_lines(result, style);
   if (!result.missing.empty())
-    out +=
-        labelled("not here", fmt::format("{}: this kernel has no such events", fmt::join(result.missing, ", ")), style);
+    out += labelled("missing", fmt::format("this kernel has no events {}", fmt::join(result.missing, ", ")), style);
   out += labelled("cost",
-                  fmt::format("{} of kernel memory, {} of CPU time of this program", say_bytes(result.memory, style),
+                  fmt::format("{} of kernel memory, {} of CPU time of kmemtrace", say_bytes(result.memory, style),
                               say_duration(result.own_cpu_ns, style)),
                   style);
   return out;

@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-constexpr double kClearly = 1.05;  // smaller differences do not count, since numbers are rounded and estimated
+constexpr double kClearly = 1.05;  // numbers are rounded and estimated, so smaller differences do not count
 constexpr std::size_t kMostFindings = 5;
 constexpr std::size_t kMostRows = 5;  // per finding
 constexpr std::size_t kMostFrames = 12;
@@ -34,9 +34,9 @@ std::string change_text(double bytes, const TextStyle& style) {
 std::string rate_text(const GrowthFinding& finding) {
   const Trend& trend = finding.trend;
   if (finding.since_seconds)
-    return fmt::format("{} since about {:.0f} s, its share of the kernel's own count", say_growth(trend.bytes_per_s),
-                       *finding.since_seconds);
-  return fmt::format("{} ({} to {}), with a confidence of 95%", say_growth(trend.bytes_per_s), say_growth(trend.low),
+    return fmt::format("{} since about {:.0f} s, computed as its share of the kernel's own count",
+                       say_growth(trend.bytes_per_s), *finding.since_seconds);
+  return fmt::format("{} ({} to {} with 95% confidence)", say_growth(trend.bytes_per_s), say_growth(trend.low),
                      say_growth(trend.high));
 }
 
@@ -44,12 +44,13 @@ std::string process_text(const FindingProcess& process) {
   return process.process == 0 ? ascii(process.task) : fmt::format("{} (pid {})", ascii(process.task), process.process);
 }
 
-// Sources never agree exactly, so shares end at 100%.
+// Sources never agree exactly, so shares are limited to 100%.
 std::string percent(double part, double whole_of) {
   return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
 }
 
-// Estimates of unrecorded memory exceed the sum of the rows.
+// Returns the total for shares. With estimates of unrecorded memory, the sum of the rows and `finding.bytes` may
+// differ.
 template <typename Row>
 double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
   double sum = 0;
@@ -68,7 +69,7 @@ std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
   }
   std::string out = to_text(table, style);
   if (std::ranges::any_of(finding.sites, &FindingSite::estimated))
-    out += hanging("  ", "~ of what was not recorded: estimated from samples", style);
+    out += hanging("  ", "~ memory that was not recorded: estimated from samples", style);
   return out;
 }
 
@@ -81,7 +82,7 @@ std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
   return labelled("stack", path, style);
 }
 
-// The growth in caches that are too small to be listed.
+// Returns the growth in caches that are too small to be listed.
 double rest_of(const GrowthFinding& finding) {
   double rest = finding.trend.bytes_per_s;
   for (const FindingCache& cache : finding.caches) rest -= cache.bytes_per_s;
@@ -112,13 +113,13 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
   for (std::size_t i = 0; i < std::min(finding.processes.size(), kMostRows); ++i) {
     const FindingProcess& process = finding.processes[i];
     out += labelled(i == 0 ? "process" : "",
-                    fmt::format("{}{}, {} of it", process_text(process),
+                    fmt::format("{}{}, {} of this memory", process_text(process),
                                 process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
                                 percent(process.bytes, all_of(finding, finding.processes))),
                     style);
   }
   constexpr double kLeastToTell = 0.005;
-  constexpr double kMore = 1.25;  // other call sites free it, or the estimate is too high
+  constexpr double kMore = 1.25;  // then other call sites free this memory, or the estimate is too high
   bool is_first = true;
   for (const FindingCache& cache : finding.caches) {
     const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
@@ -129,7 +130,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                               is_more ? std::string("more than")
                                                         : percent(cache.bytes_per_s, *cache.kernel_bytes_per_s) + " of",
                                                 say_growth(*cache.kernel_bytes_per_s))
-                                  : "while the whole cache does not grow by the kernel's account";
+                                  : "but according to the kernel's own counters, the whole cache does not grow";
     out += labelled(is_first ? "explains" : "",
                     fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s),
                                 ascii(with_merged(cache.shown_name(), cache.merged_with)), of_all),
@@ -137,7 +138,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
     is_first = false;
   }
   if (const double rest = rest_of(finding); rest > kLeastToTell * finding.trend.bytes_per_s)
-    out += labelled("", say_growth(rest) + " in caches of less than a tenth of it each", style);
+    out += labelled("", say_growth(rest) + " in caches with less than a tenth of this growth each", style);
   return out + sites_text(finding, style);
 }
 
@@ -157,28 +158,28 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
               {}};
   for (const StateGrowth& state : judgement.states) {
     if (table.rows.size() >= kMostStates || state.last <= state.first) break;
-    // A late jump can have a falling trend, which is not its rate.
+    // After a late jump, the trend can be negative; then use the mean rate.
     const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
     table.rows.push_back(
         {{state.name == kUnaccounted ? "unaccounted memory" : ascii(state.shown_name()), size_text(state.first, style),
           size_text(state.last, style), change_text(state.last - state.first, style), say_growth(rate),
           state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
           state.sure           ? "confirmed"
-          : state.is_recorders ? "kept for kmemtrace's recording"
+          : state.is_recorders ? "memory for kmemtrace's recording"
           : state.late         ? fmt::format("since {:.0f} s", state.late->since_seconds)
           : state.reclaimable  ? "reclaimable"
                                : ""}});
   }
   if (table.rows.empty()) return {};
-  std::string out = "\n" + heading("By the kernel's own account", style) + to_text(table, style);
+  std::string out = "\n" + heading("Growth in the kernel's own counters", style) + to_text(table, style);
   if (std::ranges::any_of(judgement.states, [](const auto& state) { return state.explained_bytes_per_s > 0; }))
     out += hanging("  ",
-                   "Explained is by findings that are sure or likely, all their caches together. SUnreclaim counts "
-                   "whole slabs, with what is free in them.",
+                   "Explained: share of the growth that sure and likely findings explain, with all their caches. "
+                   "SUnreclaim counts whole slabs, including free space in them.",
                    style);
   if (std::ranges::any_of(judgement.states, explains_too_much))
     out += hanging("  ",
-                   "A line counts as fully explained if findings took more than it grew by: others freed the "
+                   "A line counts as fully explained if findings allocated more than its growth: other code freed the "
                    "difference, or the findings are estimates.",
                    style);
   return out;
@@ -190,10 +191,10 @@ std::string recording_text(const InvestigationResult& result, const TextStyle& s
   for (const std::string& cache : result.narrowing.caches) of.push_back(ascii(cache));
   for (const std::uint64_t size : result.narrowing.sizes) of.push_back(kmalloc_name(size));
   for (const std::uint64_t size : result.narrowing.object_sizes) of.push_back(objects_name(size));
-  for (const std::uint64_t order : result.narrowing.orders) of.push_back(pages_name(order) + " that are no user's");
-  if (result.narrowing.pages) of.emplace_back("pages that are no user's");
+  for (const std::uint64_t order : result.narrowing.orders) of.push_back(pages_name(order) + " (kernel only)");
+  if (result.narrowing.pages) of.emplace_back("pages (kernel only)");
   std::string text = fmt::format("{} of {}", seconds_text(result.trace_seconds),
-                                 of.empty() ? "all that the trace has" : fmt::format("{}", fmt::join(of, ", ")));
+                                 of.empty() ? "all events of the trace" : fmt::format("{}", fmt::join(of, ", ")));
   if (result.lost_events > 0) text += fmt::format("; {} events were lost", say_count(result.lost_events, style));
   return labelled("recorded", text, style);
 }
@@ -207,51 +208,53 @@ std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle
   return out;
 }
 
-// Allows for rounding: 3 * 0.8 is a little more than 0.01 * 240.
+// The factor allows for rounding errors: 3 * 0.8 is a little more than 0.01 * 240.
 bool is_more_than_asked(double cpu_seconds, double asked) { return cpu_seconds > asked * (1 + 1e-9); }
 
-// The time in which `cpu_seconds` is `share` of all CPUs. Allows for rounding: 2.4 / 0.01 / 2 exceeds 120.
+// Returns the time in which `cpu_seconds` is `share` of all CPUs. The constant allows for rounding errors: 2.4 / 0.01 /
+// 2 exceeds 120.
 double seconds_of_share(double cpu_seconds, double share, unsigned cpus) {
   return std::ceil(cpu_seconds / share / cpus - 1e-6);
 }
 
 std::string cost_text(const InvestigationCost& cost, double seconds) {
-  std::string text = fmt::format("{} of CPU time of this program", seconds_text(cost.cpu_seconds));
+  std::string text = fmt::format("{} of CPU time of kmemtrace", seconds_text(cost.cpu_seconds));
   if (cost.kernel_cpu_seconds > 0)
-    text += fmt::format(" and about {} in the kernel, {}", seconds_text(cost.kernel_cpu_seconds),
-                        cost.is_measured ? "by its own clock now and then" : "by the number of events");
+    text += fmt::format(
+        " and about {} in the kernel, {}", seconds_text(cost.kernel_cpu_seconds),
+        cost.is_measured ? "measured at intervals with the kernel's clock" : "estimated from the number of events");
   const double all = std::max(seconds * cost.cpus, 1e-9);
   text += fmt::format(": {:.2f}% of {} CPUs", 100 * (cost.cpu_seconds + cost.kernel_cpu_seconds) / all, cost.cpus);
   if (const double spent = cost.cpu_seconds + cost.kernel_cpu_seconds; spent > kClearly * cost.most_cpu_seconds)
-    text += fmt::format("; that is more than the {:.1f} s that it was to take", cost.most_cpu_seconds);
+    text += fmt::format("; this exceeds the budget of {:.1f} s", cost.most_cpu_seconds);
   if (is_more_than_asked(cost.most_cpu_seconds, cost.cpu_share * all))
-    text += fmt::format("; {:.1f} s are always allowed, {:.2f}% or less of {:.0f} s or more", cost.most_cpu_seconds,
-                        100 * cost.cpu_share, seconds_of_share(cost.most_cpu_seconds, cost.cpu_share, cost.cpus));
+    text += fmt::format("; {:.1f} s are always allowed, which is at most {:.2f}% if you watch for {:.0f} s or more",
+                        cost.most_cpu_seconds, 100 * cost.cpu_share,
+                        seconds_of_share(cost.most_cpu_seconds, cost.cpu_share, cost.cpus));
   return text;
 }
 
 std::string cost_text(const InvestigationPlan& plan) {
   const double all = plan.seconds * plan.cpus;
-  std::string text = fmt::format("about {:.1f} s of CPU time at least (two snapshots, states, {}the page)",
+  std::string text = fmt::format("at least about {:.1f} s of CPU time (two snapshots, states, {}the page)",
                                  plan.least_cpu_seconds, plan.samples ? "loading programs, " : "");
   if (!plan.samples && !plan.trace) return text;
-  text += fmt::format("; {} before it is {:.1f} s, {:.2f}% of {} CPUs",
+  text += fmt::format("; {} before the cost reaches {:.1f} s, {:.2f}% of {} CPUs",
                       !plan.trace     ? "samples end"
                       : !plan.samples ? "a recording ends"
                                       : "samples and recording end",
                       plan.most_cpu_seconds, 100 * plan.most_cpu_seconds / all, plan.cpus);
   if (is_more_than_asked(plan.most_cpu_seconds, plan.cpu_share * all))
-    text += fmt::format(". That is more than the {:.2f}% that were asked for: these take {:.0f} s or more",
+    text += fmt::format(". This is more than the requested {:.2f}%; to stay within it, watch for {:.0f} s or more",
                         100 * plan.cpu_share, seconds_of_share(plan.most_cpu_seconds, plan.cpu_share, plan.cpus));
   return text;
 }
 
-// The time of the recording depends on the machine's load and on the cost of samples.
+// Returns a sentence on when the recording runs. This depends on the machine's load and the cost of samples.
 std::string when_recorded(const InvestigationPlan& plan) {
-  if (!plan.samples) return "it ends early where more would take more CPU time than may be taken, as on a busy machine";
-  return "it is made only where CPU time is left for a fifth of the time of it, or near the end for a few seconds: on "
-         "a "
-         "very busy machine samples have to do, unless --cpu allows more";
+  if (!plan.samples) return "it ends early if the CPU budget is used up, as on a busy machine";
+  return "it needs CPU time for a fifth of the duration, or near the end for a few seconds; on a very busy machine "
+         "only samples are taken, unless --cpu allows more";
 }
 
 }  // namespace
@@ -265,7 +268,8 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   if (result.start_unix_ns != 0) of += " from " + say_time(result.start_unix_ns);
   std::string out = heading("What grows in the kernel's memory" + of, style);
   out += hanging("  ", ascii(conclusion_words(result)), style);
-  if (!result.complete) out += hanging("  ", fmt::format("It ended early: {}.", ascii(result.cut_short)), style);
+  if (!result.complete)
+    out += hanging("  ", fmt::format("The investigation ended early: {}.", ascii(result.cut_short)), style);
   for (std::size_t i = 0; i < std::min(judgement.findings.size(), kMostFindings); ++i)
     out += finding_text(i + 1, judgement.findings[i], style);
   if (judgement.findings.size() > kMostFindings)
@@ -281,13 +285,13 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   out += unseen_text(result.unseen, style);
   if (judgement.excluded_bytes > 0)
     out += hanging("  - ",
-                   fmt::format("{} that still live are not judged: page tables of processes, what the kernel takes "
-                               "back, and what it may free on paths without tracepoint",
+                   fmt::format("{} of live memory are not judged: page tables of processes, reclaimable memory, and "
+                               "objects that the kernel may free on paths without a tracepoint",
                                size_text(judgement.excluded_bytes, style)),
                    style);
-  std::string unknown = "Memory from before is known by its sum alone";
+  std::string unknown = "Only the sum of memory allocated before is known";
   if (judgement.judged > 0)
-    unknown += fmt::format("; judged: {} of one task and entry into the kernel",
+    unknown += fmt::format("; judged: {} (each has one task and one kernel entry point)",
                            say_number_of(judgement.judged, "group", style));
   out += hanging("  - ", unknown, style);
   out += "\n" + heading("Numbers", style);
@@ -305,19 +309,18 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
 
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style) {
   std::string out = heading(fmt::format("Plan of `investigate` here, for {}", seconds_text(plan.seconds)), style);
-  out += labelled("snapshots", "of the kernel's files about its memory, at begin and end", style);
+  out += labelled("snapshots", "of the kernel's memory files, at the start and the end", style);
   out += labelled("states",
                   fmt::format("{} at least every {}", fmt::join(plan.states, ", "), seconds_text(plan.state_interval)),
                   style);
-  out += labelled(
-      "samples",
-      plan.samples
-          ? "slab allocations and pages that no user has, drawn by BPF programs and followed until they are freed"
-          : "none",
-      style);
+  out += labelled("samples",
+                  plan.samples
+                      ? "slab allocations and kernel pages, sampled by BPF programs and followed until they are freed"
+                      : "none",
+                  style);
   out += labelled("recording",
                   !plan.trace ? "none"
-                              : fmt::format("only caches and sizes that grow, in the last half{}; {}",
+                              : fmt::format("only growing caches and sizes, in the second half{}; {}",
                                             plan.trace_stacks ? ", with stacks" : "", when_recorded(plan)),
                   style);
   out += labelled("cost", cost_text(plan), style);

@@ -8,9 +8,9 @@
 
 namespace kmt {
 
-// One page of text.
+// Returns one page of text.
 std::string text_investigation(const InvestigationResult& result, const TextStyle& style);
-// The plan and its cost, without running it.
+// Returns the plan and its cost; nothing is run.
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style);
 
 }  // namespace kmt

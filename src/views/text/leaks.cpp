@@ -37,16 +37,16 @@ std::string over_time(const LeakRow& row, const TextStyle& style) {
   return sparkline(values, kSparkline, style);
 }
 
-// Counts of objects by age, the youngest on the left, those as old as the recording on the right. Each bar covers four
-// times the age of the one before.
+// Returns a sparkline of object counts by age. The youngest objects are on the left, and objects as old as the
+// recording are on the right. The ages of each bar are four times those of the bar before it.
 std::string ages(const LeakRow& row, const TimeAxis& axis, const TextStyle& style) {
   constexpr std::size_t kBars = 10;
   const std::uint64_t longest = std::max<std::uint64_t>(axis.end_ns - axis.start_ns, 1);
   std::vector<double> counts(kBars);
   for (const Lifetimes::Bucket& bucket : row.group.history->ages.buckets()) {
     const std::uint64_t times_younger = longest / std::max<std::uint64_t>(bucket.from_ns, 1);
-    const std::size_t from_right =
-        static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;  // 1: at least a quarter of the recording
+    // 1: age of at least a quarter of the recording
+    const std::size_t from_right = static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;
     counts[kBars - std::clamp<std::size_t>(from_right, 1, kBars)] += static_cast<double>(bucket.count);
   }
   return sparkline(counts, kBars, style);
@@ -62,7 +62,7 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
   return column.importance < 10;
 }
 
-// If the caller is a key too, the table only numbers the stacks: their frames follow it.
+// If the caller is also a key, the table only numbers the stacks, and their frames follow the table.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
   return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
 }
@@ -107,23 +107,24 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
   std::string out =
       "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
       to_text(table_of(leaks, rows, result.by, options, style, result.trace.clock_in_ns, result.axis), style);
-  if (leaks.allocator == Allocator::pages) out += hanging("  ", "Slab pages and user memory are among them.", style);
+  if (leaks.allocator == Allocator::pages) out += hanging("  ", "This includes slab pages and user memory.", style);
   if (leaks.older_frees > 0) {
     const std::string of =
         leaks.allocator == Allocator::slab && result.older_lived
-            ? fmt::format(", of the {} at most that lived when the trace began", say_count(*result.older_lived, style))
+            ? fmt::format(" (at most {} were live when the trace started)", say_count(*result.older_lived, style))
             : "";
-    out += hanging("  ",
-                   fmt::format("{} of older objects besides{}: what lives longer than the trace looks like growth.",
-                               say_number_of(leaks.older_frees, "free", style), of),
-                   style);
+    out += hanging(
+        "  ",
+        fmt::format("The trace also has {} of older objects{}. Memory that outlives the trace looks like growth.",
+                    say_number_of(leaks.older_frees, "free", style), of),
+        style);
   }
   std::vector<const GroupRow*> groups;
   for (const LeakRow* row : rows) groups.push_back(&row->group);
   return leaks.whole ? out : out + stack_lines(result.by, groups, style);
 }
 
-// Details of the doubt in this trace.
+// Returns details on why memory in this trace is uncertain.
 std::string circumstance(Doubt doubt, const LeaksResult& result) {
   if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0 && result.trace.clock_in_ns)
     return fmt::format("; the last loss ends at {}", say_seconds(result.lost_until_ns));
@@ -181,11 +182,11 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
   return out.empty() ? out : "\n" + heading("Uncertain: live, or freed through an untraced path", style) + out;
 }
 
-// The groups of one verdict.
+// Summary of all groups with one verdict.
 struct Growing {
   std::size_t groups = 0;
   const LeakRow* fastest = nullptr;
-  Trend trend{};  // of the fastest group, which decides
+  Trend trend{};  // trend of `fastest`
 };
 Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   Growing found;
@@ -201,7 +202,7 @@ Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   return found;
 }
 
-// One or two sentences.
+// Returns one or two sentences about the growth in the trace.
 std::string verdict(const LeaksResult& result, const TextStyle& style) {
   const std::string threshold =
       result.threshold_bytes_per_s > 0 ? say_growth(result.threshold_bytes_per_s).substr(1) : "0 B/s";
@@ -212,24 +213,25 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
   };
   if (const Growing certain = growing(result, LeakVerdict::certain); certain.groups > 0)
     return fmt::format(
-        "Growth: {}, at least {}{}. Objects that live longer than these {} look the same: a longer trace distinguishes "
-        "them.",
+        "Growth: {}, at least {}{}. Objects that live longer than the trace ({}) look the same; a longer trace "
+        "distinguishes them.",
         who(certain, " for certain"), say_growth(certain.trend.low),
         certain.fastest->doubtful.bytes > 0 ? fmt::format(" ({} with objects that may be freed already)",
                                                           say_growth(certain.fastest->trend.bytes_per_s))
                                             : "",
         say_duration(result.trace.recorded_ns, style));
   if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
-    return fmt::format("No certain growth: {}, but what carries that may have been freed unseen.", who(uncertain, ""));
+    return fmt::format("No certain growth: {}, but the growing memory may already have been freed.",
+                       who(uncertain, ""));
   if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
     return fmt::format(
-        "No certain growth. Above the threshold but not more evenly than chance in one of {}: {}. Record "
+        "No certain growth. Growth is above the threshold, but no more steady than chance allows among {}: {}. Record "
         "a longer trace.",
         say_number_of(result.judged, "group", style), who(uneven, ""));
   if (!result.trace.clock_in_ns) return "Growth cannot be judged: the trace's clock does not count nanoseconds.";
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
   if (result.judged == 0)
-    return "Growth cannot be judged: the trace is too short, a group has to be followed for a second.";
+    return "Growth cannot be judged: the trace is too short; a group must be followed for at least a second.";
   return fmt::format("No certain growth: no group {}grows by more than {} for certain.",
                      result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }
@@ -248,13 +250,12 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
   out += doubt_lines(result, options, style);
   out += "\n" + hanging("", verdict(result, style), style);
   if (result.groups_not_followed > 0)
-    out +=
-        hanging("",
-                fmt::format("Not judged: {} with {} live, which may grow. Fewer groups, by --by or by the options that "
-                            "select events, are judged all.",
-                            say_number_of(result.groups_not_followed, "group", style),
-                            say_bytes(result.bytes_not_followed, style)),
-                style);
+    out += hanging("",
+                   fmt::format("Not judged: {} with {} live, which may grow. To judge all groups, form fewer groups "
+                               "with --by or select fewer events.",
+                               say_number_of(result.groups_not_followed, "group", style),
+                               say_bytes(result.bytes_not_followed, style)),
+                   style);
   return out;
 }
 

@@ -66,7 +66,7 @@ export function remarks(call: TracedCall): string[] {
   const said: string[] = [];
   if (call.interrupt !== null) said.push(call.on_top ? `${call.interrupt} on top` : call.interrupt);
   if (call.lost_events) said.push(call.only_missed === true ? 'calls may have been missed' : 'events were lost');
-  if (call.began_ns === null) said.push('begin not in the trace');
+  if (call.began_ns === null) said.push('start not in the trace');
   if (call.ended_ns === null) said.push('end not in the trace');
   if (call.failed ?? call.error !== null) said.push('error');
   if (call.inside_hidden) said.push('made calls that are not in this file');

@@ -362,7 +362,7 @@ export function findingsPage(app: App): HTMLElement {
       note(
         `Watched for ${duration(found.seconds * 1e9)}; ${count(found.judged)} groups of one task and entry into the kernel.`,
       ),
-      !found.complete && note(`It ended early: ${found.cut_short ?? ''}.`),
+      !found.complete && note(`The investigation ended early: ${found.cut_short ?? ''}.`),
     ),
     ...found.findings.map((finding, at) => findingSection(finding, at, found)),
     section('By the kernel’s own account', states(found)),

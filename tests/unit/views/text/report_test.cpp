@@ -251,7 +251,7 @@ TEST(TextCheck, GivesVerdictSeverityAndPlaces) {
   const std::string text = text_check(result, {120, false, false});
   EXPECT_TRUE(has(text, "sample.dat: NOT SOUND"));
   EXPECT_TRUE(has(text, "cpu 1, offset 0x1000, at 12.345678901: commit is 9999"));
-  EXPECT_TRUE(has(text, "the first 6 are in --json"));
+  EXPECT_TRUE(has(text, "--json shows the first 6"));
   EXPECT_LT(text.find("ring-buffer page"), text.find("allocated before"));  // worst first
   EXPECT_TRUE(has(text, "error      1  a ring-buffer page"));
 }
