@@ -83,7 +83,7 @@ class Reports:
             self.assertNotIn(None, {row['columns']['hits']['b'] for row in table['rows']})
         for options, side in (('host=late', 'host=web1'), 'A'), (('host=web1', 'host=late'), 'B'):
             done = run('fleet', 'diff', '--server', self.urls[0], '--a', options[0], '--b', options[1])
-            self.assertRegex(done.stdout, rf'Pages\n +{side} holds no allocation of it')
+            self.assertRegex(done.stdout, rf'Pages\n +{side} holds no allocation of this allocator')
             self.assertRegex(done.stdout, 'Slab by function: change')
 
     def test_kernels(self):

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kLabelWidth = 13;  // including the indent
+constexpr std::size_t kLabelWidth = 13;  // includes the indent
 
 }  // namespace
 
@@ -91,7 +91,7 @@ std::string heading(std::string_view text, const TextStyle& style) {
 
 namespace {
 
-// Shown if the events cover only a part of the recording.
+// Returns the recorded time if the events cover only a part of it.
 std::string recorded_part(const TraceSummary& trace, const TextStyle& style) {
   constexpr double kMuch = 1.05;
   if (static_cast<double>(trace.recorded_ns) < kMuch * static_cast<double>(trace.duration_ns)) return {};
@@ -119,9 +119,9 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
   if (trace.buffers.size() > 1) {
     std::string names;
     for (const std::string& name : trace.buffers)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", name.empty() ? "the top one" : printable(name));
-    out +=
-        labelled("buffers", names + ": an event that is in several is counted in each; --buffer NAME reads one", style);
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name.empty() ? "the top-level buffer" : printable(name));
+    out += labelled(
+        "buffers", names + ": an event in several buffers counts once per buffer; --buffer NAME reads only one", style);
   }
   return out;
 }
@@ -129,8 +129,8 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
 std::string missing_cpus_text(const TraceSummary& trace) {
   if (trace.missing_cpus.empty()) return {};
   return fmt::format(
-      "MISSING: the trace lacks the events of {}; what was freed there looks live, and nothing that "
-      "pairs allocations with frees is certain",
+      "MISSING: the trace lacks the events of {}; objects freed there look live, and all results that pair allocations "
+      "with frees are uncertain",
       trace.missing_cpus);
 }
 
@@ -139,7 +139,7 @@ std::string trace_heading(const TraceSummary& trace, const TextStyle& style) {
   if (const std::string missing = missing_cpus_text(trace); !missing.empty())
     out += emphasised(hanging("  ", missing, style), Emphasis::bad, style);
   if (trace.complete) return out;
-  const char* const incomplete = "  INCOMPLETE: reading was interrupted, the rest of the trace is not counted";
+  const char* const incomplete = "  INCOMPLETE: reading was interrupted, and the rest of the trace is not counted";
   return out + emphasised(incomplete, Emphasis::bad, style) + "\n";
 }
 
@@ -149,16 +149,17 @@ std::string trace_lines(const TraceSummary& trace, std::string_view events, cons
 }
 
 const char* const kNothingSelected =
-    "Nothing to report: no event of the trace passes the options that select events; drop some of them.";
+    "Nothing to report: no event of the trace matches the filter options; use fewer of them.";
 
 std::string no_allocations_line(std::string_view side, const TextStyle& style) {
-  return hanging("  ", fmt::format("{} holds no allocation of it: perhaps it was recorded without these events", side),
-                 style);
+  return hanging(
+      "  ", fmt::format("{} holds no allocation of this allocator; perhaps it was recorded without these events", side),
+      style);
 }
 
 std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   if (trace.lost_events == 0 && !trace.loss_known)
-    return labelled("lost", "none known, but the trace may not have all: see below", style);
+    return labelled("lost", "no losses are known, but the trace may be incomplete (see below)", style);
   if (trace.lost_events == 0) return labelled("lost", "nothing", style);
   constexpr std::size_t kMostCpusNamed = 8;
   std::string where;
@@ -174,13 +175,13 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   const std::uint64_t known = std::accumulate(trace.lost_per_cpu.begin(), trace.lost_per_cpu.end(), std::uint64_t{0});
   if (known < trace.lost_events)
     where +=
-        fmt::format("{}of no known cpu: {}", where.empty() ? "" : ", ", say_count(trace.lost_events - known, style));
+        fmt::format("{}of unknown cpu: {}", where.empty() ? "" : ", ", say_count(trace.lost_events - known, style));
   constexpr const char* kEffects =
-      "; an object whose free was lost looks live, one whose allocation was lost looks older than the trace";
-  std::string effect = "all totals are too small by what was lost";
+      "; objects look live if their free was lost, and older than the trace if their allocation was lost";
+  std::string effect = "all totals are too small by the lost events";
   if (trace.lost_of_any_task)
-    effect = known == 0 ? "some or all may be of tasks that were not recorded; totals may be too small"
-                        : effect + "; those without a known cpu may be of tasks that were not recorded";
+    effect = known == 0 ? "some or all of them may be from tasks that were not recorded; totals may be too small"
+                        : effect + "; events of unknown cpu may be from tasks that were not recorded";
   const std::string what = fmt::format("{}{} ({})", trace.lost_at_least ? "an unknown number, at least " : "",
                                        say_number_of(trace.lost_events, "event", style), where);
   const std::string label = emphasised(fmt::format("{:<{}}", "  lost", kLabelWidth), Emphasis::bad, style);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Labelled lines of text around the tables: numbers in words, wrapped between words.
+// Functions for numbers and for the labelled, wrapped lines of text around tables.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// Numbers for people, or plain if the style is raw.
+// Return readable numbers ("1.5 MiB"), or plain numbers if the style is raw.
 std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
@@ -27,7 +27,7 @@ std::string say_share(std::uint64_t part, std::uint64_t whole);
 
 // "  label      text" with a hanging indent; an empty label continues the line above.
 std::string labelled(std::string_view label, std::string_view text, const TextStyle& style);
-// Text with `first` in front and a hanging indent of its width.
+// Returns `first` and the text. Wrapped lines are indented by the width of `first`.
 std::string hanging(std::string_view first, std::string_view text, const TextStyle& style);
 // "  label       12.3 MiB  remark", aligned with other sums.
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
@@ -35,23 +35,23 @@ std::string heading(std::string_view text, const TextStyle& style);
 
 // "MISSING: …" if a CPU has no data in the trace, which makes everything uncertain; otherwise empty.
 std::string missing_cpus_text(const TraceSummary& trace);
-// The trace's name, with notes on missing CPUs and on an interrupted reading.
+// Returns the trace's name, with notes on missing CPUs and on interrupted reading.
 std::string trace_heading(const TraceSummary& trace, const TextStyle& style);
-// The start of a report: heading, machine, time, `events` in words, losses.
+// Returns the start of a report: heading, machine, time, the text `events`, and losses.
 std::string trace_lines(const TraceSummary& trace, std::string_view events, const TextStyle& style);
-// Lines on machine, time and events, for reports and `check`.
+// Returns lines on the machine, the time and the ring buffers, for reports and `check`.
 std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
 inline bool may_lack_events(const TraceSummary& trace) { return trace.lost_events > 0 || !trace.loss_known; }
-// The losses, their places and the results they affect.
+// Returns a line on lost events: their number, their CPUs and the results they affect.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 
-// For one side of a diff and one allocator.
+// Returns a line for the side of a diff that has no allocations of an allocator.
 std::string no_allocations_line(std::string_view side, const TextStyle& style);
 
 // A table of the kernel's own counters over the trace; empty without samples.
 std::string memory_lines(const MemoryState& memory, const TextStyle& style);
 
-// No event matches the filters.
+// A message for the case that no event matches the filters.
 extern const char* const kNothingSelected;
 
 // "Slab", for headings.

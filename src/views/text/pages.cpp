@@ -25,14 +25,14 @@ std::string totals(const PagesResult& result, const TextStyle& style) {
   line("freed", total.freed.pages,
        fmt::format("in {}, {} of them batched", say_number_of(total.freed.events, "free", style),
                    say_count(total.freed_batched.events, style)));
-  line("live at end", total.live_pages, "allocated in the trace and not freed by anybody");
+  line("live at end", total.live_pages, "allocated in the trace and not freed");
   if (total.failed.events > 0)
     line("failed", total.failed.pages, "in " + say_number_of(total.failed.events, "allocation", style));
   line("zone lock", total.zone_locked.pages,
-       fmt::format("taken from the buddy lists in {}, {} of it for CPUs' own lists",
+       fmt::format("taken from the buddy lists in {}, including {} for per-CPU lists",
                    say_number_of(total.refill_runs, "run", style), say_bytes(total.refilled.pages * page_size, style)));
   line("drained", total.drained.pages,
-       fmt::format("from CPUs' own lists in {}", say_number_of(total.drain_runs, "run", style)));
+       fmt::format("returned from per-CPU lists in {}", say_number_of(total.drain_runs, "run", style)));
   return out;
 }
 
@@ -44,23 +44,23 @@ std::string fragmentation(const PagesResult& result, const TextStyle& style) {
   const auto line = [&](std::string_view label, const EventsAndPages& both, const std::string& remark) {
     out += sum_line(label, say_count(both.events, style), remark, style);
   };
-  line("fallbacks", total.fallbacks, "allocations from blocks of another migrate type");
+  line("fallbacks", total.fallbacks, "allocations from page blocks of another migrate type");
   line("causing", total.fragmenting,
-       fmt::format("of them fragment: the free block was smaller than a page block (order {}, {}{})",
+       fmt::format("fallbacks that fragment memory: the free block was smaller than a page block (order {}, {}{})",
                    result.pageblock_order, block,
-                   result.pageblock_order_assumed ? ": assumed, the trace does not say" : ""));
-  line("severe", total.severe, "of these from blocks of order 3 at most");
+                   result.pageblock_order_assumed ? ", assumed because the trace does not state it" : ""));
+  line("severe", total.severe, "of these from blocks of order 3 or less");
   line("moderate", total.moderate, "of these from larger blocks");
-  line("changed", total.ownership_changed, "fallbacks made the whole page block one of the new type");
+  line("changed", total.ownership_changed, "fallbacks that changed the type of the whole page block");
   if (result.min_free_kbytes_step)
-    out +=
-        labelled("advice",
-                 fmt::format("fragmentation is severe: raise vm.min_free_kbytes by {} (3 page blocks {}) and look "
-                             "again",
-                             *result.min_free_kbytes_step,
-                             result.nodes ? fmt::format("for each of {}", say_number_of(*result.nodes, "node", style))
-                                          : "for each NUMA node: the trace does not say how many, one is assumed"),
-                 style);
+    out += labelled(
+        "advice",
+        fmt::format("fragmentation is severe: raise vm.min_free_kbytes by {} (3 page blocks {}) and measure again",
+                    *result.min_free_kbytes_step,
+                    result.nodes
+                        ? fmt::format("for each of {}", say_number_of(*result.nodes, "node", style))
+                        : "for each NUMA node; one node is assumed, since the trace does not state the number"),
+        style);
   return out;
 }
 
@@ -73,7 +73,8 @@ std::string fallback_types(const PagesResult& result, const TextStyle& style) {
   return "\n" + heading("Fallbacks by migrate type", style) + to_text(table, style);
 }
 
-// All columns if raw; otherwise those that are not all zero, and always the one sorted by.
+// Returns a table with all columns if the style is raw, otherwise with the sort column and the columns that are not all
+// zero.
 std::string tasks(const PagesResult& result, const PagesOptions& options, const TextStyle& style) {
   std::vector<const PageTaskRow*> rows = sorted_page_tasks(result.tasks, *options.sort);
   const std::size_t shown = options.shown(rows.size());
@@ -90,7 +91,7 @@ std::string tasks(const PagesResult& result, const PagesOptions& options, const 
   };
   Table table = make_table<PageTaskRow>(page_task_columns(), rows, style.raw, is_shown);
   for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
-  // Headers of pages repeat, so columns are told apart by position.
+  // Several columns have the header "pages", so columns are identified by position.
   std::size_t place = 0;
   for (const Column<PageTaskRow>& column : page_task_columns()) {
     if (&column == options.sort) table.columns[place].importance = 0;
@@ -102,7 +103,7 @@ std::string tasks(const PagesResult& result, const PagesOptions& options, const 
   return "\n" + heading(fmt::format("Tasks by {}, {}", options.sort->key, part), style) + to_text(table, style);
 }
 
-// A row for each order, a column for each migrate type.
+// Returns a table with one row for each order and one column for each migrate type.
 std::string types(const PagesResult& result, const TextStyle& style) {
   if (result.types.empty()) return {};
   std::map<int, std::string> names;
@@ -168,7 +169,7 @@ std::string failures(const PagesResult& result, const PagesOptions& options, con
   Table table = make_table<PageFailureRow>(page_failure_columns(), rows, style.raw, [](const auto&) { return true; });
   if (more)
     table.rows.push_back({{rest.task, "-", "-", "-", "-", cell_text(Cell{rest.count}, Unit::count, style.raw)}, true});
-  return "\n" + heading("Allocations that got no page", style) + to_text(table, style);
+  return "\n" + heading("Failed page allocations", style) + to_text(table, style);
 }
 
 std::string nothing(const PagesOptions& options, const TextStyle& style) {

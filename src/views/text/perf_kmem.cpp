@@ -21,7 +21,7 @@ constexpr std::size_t kRuleWidth = 105;
 constexpr std::array kMigrateColumns = {"Unmovable", "Reclaimable", "Movable", "Reserved", "CMA/Isolated", "Unknown"};
 constexpr std::array kMigrateLabels = {"UNMOVABL", "RECLAIM", "MOVABLE", "RESERVED", "CMA/ISLT", "UNKNOWN"};
 constexpr std::size_t kUnknownType = kMigrateColumns.size() - 1;
-constexpr unsigned kLastOrder = 10;  // perf always shows orders up to this one
+constexpr unsigned kLastOrder = 10;  // perf always shows all orders up to this order
 
 std::string rule() { return std::string(kRuleWidth, '-') + "\n"; }
 
@@ -38,7 +38,8 @@ double fragmentation(std::uint64_t requested, std::uint64_t allocated) {
   return 100.0 - 100.0 * static_cast<double>(std::min(requested, allocated)) / static_cast<double>(allocated);
 }
 
-// Matches the kernel's names: the numbers changed in Linux 4.4, but perf's did not.
+// Migrate types are matched by the kernel's names, because the kernel's numbers changed in Linux 4.4 and perf's did
+// not.
 std::size_t column_of_type(const KeyValue& type) {
   const auto* named = std::get_if<NamedNumber>(&type);
   if (named == nullptr) return kUnknownType;
@@ -65,7 +66,7 @@ std::string identity(const KeyValue& key) {
   return plain_text(key);
 }
 
-// The rows of an allocator, merged by some of their keys.
+// Returns the rows of an allocator, merged by some of their keys.
 std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, const std::vector<GroupKey>& by) {
   std::vector<std::size_t> places;
   places.reserve(by.size());
@@ -112,7 +113,7 @@ Rows ordered(const std::vector<GroupRow>& rows, const PerfKmemOptions& options, 
   return sorted;
 }
 
-// Cuts rows to the limit; true if there were more.
+// Limits the number of rows. Returns true if there were more.
 bool cut(Rows& rows, std::size_t limit) {
   if (limit == 0 || rows.size() <= limit) return false;
   rows.resize(limit);
@@ -166,11 +167,11 @@ std::string slab_text(const ReportResult& result, const PerfKmemOptions& options
   return out + slab_summary(slab);
 }
 
-// Positions of the page keys in a row; the frame is last and optional.
+// Positions of the page keys in a row. The page frame is the last key and optional.
 enum PageKey : std::uint8_t { kCaller, kOrder, kType, kGfp, kFrame };
 constexpr std::array kPageKeys = {GroupKey::caller, GroupKey::order, GroupKey::migrate_type, GroupKey::gfp};
 
-// The number of the GFP flags, since perf has its own abbreviations.
+// Returns the GFP flags as a number, since perf has its own abbreviations for them.
 std::string gfp_number(const KeyValue& gfp) {
   const auto* named = std::get_if<NamedNumber>(&gfp);
   return named == nullptr ? "unknown" : fmt::format("{:x}", named->number);
@@ -313,9 +314,9 @@ std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& op
 std::string perf_kmem_warnings(const ReportResult& result) {
   std::string out;
   if (const std::string missing = missing_cpus_text(result.trace); !missing.empty()) out += missing + "\n";
-  if (!result.trace.complete) out += "warning: reading was interrupted: the rest of the trace is not counted\n";
+  if (!result.trace.complete) out += "warning: reading was interrupted, and the rest of the trace is not counted\n";
   if (result.trace.lost_events > 0)
-    out += fmt::format("warning: {} events were lost: all totals are too small by them\n", result.trace.lost_events);
+    out += fmt::format("warning: {} events were lost, so all totals are too small\n", result.trace.lost_events);
   for (std::size_t i = 0; i < kImperfections.size(); ++i) {
     const auto kind = static_cast<Imperfection>(i);
     if (kind == Imperfection::lost_events || kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus ||

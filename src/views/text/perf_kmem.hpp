@@ -14,12 +14,12 @@
 namespace kmt {
 
 struct PerfKmemOptions {
-  // A table and its number of rows; 0: all.
+  // Set if the table is shown: its number of rows; 0: all.
   std::optional<std::size_t> callers;
   std::optional<std::size_t> addresses;
   bool slab = true;
   bool pages = false;
-  bool live = false;                       // pages: only those live at the end
+  bool live = false;                       // pages table: shows only pages live at the end
   bool raw_ip = false;                     // addresses instead of symbols
   const Column<GroupRow>* sort = nullptr;  // null: perf's default
 };
@@ -27,12 +27,13 @@ struct PerfKmemOptions {
 // The keys to group the report by.
 std::vector<GroupKey> perf_kmem_keys(const PerfKmemOptions& options);
 
-// True if the output names code: only the tables show call sites.
+// True if the output has call sites, which only the tables show.
 bool shows_code(const PerfKmemOptions& options);
 
 std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& options);
 
-// Lines on lost events, damage and interrupted reading, which perf prints to stderr or not at all; often empty.
+// Returns lines on lost events, damage and interrupted reading. perf prints such lines to stderr or not at all. Often
+// empty.
 std::string perf_kmem_warnings(const ReportResult& result);
 
 }  // namespace kmt

@@ -22,7 +22,8 @@ std::string_view header_of(GroupKey key) {
   }
 }
 
-// perf's name of a kernel object: "[kernel.kallsyms]", "[ext4]". Some objects of programs have brackets, too.
+// Returns perf's name of a kernel object: "[kernel.kallsyms]", "[ext4]". Names of some user-space objects also have
+// brackets.
 bool is_of_kernel(const std::string& object) {
   return object.starts_with('[') && object != "[vdso]" && object != "[vsyscall]" && object != "[unknown]" &&
          !object.starts_with("[JIT]");
@@ -47,8 +48,8 @@ std::uint64_t value_of(const GroupRow& row, const Column<GroupRow>* column) {
 
 bool has_any(const GroupTable& table) { return !table.rows.empty(); }
 
-// Events of all allocators are counted together, like in perf. Bytes are those of one allocator: slab objects lie in
-// pages, which would count twice.
+// Events of all allocators are counted together, like in perf. Bytes are counted for one allocator only, because slab
+// objects are inside pages and would count twice.
 std::optional<Allocator> allocator_of(const ReportResult& result, const PerfReportOptions& options) {
   if (options.allocator || options.share_of == nullptr) return options.allocator;
   const auto first = std::ranges::find_if(result.groups, has_any);

@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::string_view kAsciiLevels = " .:-=+*#";
 constexpr std::size_t kLevels = kAsciiLevels.size();
-constexpr std::array<unsigned, 6> kColours = {36, 33, 35, 32, 31, 34};  // of SGR: cyan, yellow, magenta, …
+constexpr std::array<unsigned, 6> kColours = {36, 33, 35, 32, 31, 34};  // SGR codes: cyan, yellow, magenta, …
 constexpr std::size_t kIndent = 2;
 
-// Only for characters of three bytes.
+// The code must need three bytes in UTF-8.
 std::string utf8(unsigned code) {
   return {static_cast<char>(0xE0u | code >> 12), static_cast<char>(0x80u | (code >> 6 & 0x3Fu)),
           static_cast<char>(0x80u | (code & 0x3Fu))};
@@ -47,7 +47,7 @@ struct Scale {
   }
 };
 
-// The greatest value of each place; if there are fewer values than places, each value fills several.
+// Returns the greatest value of each place. If there are fewer values than places, a value fills several places.
 std::vector<double> fitted(std::span<const double> values, std::size_t places) {
   std::vector<double> out(places, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t place = 0; place < places && !values.empty(); ++place) {
@@ -59,7 +59,8 @@ std::vector<double> fitted(std::span<const double> values, std::size_t places) {
   return out;
 }
 
-// Dots in braille characters, or cells of one dot each. Rows count from the bottom.
+// A canvas of dots: braille characters with eight dots each, or ASCII cells with one dot each. Rows count from the
+// bottom.
 class Canvas {
  public:
   Canvas(std::size_t cells, std::size_t lines, bool unicode)
@@ -69,7 +70,8 @@ class Canvas {
   std::size_t rows() const { return unicode_ ? 4 * lines_ : lines_; }
 
   void set(std::size_t column, std::size_t row, std::size_t series) {
-    // U+2800 plus the bits of "Braille Patterns" (Unicode 15): left and right column, from the top.
+    // Bits of "Braille Patterns" (Unicode 15), which are added to U+2800. First the left column, then the right column,
+    // each from the top.
     static constexpr std::array<std::array<std::uint8_t, 4>, 2> kDots = {
         {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
     const std::size_t from_top = rows() - 1 - row;
@@ -78,7 +80,7 @@ class Canvas {
     cell.series = series;
   }
 
-  // Without trailing blanks.
+  // Returns a line without trailing blanks.
   std::string line(std::size_t from_top, bool colour) const {
     const auto begin = grid_.begin() + static_cast<std::ptrdiff_t>(from_top * cells_);
     auto end = begin + static_cast<std::ptrdiff_t>(cells_);
@@ -132,7 +134,7 @@ std::string legend(std::span<const PlotSeries> series, const TextStyle& style) {
   return out;
 }
 
-// The curves of all series on one scale, with axes.
+// Returns the curves of all series on one scale, with axes.
 std::string curves(std::span<const PlotSeries> series, const PlotFrame& frame, const TextStyle& style) {
   Scale scale;
   if (frame.from_least) {

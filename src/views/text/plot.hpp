@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as pictures of characters, one column each: block and braille characters, or ASCII. If space is short, each
-// place shows the greatest of its values, so peaks stay visible. Infinite and NaN values are unknown, and blank. The
+// Draws numbers with block or braille characters, or in ASCII. If there is not enough space for all values, each place
+// shows its greatest value, so that peaks stay visible. Infinite and NaN values count as unknown and are blank. The
 // scale includes zero unless `from_least` is set.
 #pragma once
 
@@ -19,19 +19,19 @@ std::string sparkline(std::span<const double> values, std::size_t cells, const T
 
 struct PlotSeries {
   std::string name;
-  std::vector<double> values;  // at equal distances from the start to the end
+  std::vector<double> values;  // values at equal distances, from the start to the end
 };
 
 struct PlotFrame {
-  std::size_t height = 8;  // lines of the curve
+  std::size_t height = 8;  // height of the curve in lines
   std::string begin;       // labels of the left and the right end: "0 s", "30.000 s"
   std::string end;
-  std::function<std::string(double)> say;  // label of a value
+  std::function<std::string(double)> say;  // returns the label of a value
   bool from_least = false;  // starts the scale at the smallest value, to show small changes of large values
 };
 
-// A plot as wide as the style allows; each line ends with a newline. A single series is an area. Several series share a
-// plot with a legend; without colour each has its own plot and scale.
+// Returns a plot as wide as the style allows; each line ends with a newline. A single series is drawn as an area.
+// Several series share a plot with a legend, but without colour each series has its own plot and scale.
 std::string plot(const std::vector<PlotSeries>& series, const PlotFrame& frame, const TextStyle& style);
 
 }  // namespace kmt

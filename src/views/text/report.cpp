@@ -39,17 +39,16 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
   std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
   if (!result.events.empty()) events += ": " + event_list(result, style);
   out += labelled("events", events, style);
-  if (trace.stacks > 0)
-    out += labelled("stacks", say_count(trace.stacks, style) + " different ones of the kernel", style);
+  if (trace.stacks > 0) out += labelled("stacks", say_count(trace.stacks, style) + " different kernel stacks", style);
   if (trace.user_stacks > 0)
-    out += labelled("user stacks", say_count(trace.user_stacks, style) + " different ones of programs", style);
+    out += labelled("user stacks", say_count(trace.user_stacks, style) + " different stacks of programs", style);
   return out + lost_line(trace, style);
 }
 
 std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
   std::string out = "\n" + heading("Slab allocator", style);
   if (!has_events(slab))
-    return out + "  no event of it in this trace (kmalloc, kfree, kmem_cache_alloc, kmem_cache_free)\n";
+    return out + "  no events of this allocator in the trace (kmalloc, kfree, kmem_cache_alloc, kmem_cache_free)\n";
   const std::uint64_t wasted = slab.bytes_allocated - std::min(slab.bytes_requested, slab.bytes_allocated);
   const auto bytes = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
     out += sum_line(label, say_bytes(sum, style), remark, style);
@@ -59,47 +58,50 @@ std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
   };
   bytes("requested", slab.bytes_requested, "in " + say_number_of(slab.allocations, "allocation", style));
   bytes("allocated", slab.bytes_allocated,
-        fmt::format("{} of it, {}, is waste", say_share(wasted, slab.bytes_allocated), say_bytes(wasted, style)));
-  bytes("freed", slab.bytes_freed, fmt::format("of it, in {}", say_number_of(slab.matched_frees, "free", style)));
+        fmt::format("{} of these bytes ({}) are waste", say_share(wasted, slab.bytes_allocated),
+                    say_bytes(wasted, style)));
+  bytes("freed", slab.bytes_freed,
+        fmt::format("of these bytes, in {}", say_number_of(slab.matched_frees, "free", style)));
   bytes("live at end", slab.live_bytes, "in " + say_number_of(slab.live_allocations, "allocation", style));
   count("failed", slab.failed_allocations,
         slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
   count("cross-CPU", slab.cross_cpu_frees,
-        fmt::format("frees on another CPU than the allocation's, {} of the matched",
+        fmt::format("frees on a different CPU than the allocation, {} of the matched frees",
                     say_share(slab.cross_cpu_frees, slab.matched_frees)));
   if (slab.cross_node_allocations)
-    count("cross-node", *slab.cross_node_allocations, "allocations that asked for another node than their CPU's");
+    count("cross-node", *slab.cross_node_allocations, "allocations that requested a node other than their CPU's node");
   else
-    out += sum_line("cross-node", "unknown", "the trace does not say which CPU is on which node", style);
+    out += sum_line("cross-node", "unknown", "the trace does not contain the nodes of the CPUs", style);
   return out;
 }
 
 std::string page_lines(const PageTotals& pages, const TextStyle& style) {
   std::string out = "\n" + heading("Page allocator", style);
-  if (!has_pages(pages)) return out + "  no event of it in this trace (mm_page_alloc, mm_page_free)\n";
+  if (!has_pages(pages)) return out + "  no events of this allocator in the trace (mm_page_alloc, mm_page_free)\n";
   const auto bytes = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
     out += sum_line(label, say_bytes(sum, style), remark, style);
   };
   bytes("allocated", pages.bytes_allocated, "in " + say_number_of(pages.allocations, "allocation", style));
-  bytes("freed", pages.bytes_freed, fmt::format("of it; {} in the trace", say_number_of(pages.frees, "free", style)));
-  bytes("live at end", pages.live_bytes, "slab pages among them: not to be added to the slab allocator's bytes");
+  bytes("freed", pages.bytes_freed,
+        fmt::format("of these bytes; the trace has {}", say_number_of(pages.frees, "free", style)));
+  bytes("live at end", pages.live_bytes, "including slab pages: do not add the slab allocator's bytes");
   if (pages.failed_allocations > 0)
     out += sum_line("failed", say_count(pages.failed_allocations, style), "allocations got no page", style);
   return out;
 }
 
-// Shared by the totals of percpu memory and of vmap areas.
+// Returns the lines that the totals of percpu memory and vmap areas have in common.
 std::string given_lines(const AllocatorTotals& totals, std::string_view allocated, std::string_view noun,
                         const TextStyle& style) {
   const auto bytes = [&](std::uint64_t sum) { return totals.knows_bytes ? say_bytes(sum, style) : "unknown"; };
   const std::string freed = say_number_of(totals.matched_frees, "free", style);
   std::string out = sum_line("allocated", bytes(totals.bytes_allocated), allocated, style);
-  out += sum_line("freed", bytes(totals.bytes_freed), "of it, in " + freed, style);
+  out += sum_line("freed", bytes(totals.bytes_freed), "of these bytes, in " + freed, style);
   out += sum_line("live at end", bytes(totals.live_bytes), "in " + say_number_of(totals.live_allocations, noun, style),
                   style);
   if (totals.failed_allocations > 0)
     out += sum_line("failed", say_count(totals.failed_allocations, style),
-                    totals.failed_allocations == 1 ? "attempt got nothing" : "attempts got nothing", style);
+                    totals.failed_allocations == 1 ? "attempt failed" : "attempts failed", style);
   return out;
 }
 
@@ -109,8 +111,8 @@ std::string percpu_lines(const AllocatorTotals& percpu, const TextStyle& style) 
          sum_line("requested", say_bytes(percpu.bytes_requested, style),
                   "for each CPU, in " + say_number_of(percpu.allocations, "allocation", style), style) +
          given_lines(percpu,
-                     percpu.knows_bytes ? "for all possible CPUs, with what accounting takes"
-                                        : "Linux before 5.19 does not say for how many CPUs",
+                     percpu.knows_bytes ? "for all possible CPUs, including accounting overhead"
+                                        : "Linux before 5.19 does not report the number of CPUs",
                      "allocation", style);
 }
 
@@ -118,7 +120,7 @@ std::string vmalloc_lines(const AllocatorTotals& vmalloc, const TextStyle& style
   if (!has_events(vmalloc)) return {};
   return "\n" + heading("Vmalloc areas", style) +
          given_lines(vmalloc,
-                     fmt::format("in {}: addresses with their guard pages, not all of them memory",
+                     fmt::format("in {}: address ranges including guard pages, not all backed by memory",
                                  say_number_of(vmalloc.allocations, "area", style)),
                      "area", style);
 }
@@ -135,7 +137,7 @@ std::string page_orders(const ReportResult& result, const TextStyle& style) {
   return "\n" + heading("Page allocations by order", style) + to_text(table, style);
 }
 
-// Groups with many short-lived objects, which could be cached or reused.
+// Returns lines on groups with many short-lived objects, which could be cached or reused.
 std::string churn_lines(const ReportResult& result, const TextStyle& style) {
   constexpr std::uint64_t kMany = 100'000;
   constexpr std::uint64_t kLeast = 1000;
@@ -161,7 +163,7 @@ std::string churn_lines(const ReportResult& result, const TextStyle& style) {
       if (applies(result.by[key], row->allocator))
         name += (name.empty() ? "" : ", ") + key_text(result.by[key], row->keys[key], style);
     out += hanging("  ",
-                   fmt::format("{}: {} lived under 1 ms, {} of all there: could be cached or reused", name,
+                   fmt::format("{}: {} lived under 1 ms, {} of this group: could be cached or reused", name,
                                say_number_of(row->lifetimes.under_1ms(), "allocation", style),
                                say_share(row->lifetimes.under_1ms(), row->allocations)),
                    style);
@@ -169,7 +171,7 @@ std::string churn_lines(const ReportResult& result, const TextStyle& style) {
   return more == 0 ? out : out + emphasised(fmt::format("  ({} more)", more), Emphasis::aside, style) + "\n";
 }
 
-// Short forms for a column; `check` has the sentences.
+// Returns a short name for a table column. `check` prints the full sentences.
 std::string short_name(Imperfection kind) {
   switch (kind) {
     case Imperfection::allocated_before_trace: return "before trace";
@@ -184,7 +186,8 @@ std::string short_name(Imperfection kind) {
   }
 }
 
-// The two call sites of each anomaly. Frees of objects allocated before the trace are expected on a running system.
+// Returns a table of the two call sites of each anomaly. Frees of objects allocated before the trace are shown only if
+// raw, since they are expected on a running system.
 std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::vector<const AnomalyRow*> rows;
   for (const AnomalyRow& row : result.anomaly_sites)
@@ -211,7 +214,7 @@ std::string anomaly_sites(const ReportResult& result, const ReportOptions& optio
   return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);
 }
 
-// How many of the objects older than the trace were freed.
+// Returns a table: how many objects of each cache were live at the start of the trace, and how many of them were freed.
 std::string older_objects(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const std::vector<OlderObjects>& caches = result.older.caches;
   if (caches.empty() || !result.older.lived) return {};
@@ -233,7 +236,7 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
   if (options.filtered && trace.events == 0) return "\n" + hanging("", kNothingSelected, style);
   std::string text = "this trace holds no events at all";
   if (trace.events > 0)
-    text = fmt::format("no kmem events in {}: it holds {} of other kinds: {}",
+    text = fmt::format("no kmem events in {}, but {} of other kinds: {}",
                        options.filtered ? "the selected part of this trace" : "this trace",
                        say_number_of(trace.events, "event", style), event_list(result, style));
   std::string out = "\n" + hanging("", "Nothing to report: " + text + ".", style);

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kWide = 110;  // columns: room for wider plots
+constexpr unsigned kWide = 110;  // number of columns from which plots are wider
 
 std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) {
   constexpr double kMost = 9e18;
@@ -24,7 +24,8 @@ std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) 
   return (bytes < 0 ? "-" : plus ? "+" : "") + say_bytes(size, style);
 }
 
-// The scale starts at the least value: changes are often small compared with the line's size.
+// Draws the values of a row. The scale starts at the least value, since changes are often small compared with the
+// values.
 std::string picture(const SnapshotRow& row, const SnapshotSeries& series, const TextStyle& style) {
   std::vector<double> values(series.elapsed_ns.size(), std::nan(""));
   const double least = std::ranges::min(row.values);
@@ -52,8 +53,8 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
         labelled("damaged", fmt::format("{} cannot be read", say_number_of(series.damaged, "snapshot", style)), style);
   for (const std::string& damage : series.damage) out += labelled("damaged", printable(damage), style);
   if (!series.finished)
-    out +=
-        labelled("ended", "not by its writer, or it is still being written: the last snapshot may be missing", style);
+    out += labelled(
+        "ended", "the writer did not finish the file, or is still writing it: the last snapshot may be missing", style);
   return out;
 }
 
@@ -101,17 +102,18 @@ bool is_uncertain(const SnapshotRow& row) { return row.judged && row.verdict == 
 std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
   const std::string threshold = say_growth(series.threshold_bytes_per_s).substr(1);
   if (series.elapsed_ns.size() < Trend::kFewestValues)
-    return fmt::format("Growth cannot be judged: it takes {} snapshots.", Trend::kFewestValues);
+    return fmt::format("Growth cannot be judged: at least {} snapshots are needed.", Trend::kFewestValues);
   std::string who;
   for (const SnapshotPart part : kSnapshotParts)
     if (const SnapshotRow* row = certain_of(part, series))
       who += fmt::format("{}{} by {}", who.empty() ? "" : "; ", ascii(row->label), say_growth(row->trend.bytes_per_s));
   if (who.empty())
-    return fmt::format("No certain growth: nothing grows by more than {} for certain.{}", threshold,
-                       std::ranges::any_of(series.rows, is_uncertain) ? " The uncertain part is reclaimable." : "");
+    return fmt::format(
+        "No certain growth: nothing grows by more than {} for certain.{}", threshold,
+        std::ranges::any_of(series.rows, is_uncertain) ? " The uncertain growth is reclaimable memory." : "");
   return fmt::format(
-      "Growth: for certain by more than {}, the fastest of each kind: {}. The kinds count the same memory in different "
-      "ways. A cache that fills up and stops after more than these {} looks the same: take a longer series.",
+      "Growth: for certain by more than {}. The fastest row of each kind: {}. The kinds count the same memory in "
+      "different ways. A cache that needs more than these {} to fill up looks the same: take a longer series.",
       threshold, who, say_duration(series.span_ns(), style));
 }
 

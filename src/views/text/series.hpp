@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A series of snapshots as text: growth, changes and plots.
+// Prints a series of snapshots as text: growth, changes and plots.
 #pragma once
 
 #include <string>

@@ -35,31 +35,34 @@ std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style
                      say_share(difference, now));
 }
 
-// A note if most frees of a cache were not traced, which no model can follow.
+// Returns a note if most frees of a cache were untraced. No model can reproduce such a cache.
 std::string say_unseen(const SimulationResult& result, const std::string& cache) {
   const auto unseen = std::ranges::find(result.unseen_frees, cache, &UnseenFrees::cache);
   if (unseen == result.unseen_frees.end() || 2 * unseen->objects < unseen->allocations) return {};
-  return fmt::format(": {} of its objects were freed unseen", say_share(unseen->objects, unseen->allocations));
+  return fmt::format(": {} of its objects were freed on untraced paths",
+                     say_share(unseen->objects, unseen->allocations));
 }
 
 constexpr std::size_t kShownMismatches = 3;
 
 std::string slabinfo_lines(const SimulationResult& result, const TextStyle& style) {
   if (!result.slabinfo)
-    return labelled("slabinfo", "not compared: neither the trace nor --slabinfo has it before and after", style);
+    return labelled("slabinfo", "not compared: neither the trace nor --slabinfo has slabinfo from before and after",
+                    style);
   const SlabinfoComparison& slabinfo = *result.slabinfo;
   std::string out = labelled(
       "slabinfo",
-      fmt::format("{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}), {} if "
-                  "nothing had changed{}",
-                  say_count(slabinfo.pages_before, style), say_count(slabinfo.pages_after, style),
-                  say_count(slabinfo.pages_predicted, style),
-                  say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
-                  say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
-                  say_count(slabinfo.unchanged_error, style),
-                  slabinfo.by_size ? ". No event of this kernel names a cache: those of equal objects are compared as "
-                                     "one"
-                                   : ""),
+      fmt::format(
+          "{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}); a prediction of no "
+          "change has an error of {}{}",
+          say_count(slabinfo.pages_before, style), say_count(slabinfo.pages_after, style),
+          say_count(slabinfo.pages_predicted, style),
+          say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
+          say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
+          say_count(slabinfo.unchanged_error, style),
+          slabinfo.by_size
+              ? ". Events of this kernel do not name caches, so caches with objects of equal size are compared as one"
+              : ""),
       style);
   for (std::size_t i = 0; i < std::min(slabinfo.lines.size(), kShownMismatches); ++i) {
     const SlabinfoCache& line = slabinfo.lines[i];
@@ -72,14 +75,14 @@ std::string slabinfo_lines(const SimulationResult& result, const TextStyle& styl
   }
   const std::uint64_t same = slabinfo.geometry_compared - slabinfo.geometry_differs.size();
   out += labelled("geometry",
-                  fmt::format("objects and pages of a slab as predicted in {} of {}", say_count(same, style),
+                  fmt::format("objects and pages per slab are as predicted in {} of {}", say_count(same, style),
                               say_number_of(slabinfo.geometry_compared, "cache", style)),
                   style);
   if (slabinfo.not_compared > 0)
-    out += labelled("not compared",
-                    fmt::format("{}: new, or of slabs whose figures do not go together",
-                                say_number_of(slabinfo.not_compared, "cache", style)),
-                    style);
+    out += labelled(
+        "not compared",
+        fmt::format("{}: new, or with inconsistent slab figures", say_number_of(slabinfo.not_compared, "cache", style)),
+        style);
   return out;
 }
 
@@ -90,21 +93,22 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
   out += labelled("SLUB",
                   fmt::format("{}, {}",
                               result.kernel_known ? "as in Linux " + ascii(result.trace.kernel)
-                                                  : "as in Linux 6.1: the trace does not name its kernel",
+                                                  : "as in Linux 6.1, since the trace does not name its kernel",
                               say_number_of(result.trace.cpus, "CPU", style)),
                   style);
-  out += labelled("kmalloc", fmt::format("{} (the least from {})", classes, result.least_class_from), style);
+  out += labelled("kmalloc", fmt::format("{} (smallest class from {})", classes, result.least_class_from), style);
   if (result.caches_assumed)
-    out += labelled("",
-                    fmt::format("without slabinfo, caches for control groups are assumed to be {}, random ones not",
-                                result.cgroup_caches ? "there" : "not there"),
-                    style);
+    out += labelled(
+        "",
+        fmt::format("without slabinfo, caches for control groups are assumed to be {}, and random caches to be absent",
+                    result.cgroup_caches ? "present" : "absent"),
+        style);
   for (const std::string& cache : result.heaps.back().unused_caches)
-    out += labelled("no use",
-                    fmt::format("--cache {}: its requests are larger, smaller classes have room for them, or another "
-                                "--cache has them",
-                                ascii(cache)),
-                    style);
+    out += labelled(
+        "no use",
+        fmt::format("--cache {}: its requests are larger, fit into smaller classes, or are served by another --cache",
+                    ascii(cache)),
+        style);
   out += labelled("bytes_alloc",
                   fmt::format("{} of {} as recorded ({})", say_count(result.kmallocs_reproduced, style),
                               say_number_of(result.kmallocs, "kmalloc", style),
@@ -112,10 +116,11 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
                   style);
   for (std::size_t i = 0; i < std::min(result.mismatches.size(), kShownMismatches); ++i) {
     const ModelMismatch& mismatch = result.mismatches[i];
-    out += labelled("",
-                    fmt::format("- {} of {} bytes in {} got {}, not {}", say_count(mismatch.allocations, style),
-                                mismatch.requested, ascii(mismatch.site), mismatch.recorded, mismatch.predicted),
-                    style);
+    out += labelled(
+        "",
+        fmt::format("- {} of {} bytes in {}: recorded {}, predicted {}", say_count(mismatch.allocations, style),
+                    mismatch.requested, ascii(mismatch.site), mismatch.recorded, mismatch.predicted),
+        style);
   }
   return out + slabinfo_lines(result, style);
 }
@@ -147,7 +152,7 @@ std::string heap_table(const SimulationResult& result, const TextStyle& style) {
     const SimulatedHeap& then = result.heaps[1];
     out += hanging(
         "  ",
-        fmt::format("{}: on average it {}, at the peak it {}, of all that is given it {}.",
+        fmt::format("{}: on average it {}, at the peak it {}, and of all memory given it {}.",
                     then.name == "asked for" ? "The requested change" : "All suggestions together",
                     change(now.average.held, then.average.held, style), change(now.peak.held, then.peak.held, style),
                     change(now.bytes_given, then.bytes_given, style)),
@@ -188,18 +193,18 @@ std::string cache_table(const SimulatedHeap& heap, const SimulationOptions& opti
   return "\n" + heading(fmt::format("Caches, {}, by peak, {}", heap.name, part), style) + to_text(table, style);
 }
 
-// The part of the saving that depends on the new cache's per-CPU lists.
+// Returns a phrase on the part of the saving that depends on the new cache's per-CPU lists.
 std::string uncertainty(const CacheSuggestion& suggestion, const TextStyle& style) {
   const std::string lists = say_bytes(suggestion.uncertain_bytes, style);
   const std::uint64_t now = suggestion.average_held;
   const std::uint64_t then = suggestion.average_held_then;
-  if (now <= then) return fmt::format("the CPUs' lists of it may hold up to {} more", lists);
+  if (now <= then) return fmt::format("its per-CPU lists may hold up to {} more", lists);
   if (now - then <= suggestion.uncertain_bytes)
-    return fmt::format("the CPUs' lists of it may hold up to {}, so it may be nothing", lists);
-  return fmt::format("up to {} of that depends on what the CPUs' lists of it hold", lists);
+    return fmt::format("its per-CPU lists may hold up to {}, so the saving may be zero", lists);
+  return fmt::format("up to {} of this saving depends on its per-CPU lists", lists);
 }
 
-// "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB", and the reason.
+// Returns a suggestion such as "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB", and its reason.
 std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t number, const TextStyle& style) {
   const std::uint64_t saved = suggestion.bytes_given - suggestion.bytes_given_then;
   const bool for_all = suggestion.function.empty();
@@ -208,20 +213,20 @@ std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t numb
               : fmt::format("a {}-byte cache for {}", suggestion.object_bytes, ascii(suggestion.function));
   std::string out =
       hanging(fmt::format("  {}. ", number),
-              fmt::format("{} would save {} of {} {} given in all", what, say_share(saved, suggestion.bytes_given),
+              fmt::format("{} would save {} of {} {} given in total", what, say_share(saved, suggestion.bytes_given),
                           for_all ? "the" : "its", say_bytes(suggestion.bytes_given, style)),
               style);
-  out += hanging(
-      "     ",
-      fmt::format("why: {} of {} to {} bytes get {} of {}{}{}", say_number_of(suggestion.allocations, "request", style),
-                  suggestion.above_bytes + 1, suggestion.object_bytes, suggestion.class_bytes, list_of(suggestion.from),
-                  suggestion.average_live == 0
-                      ? ""
-                      : fmt::format(", {} of them live on average", say_count(suggestion.average_live, style)),
-                  for_all ? "; most by " + list_of(suggestion.sites) : ""),
-      style);
   out += hanging("     ",
-                 fmt::format("replayed: {} on average of {} held, {} at the caches' own peaks of {} together; {}",
+                 fmt::format("why: {} for {} to {} bytes get {} bytes from {}{}{}",
+                             say_number_of(suggestion.allocations, "request", style), suggestion.above_bytes + 1,
+                             suggestion.object_bytes, suggestion.class_bytes, list_of(suggestion.from),
+                             suggestion.average_live == 0 ? ""
+                                                          : fmt::format(", {} of them live on average",
+                                                                        say_count(suggestion.average_live, style)),
+                             for_all ? "; mainly from " + list_of(suggestion.sites) : ""),
+                 style);
+  out += hanging("     ",
+                 fmt::format("replay: {} of {} held on average, {} of {} held at the peaks of the caches; {}",
                              change(suggestion.average_held, suggestion.average_held_then, style),
                              say_bytes(suggestion.average_held, style),
                              change(suggestion.peak_held, suggestion.peak_held_then, style),
@@ -234,16 +239,16 @@ std::string suggestions_section(const SimulationResult& result, const TextStyle&
   if (result.suggestions.empty()) {
     if (!result.candidates) return "";
     const std::string why = *result.candidates == 0
-                                ? "nothing that kmalloc was asked for would take much less of a slab of its own size"
-                                : fmt::format("of {} that {} replayed none saves {} of the memory held on average",
+                                ? "no kmalloc request would use much less memory in slabs of its own size"
+                                : fmt::format("none of {} that {} replayed saves {} of the memory held on average",
                                               say_number_of(*result.candidates, "candidate", style),
                                               *result.candidates == 1 ? "was" : "were", say_bytes(kLeastSaving, style));
     const std::string others =
-        result.suggests_traffic ? "" : " --goal given looks at all that is given, however soon it is freed.";
+        result.suggests_traffic ? "" : " --goal given examines all memory given, even if it is soon freed.";
     return "\n" + hanging("", fmt::format("No new cache or class is suggested: {}.{}", why, others), style);
   }
-  std::string out = "\n" + heading(result.suggests_traffic ? "Suggested caches, by what is given"
-                                                           : "Suggested caches, by what replays hold less on average",
+  std::string out = "\n" + heading(result.suggests_traffic ? "Suggested caches, by memory given"
+                                                           : "Suggested caches, by average memory saved in replays",
                                    style);
   for (std::size_t i = 0; i < result.suggestions.size(); ++i)
     out += suggestion_lines(result.suggestions[i], i + 1, style);
@@ -253,42 +258,43 @@ std::string suggestions_section(const SimulationResult& result, const TextStyle&
 std::string uncertain_section(const SimulationResult& result, const TextStyle& style) {
   std::string out;
   if (result.older_frees > 0)
-    out += labelled("older",
-                    fmt::format("{} of objects that were not allocated in the trace: what lived when it began "
-                                "is not among what is held",
-                                say_number_of(result.older_frees, "free", style)),
-                    style);
+    out += labelled(
+        "older",
+        fmt::format(
+            "{} of objects from before the trace: memory that was live at its start is not included in held memory",
+            say_number_of(result.older_frees, "free", style)),
+        style);
   if (!result.unseen_frees.empty()) {
     const UnseenFrees& most = result.unseen_frees.front();
-    out += labelled(
-        "given again",
-        fmt::format("{} ended where their address was given again: they were freed unseen, perhaps long "
-                    "before, and looked live meanwhile; {} of them of {}",
-                    say_number_of(sum_of_objects(result.unseen_frees), "object", style), say_count(most.objects, style),
-                    most.cache.empty() ? "caches that nothing names" : ascii(most.cache)),
-        style);
+    out +=
+        labelled("given again",
+                 fmt::format("{} ended when their address was reused: their frees were not traced, so they may have "
+                             "looked live long after their end; {} of them are from {}",
+                             say_number_of(sum_of_objects(result.unseen_frees), "object", style),
+                             say_count(most.objects, style), most.cache.empty() ? "unnamed caches" : ascii(most.cache)),
+                 style);
   }
   if (result.trace.lost_events > 0 || !result.trace.loss_known)
     out += labelled("lost",
-                    fmt::format("{}: objects may be missing, or look as if they lived longer",
+                    fmt::format("{}: objects may be missing or seem to live longer",
                                 result.trace.lost_events > 0 ? say_number_of(result.trace.lost_events, "event", style)
                                                              : std::string("an unknown number of events")),
                     style);
   if (result.unnamed_objects > 0)
     out += labelled("unnamed",
-                    fmt::format("{} of caches that nothing names: told apart by their size alone, so caches of "
-                                "equal objects are taken for one",
+                    fmt::format("{} of unnamed caches: only their size distinguishes these caches, so caches with "
+                                "objects of equal size are treated as one",
                                 say_number_of(result.unnamed_objects, "object", style)),
                     style);
   std::uint64_t lists = 0;
   for (const SimulatedCache& cache : result.heaps.front().caches)
     lists += std::min(cache.cpu_list_bytes, cache.peak.held);
   if (lists > 0)
-    out += labelled("CPUs' lists",
-                    fmt::format("the models begin with none; of the peaks up to {} may be there that was "
-                                "held before",
-                                say_bytes(lists, style)),
-                    style);
+    out += labelled(
+        "CPUs' lists",
+        fmt::format("the models start with empty lists; up to {} of the peaks may have been held before the trace",
+                    say_bytes(lists, style)),
+        style);
   return out.empty() ? out : "\n" + heading("Uncertain", style) + out;
 }
 

@@ -32,7 +32,7 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
-// Narrow tables drop the shares first, then shorten sources; labels stay.
+// Narrow tables first drop the shares and then shorten the sources. Labels are never shortened.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   constexpr unsigned kWithShares = 90;
   constexpr unsigned kOthers = 48;
@@ -59,7 +59,8 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
     if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
   }
   add("total", say_bytes(result.total, style), "100.0%", "meminfo: MemTotal").aside = true;
-  return to_text(table, style) + hanging("  ", "Lines in brackets are remarks: others have their bytes.", style);
+  return to_text(table, style) +
+         hanging("  ", "Lines in brackets are remarks: their bytes are already part of other lines.", style);
 }
 
 std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style) {
@@ -95,7 +96,7 @@ std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes, const TextS
 std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   const std::vector<CgroupMemory>& cgroups = result.memory.cgroups;
   if (cgroups.empty()) return {};
-  Table table{{{"Cgroup, with those in it", true},
+  Table table{{{"Cgroup, with children", true},
                {"Kernel"},
                {"Slab", false, 1},
                {"Sockets", false, 3},
@@ -143,18 +144,18 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
       {{"total", all_managed == 0 ? "-" : in_bytes(all_managed), in_bytes(all_free), in_bytes(all_on_cpus), ""}});
   table.rows.back().aside = true;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
-  std::string remark = fmt::format("Free and the CPUs' lists are {} together", say_bytes(in_zones, style));
-  // Some kernels in virtual machines count memory that is in no zone.
+  std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
+  // Some kernels in virtual machines count memory that is not in any zone.
   constexpr std::uint64_t kMuch = 64 << 20;
   const std::uint64_t said = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
   if (said > in_zones + kMuch)
-    remark += fmt::format("; meminfo says {} more, of memory that no zone has.", say_bytes(said - in_zones, style));
+    remark += fmt::format("; meminfo counts {} more, which is not in any zone.", say_bytes(said - in_zones, style));
   else
-    remark += ": \"free\" above, except for changes while the files were read.";
+    remark += ". This is \"free\" above, except for changes while the files were read.";
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
 }
 
-// A line for each site, with the stack wrapped below.
+// Returns one line for each site; long stacks are wrapped.
 std::string sites_text(std::string_view what, const std::vector<AllocationSite>& sites, std::string_view noun,
                        const SnapshotOptions& options, const TextStyle& style) {
   if (sites.empty()) return {};
@@ -174,7 +175,7 @@ std::string sites_text(std::string_view what, const std::vector<AllocationSite>&
 
 std::string missing_text(const KernelMemory& memory, const TextStyle& style) {
   std::string out;
-  if (!memory.missing.empty()) out += "\n" + heading("Not in it", style);
+  if (!memory.missing.empty()) out += "\n" + heading("Missing sources", style);
   for (const MissingSource& missing : memory.missing)
     out +=
         hanging(fmt::format("  {:<13}", printable(missing.name)),
@@ -220,7 +221,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
                     style);
   out += sites_text("Free slab objects by who freed them (free_traces)", memory.slab_frees, "object", options, style);
   out += sites_text("Pages by who allocated them (page_owner)", memory.page_owners, "page", options, style);
-  out += sites_text("Objects without a reference (kmemleak)", memory.kmemleak, "object", options, style);
+  out += sites_text("Unreferenced objects (kmemleak)", memory.kmemleak, "object", options, style);
   return out + missing_text(memory, style);
 }
 
@@ -258,9 +259,10 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
                       options, style);
   out += changes_text("Pages by who allocated them (page_owner)", "Site", diff.page_owners, true, options, style);
   for (const SnapshotPart part : diff.not_compared)
-    out += "\n" +
-           hanging("", fmt::format("Not compared: {}. Only one has it, or one not all of it.", describe(part).heading),
-                   style);
+    out += "\n" + hanging("",
+                          fmt::format("Not compared: {}. One snapshot lacks it or has it only in part.",
+                                      describe(part).heading),
+                          style);
   return out;
 }
 

@@ -56,14 +56,13 @@ Table table_of(const StatResult& result, const TextStyle& style) {
 std::string notes(const StatResult& result, const TextStyle& style) {
   std::string out;
   if (std::ranges::any_of(result.rows, [](const StatRow& row) { return row.missed > 0; }))
-    out +=
-        hanging("  ",
-                "Missed events came while the same event was being counted on their CPU: there were that many more, of "
-                "any process, and their bytes are not known.",
-                style);
+    out += hanging("  ",
+                   "Missed events occurred while the same event was being counted on their CPU. They may be from any "
+                   "process, are not included in the counts, and their bytes are unknown.",
+                   style);
   if (result.not_followed > 0)
     out += hanging("  ",
-                   fmt::format("{} not followed: what they forked or allocated is not counted.",
+                   fmt::format("{} not followed: their children and their allocations are not counted.",
                                say_number_of(result.not_followed, "forked process", style)),
                    style);
   return out;
@@ -72,8 +71,7 @@ std::string notes(const StatResult& result, const TextStyle& style) {
 std::string closing(const StatResult& result, const TextStyle& style) {
   std::string out = "\n";
   if (!result.missing.empty())
-    out +=
-        labelled("not here", fmt::format("{}: this kernel has no such events", fmt::join(result.missing, ", ")), style);
+    out += labelled("missing", fmt::format("this kernel has no events {}", fmt::join(result.missing, ", ")), style);
   out += labelled("cost", fmt::format("{} of kernel memory for counters", say_bytes(result.memory, style)), style);
   return out;
 }
@@ -88,7 +86,7 @@ std::string text_stat(const StatResult& result, const TextStyle& style) {
                                              static_cast<double>(result.end_ns) / 1e9);
   std::string out = heading(fmt::format("Kernel memory events of {}, {}", of, when), style);
   const Table table = table_of(result, style);
-  out += table.rows.empty() ? "  There were none.\n" : to_text(table, style);
+  out += table.rows.empty() ? "  No events occurred.\n" : to_text(table, style);
   out += notes(result, style);
   out += memory_lines(result.state, style);
   return out + (result.whole ? closing(result, style) : "\n");

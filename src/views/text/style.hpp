@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The style of text for people; cli decides it.
+// The style of text output, which src/cli decides.
 #pragma once
 
 namespace kmt {
 
 struct TextStyle {
-  static constexpr unsigned kMinWidth = 60;  // narrower tables would be useless
+  static constexpr unsigned kMinWidth = 60;  // tables narrower than this would be useless
   static constexpr unsigned kMaxWidth = 1000;
 
-  unsigned width = 120;  // columns of a line; 120 without a terminal
+  unsigned width = 120;  // line width in characters; 120 without a terminal
   bool colour = false;   // escape sequences are allowed
-  bool raw = false;      // plain digits and full names for scripts; nothing is shortened or dropped to fit
+  bool raw = false;      // output for scripts: plain digits and full names; nothing is shortened or dropped
   bool unicode = true;   // block and braille characters are allowed
 };
 

@@ -35,7 +35,7 @@ std::vector<std::size_t> natural_widths(const Table& table) {
   return widths;
 }
 
-// The columns that fit, with their widths; 0 means dropped.
+// Returns the widths of the columns that fit; 0: the column is dropped.
 std::vector<std::size_t> fitted_widths(const Table& table, const TextStyle& style) {
   std::vector<std::size_t> widths = natural_widths(table);
   if (style.raw) return widths;
@@ -145,7 +145,7 @@ std::string shortened(std::string_view name, std::size_t width) {
   if (name.size() <= width) return std::string(name);
   if (width < 3) return std::string(name.substr(0, width));
   const std::size_t room = width - 1;
-  // Keeps "+0x1f [ext4]" whole if two thirds of the width remain for the function.
+  // Does not cut into "+0x1f [ext4]" if two thirds of the width remain for the function.
   const std::size_t offset = std::min(name.rfind('+'), name.size());
   const std::size_t ending = name.size() - offset;
   const std::size_t tail = ending <= room / 3 ? ending + (room - ending) / 4 : room / 3;

@@ -46,7 +46,7 @@ double live(const TimeSeriesPoint& point) { return static_cast<double>(point.liv
 double allocated(const TimeSeriesPoint& point) { return static_cast<double>(point.bytes_allocated); }
 double count(const TimeSeriesPoint& point) { return static_cast<double>(point.allocations); }
 
-// The samples as a series of buckets: each has the latest value so far.
+// Converts samples to buckets. Each bucket has the latest value so far.
 std::vector<double> values_of(const MemorySeries& memory, const TimeAxis& axis) {
   std::vector<double> values(axis.buckets, std::nan(""));
   for (auto point = memory.points.begin(); point != memory.points.end() && !values.empty(); ++point) {
@@ -71,21 +71,21 @@ std::string allocator_plots(const Timeline& timeline, const TimelineResult& resu
     return plot({{name, values_of(timeline.points, result.axis, get, rate)}},
                 frame_of(result, height, std::move(say), style), style);
   };
-  // Clocks that do not count nanoseconds have no seconds.
+  // If the clock does not count nanoseconds, rates per second are unknown.
   const bool has_clock = result.report.trace.clock_in_ns;
   const char* const unit = has_clock ? "/s" : "";
   const auto bytes_rate = [unit](double value) { return say_bytes_of(value) + unit; };
   const auto count_rate = [unit](double value) { return humane_count(magnitude(value)) + unit; };
   std::string out = "\n" + heading(capitalised(timeline.allocator), style);
   if (timeline.knows_bytes)
-    out += draw("live bytes of what was allocated in the trace", live, false, 6, say_bytes_of) +
+    out += draw("live bytes of allocations in the trace", live, false, 6, say_bytes_of) +
            draw(has_clock ? "bytes allocated" : "bytes allocated in a bucket", allocated, has_clock, 4, bytes_rate);
   else
-    out += hanging("  ", "The trace does not know how many bytes these are.", style);
+    out += hanging("  ", "The trace does not contain the sizes of these allocations.", style);
   return out + draw(has_clock ? "allocations" : "allocations in a bucket", count, has_clock, 4, count_rate);
 }
 
-// One line for each group.
+// Returns a table with one line for each group.
 std::string group_lines(Allocator allocator, const TimelineResult& result, const TextStyle& style) {
   Table table{{{"Group", true}, {"Peak", false, 1}, {"At end", false, 2}, {"Live bytes"}, {"Allocated", false, 3}}, {}};
   const std::size_t cells = style.width >= 110 ? 30 : 16;
@@ -106,7 +106,7 @@ std::string group_lines(Allocator allocator, const TimelineResult& result, const
 }
 
 std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
-  Table table{{{"The kernel's account", true}, {"First"}, {"Last"}, {"Change"}, {"Over time"}}, {}};
+  Table table{{{"Kernel counter", true}, {"First"}, {"Last"}, {"Change"}, {"Over time"}}, {}};
   const std::size_t cells = style.width >= 110 ? 30 : 16;
   for (const MemorySeries& memory : result.report.histories->memory) {
     if (memory.source != MemorySource::meminfo && memory.source != MemorySource::vmstat_rate) continue;
@@ -125,11 +125,11 @@ std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
   return table.rows.empty() ? "" : "\n" + heading("Samples", style) + to_text(table, style);
 }
 
-// "SUnreclaim grew by 8.9 MiB from … to …, the trace explains 8.1 MiB."
+// Returns "SUnreclaim grew by 8.9 MiB from … to …, the trace explains 8.1 MiB."
 std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle& style) {
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
-  const std::string by_events = fmt::format("by the events of the trace it {}", grown(explained, style));
+  const std::string by_events = fmt::format("according to the events of the trace it {}", grown(explained, style));
   constexpr double kAbout = 1.05;  // within 5% counts as equal
   const bool is_part = change != 0 && std::abs(explained) <= kAbout * std::abs(change) &&
                        (explained == 0 || (explained < 0) == (change < 0));
@@ -161,8 +161,10 @@ std::string text_timeline(const TimelineResult& result, const TextStyle& style) 
   std::string out = trace_lines(trace, say_count(trace.events, style), style);
   if (result.allocators.empty()) {
     const std::string samples = memory_lines(result, style);
-    out +=
-        "\n" + hanging("", samples.empty() ? "Nothing to show: no allocation passes." : "No allocation passes.", style);
+    out += "\n" + hanging("",
+                          samples.empty() ? "Nothing to show: no allocation matches the filters."
+                                          : "No allocation matches the filters.",
+                          style);
     return out + samples;
   }
   for (const Timeline& timeline : result.allocators) {

@@ -42,7 +42,7 @@ std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result
   return {};
 }
 
-// Columns that a narrow screen drops, the last ones first.
+// Returns the importance of a column. A narrow screen drops the columns with the largest numbers first.
 unsigned importance_of(TopColumn column, TopColumn sorted) {
   if (column == sorted) return 0;
   switch (column) {
@@ -60,9 +60,9 @@ unsigned importance_of(TopColumn column, TopColumn sorted) {
 std::string not_seen(const TopResult& result, const TextStyle& style) {
   const HeapLosses& lost = result.losses;
   const std::pair<std::uint64_t, const char*> counts[] = {
-      {lost.missed, "allocations"},      {lost.missed_frees, "frees"},
-      {lost.sites, "not told apart"},    {lost.samples + lost.ends, "samples lost"},
-      {lost.unfollowed, "not followed"}, {result.replaced, "freed unseen"}};
+      {lost.missed, "allocations"},          {lost.missed_frees, "frees"},
+      {lost.sites, "merged into \"other\""}, {lost.samples + lost.ends, "samples lost"},
+      {lost.unfollowed, "not followed"},     {result.replaced, "untraced frees"}};
   std::string text;
   for (const auto& [count, what] : counts)
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", say_count(count, style), what);
@@ -99,7 +99,7 @@ std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& opti
   lines.push_back({state, TopLineKind::heading});
   lines.push_back({totals_text("slab ", result.slab, result.interval_ns, style)});
   lines.push_back({totals_text("pages", result.pages, result.interval_ns, style)});
-  lines.push_back({fmt::format("cost {:.1f}% of a CPU here, {} in the kernel; {}", result.own_cpu * 100,
+  lines.push_back({fmt::format("cost: {:.1f}% of a CPU for kmemtrace, {} of kernel memory; {}", result.own_cpu * 100,
                                say_bytes(result.memory, style), not_seen(result, style)),
                    TopLineKind::aside});
   return lines;
@@ -121,7 +121,7 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
     table.rows.push_back(std::move(line));
   }
   TextStyle plain = style;
-  plain.colour = false;  // lines have kinds instead
+  plain.colour = false;  // the caller styles lines by their kind
   std::vector<TopLine> lines;
   for (std::string& text : lines_of(to_text(table, plain))) {
     const std::size_t row = options.first + lines.size() - 1;
@@ -131,7 +131,7 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
     lines.push_back({std::move(text), kind});
   }
   if (rows.empty() && !options.filter.empty())
-    lines.push_back({fmt::format("  No name has \"{}\" in it.", ascii(options.filter))});
+    lines.push_back({fmt::format("  No name contains \"{}\".", ascii(options.filter))});
   return lines;
 }
 
@@ -145,7 +145,7 @@ std::vector<TopLine> top_stacks(const std::string& name, const std::vector<TopRo
          TopLineKind::heading});
     for (const std::uint64_t address : stack.stack) lines.push_back({"    " + ascii(symbols.name(address))});
   }
-  if (stacks.empty()) lines.push_back({"  No sample of it was drawn yet."});
+  if (stacks.empty()) lines.push_back({"  No samples of this row yet."});
   return lines;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One frame of `top` as lines: the screen styles them by kind, a pipe prints them.
+// One frame of `top` as lines. A screen styles the lines by kind, and other output prints them unchanged.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace kmt {
 
 struct TopOptions {
   TopColumn sort = TopColumn::bytes_now;
-  std::string filter;                      // only rows whose names contain it
+  std::string filter;                      // shows only rows whose names contain this text
   std::size_t first = 0;                   // first row to show
   std::size_t rows = 0;                    // rows to show; 0: all
   std::size_t selected = ~std::size_t{0};  // index among the rows that match the filter
@@ -28,21 +28,22 @@ struct TopLine {
   TopLineKind kind = TopLineKind::plain;
 };
 
-// The sorted rows that match the filter.
+// Returns the sorted rows that match the filter.
 std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& options);
-// The columns a view can be sorted by. Stacks come from samples only, so they have no values for the last interval.
+// Returns the column that a view is sorted by. Stacks come only from samples and have no values for the last interval,
+// so such columns are replaced.
 TopColumn sorted_by(TopView view, TopColumn column);
 
-// Four lines about the whole machine and the cost of watching.
+// Returns four lines about the traced machine and the cost of tracing.
 std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& options, const TextStyle& style);
-// The table with its header, for rows from rows_shown().
+// Returns the table with its header. `rows` is the result of rows_shown().
 std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow>& rows, const TopOptions& options,
                                const TextStyle& style);
-// The stacks of one row, each with its allocated bytes.
+// Returns the stacks of one row, each with its allocated bytes.
 std::vector<TopLine> top_stacks(const std::string& name, const std::vector<TopRow>& stacks, const SymbolNames& symbols,
                                 const TextStyle& style);
 
-// Heading, table and frames of stacks as plain text.
+// Returns heading, table and frames of stacks as plain text.
 std::string text_top(const TopResult& result, const SymbolNames& symbols, const TopOptions& options,
                      const TextStyle& style);
 

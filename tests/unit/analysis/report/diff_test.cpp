@@ -282,7 +282,7 @@ TEST(TextDiff, SaysWhatIsLostAndWhatWasNotRecorded) {
   const std::string out = text(diff(a, b, {}));
   EXPECT_TRUE(has(out, "A lost events"));
   EXPECT_FALSE(has(out, "B lost events"));
-  EXPECT_TRUE(has(out, "B holds no allocation of it"));
+  EXPECT_TRUE(has(out, "B holds no allocation of this allocator"));
 }
 
 }  // namespace

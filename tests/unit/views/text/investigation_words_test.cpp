@@ -142,7 +142,9 @@ TEST(InvestigationWords, TellsThatItTookMoreThanItWasTo) {
   cost.most_cpu_seconds = 2.4;
   cost.cpu_share = 0.01;
   cost.cpus = 2;
-  const auto is_told = [&] { return text_investigation(result, {}).find("more than the 2.4 s") != std::string::npos; };
+  const auto is_told = [&] {
+    return text_investigation(result, {}).find("exceeds the budget of 2.4 s") != std::string::npos;
+  };
   EXPECT_FALSE(is_told());
   cost.kernel_cpu_seconds = 1;
   EXPECT_TRUE(is_told());
@@ -229,7 +231,7 @@ TEST(InvestigationWords, SumsAloneDoNotTell) {
   evidence.states.back().source = MemorySource::meminfo;
   const Concluded conclusion = concluded(result_of(evidence, 30));
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows);
-  EXPECT_NE(conclusion.words.find("could not be seen"), std::string::npos) << conclusion.words;
+  EXPECT_NE(conclusion.words.find("could not be traced"), std::string::npos) << conclusion.words;
 }
 
 }  // namespace

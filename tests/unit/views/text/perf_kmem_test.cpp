@@ -169,8 +169,8 @@ TEST(TextPerfKmem, WarnsOfLosses) {
   result.trace.lost_events = 30;
   result.trace.complete = false;
   EXPECT_EQ(perf_kmem_warnings(result),
-            "warning: reading was interrupted: the rest of the trace is not counted\n"
-            "warning: 30 events were lost: all totals are too small by them\n");
+            "warning: reading was interrupted, and the rest of the trace is not counted\n"
+            "warning: 30 events were lost, so all totals are too small\n");
 }
 
 }  // namespace
