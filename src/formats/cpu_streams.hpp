@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The streams of a trace's CPUs, merged for all readers.
+// Merges the event streams of a trace's CPUs. All readers use this.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 
 namespace kmt {
 
-// "N events lost" in words.
+// Returns text such as "3 events", or "an unknown number of events" if `count` is empty.
 std::string lost_events_text(std::optional<std::uint64_t> count);
 
 struct CpuPart {
   unsigned cpu = 0;
-  std::uint64_t bytes = 0;  // in the file
+  std::uint64_t bytes = 0;  // size in the file
   std::unique_ptr<CpuStream> stream;
 };
 
-// Merges streams by time and knows the progress. At equal times, events come by CPU, then in the order of the parts.
+// Merges the streams by time and reports progress. Events with equal times are ordered by CPU, then by the order of the
+// parts.
 class CpuStreams {
  public:
   void open(std::vector<CpuPart> parts);
   bool read(EventBatch& batch) { return merge_->read(batch); }
-  // The streams add the bytes that they have read.
+  // Each stream adds the number of bytes it has read.
   std::uint64_t& consumed() { return consumed_; }
   double progress() const { return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace as its raw records, CPU by CPU, so that conversion keeps what kmemtrace does not understand.
+// Passes a trace on as raw records, CPU by CPU. A conversion thus keeps data that kmemtrace does not understand.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,24 @@ namespace kmt {
 
 struct RecordStream {
   unsigned cpu = 0;
-  std::string buffer;            // "" is the top one
-  std::uint32_t page_bytes = 0;  // of the ring buffer
-  bool goes_on = false;          // continues the stream of this CPU and buffer that was ended
+  std::string buffer;            // "" is the top-level buffer
+  std::uint32_t page_bytes = 0;  // page size of the ring buffer
+  bool goes_on = false;          // continues an earlier stream of this CPU and buffer
 };
 
-// Takes a trace in this order: describe, then for each stream: begin, its records and losses in order, end.
+// Receives a trace. The call order is describe(), then for each stream: begin_stream(), its records and losses in
+// order, end_stream().
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
   virtual void describe(const TraceDescription& description) = 0;
   virtual void begin_stream(const RecordStream& stream) = 0;
-  virtual void record(std::uint64_t ticks, Bytes record) = 0;  // ticks of the trace's clock
-  virtual void lost(std::optional<std::uint64_t> count) = 0;   // at this place; empty: unknown number
+  virtual void record(std::uint64_t ticks, Bytes record) = 0;  // in ticks of the trace's clock
+  virtual void lost(std::optional<std::uint64_t> count) = 0;  // a loss at this position; empty if the number is unknown
   virtual void end_stream() = 0;
 };
 
-// Gives the whole trace to the sink. Damage that was skipped becomes findings. Throws Error.
+// Passes the whole trace to the sink. Skipped damage becomes findings. Throws Error.
 void read_records(const TraceFile& file, const OpenOptions& options, RecordSink& sink, Findings& findings);
 void read_records(const std::string& path, const OpenOptions& options, RecordSink& sink, Findings& findings);
 

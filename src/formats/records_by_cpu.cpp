@@ -7,8 +7,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kGivenAtOnce = 1u << 20;  // bytes of one CPU
-constexpr std::size_t kMostHeld = 64u << 20;    // of all CPUs together, which may be many
+constexpr std::size_t kGivenAtOnce = 1u << 20;  // bytes per CPU
+constexpr std::size_t kMostHeld = 64u << 20;    // bytes of all CPUs together, because there may be many
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Turns a trace whose CPUs are mixed into the order of a RecordSink: one CPU after the other.
+// Sorts records of a trace with mixed CPUs by CPU, because a RecordSink expects one CPU after the other.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace kmt {
 
-// Gives each CPU's records to the sink in pieces, as streams that continue. It copies records until one CPU has enough,
-// or all have too many.
+// Buffers the records of each CPU and passes them to the sink in pieces: one stream per piece. A piece is passed on
+// when one CPU has enough records, or when all CPUs together have too many.
 class RecordsByCpu {
  public:
-  // The sink must outlive this object, and have the trace's description. Its pages are those of the streams.
+  // The sink must outlive this object. Call its describe() first. `page_bytes` is the page size of the streams.
   RecordsByCpu(RecordSink& sink, std::uint32_t page_bytes) : sink_(sink), page_bytes_(page_bytes) {}
 
-  // Records of one CPU come in order.
+  // The records of one CPU must be in order.
   void record(unsigned cpu, std::uint64_t ticks, Bytes record);
   void lost(unsigned cpu, std::optional<std::uint64_t> count);
-  // Gives the rest to the sink.
+  // Passes the remaining records to the sink.
   void finish();
 
  private:
   struct Item {
     std::uint64_t ticks = 0;
-    std::size_t bytes = 0;  // of the record
+    std::size_t bytes = 0;  // size of the record
     bool is_loss = false;
     std::optional<std::uint64_t> lost;
   };

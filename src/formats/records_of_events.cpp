@@ -18,14 +18,14 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // of an invented ring buffer
+constexpr std::uint32_t kPageBytes = 4096;  // page size of the assumed ring buffer
 
 struct Field {
   TextField text;
   std::uint64_t (*value)(const Event& event, const TraceInfo& info);
 };
 
-// Addresses and sizes have 64 bits on every kernel: the word size may be unknown.
+// Addresses and sizes always have 64 bits, because the kernel's word size may be unknown.
 std::vector<Field> fields_of(bool allocates) {
   std::vector<Field> fields = {
       {{"call_site"},
@@ -48,7 +48,7 @@ std::vector<TextField> texts_of(const std::vector<Field>& fields) {
   return texts;
 }
 
-// An event's ID is its position here, from 1.
+// The ID of an event is its position in this list, starting at 1.
 constexpr std::pair<EventKind, const char*> kEvents[] = {{EventKind::kmalloc, "kmalloc"},
                                                          {EventKind::kfree, "kfree"},
                                                          {EventKind::cache_alloc, "kmem_cache_alloc"},
@@ -80,13 +80,13 @@ TraceDescription description_of(const TraceInfo& info) {
   kernel.clock_choices = fmt::format("[{}]", info.clock.name);
   kernel.notes = info.recording.notes;
   if (!info.machine.kernel.empty()) description.uname = uname_of(kernel);
-  // Without a number the loss counts as unknown.
+  // Without this entry, readers count the loss as unknown.
   if (info.losses.somewhere > 0 || info.findings.count_of(Imperfection::unknown_loss) == 0)
     description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.losses.somewhere));
   return description;
 }
 
-// The offsets of a record's fields, and last the record's size.
+// The fields of a record. The last element of `offsets` is the record's size.
 struct RecordFields {
   explicit RecordFields(bool allocates) : fields(fields_of(allocates)), offsets(offsets_of(texts_of(fields))) {}
 
@@ -101,7 +101,7 @@ class Writer {
     for (const LostEvents& one : lost) lost_[one.cpu].push(one);
   }
 
-  // Returns how many events could not be written.
+  // Returns the number of events that could not be written.
   std::uint64_t write(const EventBatch& batch) {
     std::uint64_t left_out = 0;
     for (const Event& event : batch) {
@@ -148,7 +148,7 @@ class Writer {
 
   const TraceInfo& info_;
   RecordsByCpu& records_;
-  std::map<unsigned, std::queue<LostEvents>> lost_;  // by CPU: not yet written
+  std::map<unsigned, std::queue<LostEvents>> lost_;  // losses not yet written, by CPU
   RecordFields allocation_{true};
   RecordFields free_{false};
   std::vector<std::uint8_t> record_;

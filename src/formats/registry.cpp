@@ -39,7 +39,7 @@ struct Disguise {
 };
 constexpr const char* kUnpack = "Unpack it first";
 constexpr const char* kToUtf8 = "Make UTF-8 of it first: iconv -f UTF-16 -t UTF-8";
-// Packed traces, which are refused with advice.
+// Traces that must be unpacked or converted first. They are rejected with a hint.
 constexpr Disguise kDisguises[] = {{"\x1F\x8B", "compressed with gzip", kUnpack},
                                    {"\x28\xB5\x2F\xFD", "compressed with zstd", kUnpack},
                                    {"\xFD"
@@ -69,13 +69,13 @@ Error not_a_trace(const TraceFile& file) {
           "`trace-cmd report` and `perf script`");
 }
 
-// The functions of a format.
+// The functions that read one format.
 struct Format {
   bool (*is_of)(Bytes);
   std::unique_ptr<Source> (*open)(const TraceFile&, const OpenOptions&);
   void (*read_records)(const TraceFile&, RecordSink&, Findings&);
 };
-// Formats that are recognised by the start of the file.
+// These formats are recognised by the first bytes of the file.
 constexpr std::array kFormats = {Format{kmt_format::is_kmt, kmt_format::open, kmt_format::read_records},
                                  Format{tracedat::is_trace_dat, tracedat::open, tracedat::read_records},
                                  Format{perfdata::is_perf_data, perfdata::open, perfdata::read_records},
@@ -89,15 +89,16 @@ void refuse_relay_options(const OpenOptions& options) {
 
 bool is_relay(const TraceFile& file, const OpenOptions& options) {
   if (!options.abi.empty() || !options.more_files.empty()) return true;
-  if (file.bytes.empty()) return relay::cpu_of_name(file.path).has_value();  // nothing happened on that CPU
+  if (file.bytes.empty())
+    return relay::cpu_of_name(file.path).has_value();  // an empty relay file: no events on that CPU
   return relay::is_relay(file.bytes);
 }
 
-// A trace of known format.
+// A trace whose format is known.
 struct Recognised {
-  const Format* format = nullptr;  // null: relay files
-  TraceFile file;                  // of a folder only the path
-  bool has_folder = false;         // relay files: the folder's other files belong to it
+  const Format* format = nullptr;  // null for relay files
+  TraceFile file;                  // for a folder, only the path is set
+  bool has_folder = false;         // for relay files: also read the other files of the folder
 };
 
 Recognised recognise(const TraceFile& file, const OpenOptions& options) {
@@ -110,7 +111,7 @@ Recognised recognise(const TraceFile& file, const OpenOptions& options) {
   return {nullptr, file};
 }
 
-// perf record --threads and --kcore make a folder, with the trace or its start in a file `data`.
+// With --threads or --kcore, perf record writes a folder. Its file `data` contains the trace or the trace's start.
 void refuse_folder_of_perf(const std::string& path) {
   const fs::path folder(path);
   std::error_code code;
@@ -158,7 +159,7 @@ std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& o
   try {
     return open(recognise(path, options), options);
   } catch (Error& error) {
-    throw error.at({path, {}, {}});  // readers need not name the file
+    throw error.at({path, {}, {}});  // adds the path if the reader did not
   }
 }
 

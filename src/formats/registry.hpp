@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recognises a trace by its first bytes, never by its name; a folder by its files.
+// Recognises the format of a trace by its first bytes, never by the file name. A folder is recognised by its files.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Both throw Error if the file cannot be opened, is not a trace, or has an unreadable header.
+// Both functions throw Error if the file cannot be opened, is not a trace, or has an unreadable header.
 std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options = {});
 std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& options = {});
 

@@ -17,21 +17,21 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostLines = 1 << 19;  // an entry takes more memory than a line
+constexpr std::size_t kMostLines = 1 << 19;  // limits memory: an entry needs more memory than its line
 
-constexpr std::size_t kMostBytes = 12 << 20;  // of a note to write: all notes are one chunk of a .kmt
+constexpr std::size_t kMostBytes = 12 << 20;  // limit for a written note: all notes are one chunk of a .kmt
 
 constexpr TaskLives::Told kTold[] = {TaskLives::Told::at_begin, TaskLives::Told::meanwhile, TaskLives::Told::later};
 static_assert(std::size(kTold) == kNotesOfProc.size());
 
-// Cuts the number and the blank after it from the line.
+// Removes a number and the blank after it from the start of the line.
 std::optional<std::uint64_t> take_number_and_blank(std::string_view& line) {
   const auto value = take_number<std::uint64_t>(line);
   if (value && !line.empty()) line.remove_prefix(1);
   return value;
 }
 
-// Passes each line and the two numbers cut from its start.
+// Calls take(first, second, rest) for each line, where `first` and `second` are the numbers at its start.
 template <typename Take>
 void each_line(const TraceInfo& info, const char* note, Take take) {
   std::size_t lines = 0;
@@ -45,7 +45,7 @@ void each_line(const TraceInfo& info, const char* note, Take take) {
   }
 }
 
-// "PID PARENT PID-SPACE CGROUP" of processes, and "TID PID" of other threads.
+// Adds one line of the note: "PID PARENT PID-SPACE CGROUP" for a process, "TID PID" for another thread.
 void learn_task(std::uint64_t id, std::uint64_t parent, std::string_view rest, TaskLives::Told when, TaskLives& lives) {
   const auto tid = static_cast<std::int32_t>(id);
   KnownProcess process;

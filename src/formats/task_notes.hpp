@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Facts about tasks that no event holds, as notes of a trace: docs/formats/kmt.md. Times are ticks; converters write
-// nanoseconds.
+// Stores facts about tasks that no event contains in the notes of a trace: docs/formats/kmt.md. Times are in ticks;
+// converters write nanoseconds.
 #pragma once
 
 #include <array>
@@ -14,15 +14,16 @@ namespace kmt {
 
 using Notes = std::map<std::string, std::string>;
 
-// Lines "PID PARENT PID-SPACE CGROUP" of processes and "TID PID" of other threads: at the recording's start, soon after
-// it, and at its end.
+// The notes have lines "PID PARENT PID-SPACE CGROUP" for processes and "TID PID" for other threads. They are from the
+// start of the recording, shortly after the start, and the end.
 inline constexpr std::array<const char*, 3> kNotesOfProc = {"tasks", "tasks_meanwhile", "tasks_later"};
 
-// Writes the names of tasks that had several. Names that exceed the note's size, the last ones, become a finding.
+// Writes the names of tasks that had several names. If the note would be too large, the last names are dropped and
+// reported as a finding.
 void note_task_names(const TaskNameHistory& names, Notes& notes, Findings& findings);
-// Writes births, and the tasks alive at the recording's start and end. The same limit applies.
+// Writes task births, and the tasks alive at the start and end of the recording. The same size limit applies.
 void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings);
-// Reads these notes, and recorders' notes of `/proc`.
+// Reads these notes, and the notes about `/proc` that recorders write.
 void read_task_notes(const ClockScale& scale, TraceInfo& info);
 
 }  // namespace kmt

@@ -28,7 +28,8 @@ std::uint64_t number_behind(std::string_view text, std::string_view key) {
 
 constexpr std::string_view kFound = "found: ";
 
-// Numbered losses are written as such, and damaged records are found again.
+// These findings are copied to a converted trace. Other kinds need no copy: losses of known size are written as losses,
+// and readers find damaged records again.
 constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfection::interrupted_recording,
                                        Imperfection::cut_off_cpu,      Imperfection::unknown_loss,
                                        Imperfection::truncated_file,   Imperfection::unfinished_file,
@@ -64,7 +65,7 @@ void add_found(std::string_view line, Findings& findings) {
                times);
 }
 
-// Adds losses of no particular CPU, which converted traces have.
+// Adds losses that belong to no particular CPU. Converted traces have these.
 void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
   if (count == 0) return;
   info.losses.somewhere += count;
@@ -73,7 +74,7 @@ void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
       count);
 }
 
-// Reads "now ts: 12345.678901" of clocks in nanoseconds; other clocks have ticks.
+// Reads "now ts: 12345.678901" as nanoseconds. Clocks that do not count nanoseconds show ticks.
 std::uint64_t ticks_of_counts(std::string_view text) {
   constexpr std::string_view kKey = "now ts:";
   const std::size_t at = text.find(kKey);
@@ -127,13 +128,13 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
   }
 }
 
-// Lines "PID COMM".
+// Reads lines "PID COMM".
 void read_comms(std::string_view text, TraceInfo& info) {
   for (std::string_view line : split(text, '\n'))
     if (const auto pid = take_number<std::int32_t>(line); pid && !line.empty()) info.tasks.comms[*pid] = line.substr(1);
 }
 
-// Lines "TID TGID".
+// Reads lines "TID TGID".
 void read_thread_groups(std::string_view text, TraceInfo& info) {
   for (std::string_view line : split(text, '\n')) {
     const auto tid = take_number<std::int32_t>(line);
@@ -146,7 +147,7 @@ std::uint64_t number_of_note(const TraceInfo& info, const char* name) {
   return parse_leading<std::uint64_t>(note_in(info.recording.notes, name)).value_or(0);
 }
 
-// The note "cpu_changes": lines "TICKS CPU online|offline".
+// Reads the note "cpu_changes", which has lines "TICKS CPU online|offline".
 void find_cpu_changes(const ClockScale& scale, TraceInfo& info) {
   const auto note = info.recording.notes.find("cpu_changes");
   if (note == info.recording.notes.end()) return;
@@ -178,7 +179,7 @@ std::string uname_of(const KernelDescription& kernel) {
   return fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release, kernel.machine);
 }
 
-// "Linux HOST 6.1.0-47-amd64 x86_64"; a version may precede the last two.
+// The text is like "Linux HOST 6.1.0-47-amd64 x86_64". A version may precede the last two words.
 void name_machine(std::string_view uname, KernelDescription& kernel) {
   const std::vector<std::string_view> words = split(trim(uname), ' ');
   if (words.size() < 4) return;
@@ -190,7 +191,7 @@ void name_machine(std::string_view uname, KernelDescription& kernel) {
 
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics) {
   std::string text = fmt::format("CPU: {}\n{}", cpu, statistics);
-  // The NUMA node is not from the kernel's file but describes the CPU; trace-cmd shows it unchanged.
+  // The NUMA node is not in the kernel's file. trace-cmd shows this added line unchanged.
   if (cpu < kernel.cpu_nodes.size() && kernel.cpu_nodes[cpu] >= 0 && text.find("\nnode:") == std::string::npos)
     text += fmt::format("node: {}\n", kernel.cpu_nodes[cpu]);
   return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The traced machine's description in trace.dat and .kmt files, as stored, and conclusions from it.
+// Describes the traced machine as stored in trace.dat and .kmt files, and derives facts for the trace info.
 #pragma once
 
 #include <string>
@@ -13,35 +13,36 @@
 namespace kmt {
 
 struct TraceDescription {
-  KernelDescription kernel;  // the names of the machine come from `uname`
-  std::string uname;         // "Linux HOST 6.1.0-47-amd64 x86_64"
-  // per_cpu/cpuN/stats after a line "CPU: N". kmemtrace adds lines of its own: "node: N", the CPU's NUMA node, "full
-  // rings: N", events that found rings of BPF programs full, and "not recorded: N", events left when the recorder gave
-  // up. Without the line "CPU: N" it has losses of no particular CPU, and the lines of inherited_findings().
+  KernelDescription kernel;  // the machine's names are in `uname`
+  std::string uname;         // for example "Linux HOST 6.1.0-47-amd64 x86_64"
+  // Each entry is a line "CPU: N" followed by the kernel's per_cpu/cpuN/stats. kmemtrace adds lines: "node: N" is the
+  // CPU's NUMA node, "full rings: N" counts events dropped because a BPF program's ring was full, and "not recorded: N"
+  // counts events that were left when the recorder gave up. An entry without "CPU: N" has the losses of no particular
+  // CPU, or the lines of inherited_findings().
   std::vector<std::string> cpu_stats;
-  std::vector<StateSample> samples;  // by time
-  std::string repaired;              // dropped by repairs, one line each; empty: never repaired
+  std::vector<StateSample> samples;  // sorted by time
+  std::string repaired;              // data dropped by repairs, one line each; empty if never repaired
 };
 
 std::string uname_of(const KernelDescription& kernel);
-// The inverse: names the machine as the text does, if all names are there.
+// Sets the machine's names from the text of uname_of(). Does nothing if a name is missing.
 void name_machine(std::string_view uname, KernelDescription& kernel);
-// One of cpu_stats.
+// Returns one entry of cpu_stats.
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics);
 
-// Returns findings that a conversion would hide, as an entry of cpu_stats for the converted trace: lines "found: ID
-// TIMES CPU DETAIL", with "-" for no particular CPU. Empty if there are none.
+// Returns findings that would be lost in a conversion, as an entry of cpu_stats for the converted trace. Its lines are
+// "found: ID TIMES CPU DETAIL", with "-" if no particular CPU is affected. Empty if there are no such findings.
 std::string inherited_findings(const Findings& findings);
 
-// Prefix of a call's field, in its format, if an anonymised trace has no values of it.
+// Anonymised traces may lack the values of a call's field. The name of such a field has this prefix in its format.
 inline constexpr std::string_view kBlankField = "blank_";
 
-// Fills the machine's part of the info, and adds findings that the statistics show. Throws Error if the page
-// description, which has the word size, cannot be parsed. Takes kallsyms away, which is large.
+// Fills in the machine's part of the info, and adds findings that the statistics show. Throws Error if the word size
+// cannot be parsed from the page description. Moves the large kallsyms text out of the description.
 void describe_machine(TraceDescription& description, TraceInfo& info);
-// Adds mappings of processes' code, one part of a trace after another.
+// Adds the mappings of processes' code. Call this for each part of a trace in order.
 void take_user_memory(UserMemory memory, TraceInfo& info);
-// The same for a trace of such pages: also throws Error if their description is missing.
+// Like describe_machine(), for a trace of ring-buffer pages. Also throws Error if the page description is missing.
 void describe_trace(TraceDescription& description, TraceInfo& info);
 
 }  // namespace kmt

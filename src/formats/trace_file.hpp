@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The input of every reader: the bytes of a file, and options for reading.
+// The input of every reader: the bytes of a file, and the options for reading.
 #pragma once
 
 #include <memory>
@@ -13,17 +13,17 @@
 namespace kmt {
 
 struct TraceFile {
-  std::string path;                           // for messages, and of folders
-  Bytes bytes;                                // empty: a folder
-  std::shared_ptr<const MappedFile> mapping;  // keeps the bytes; null if they are borrowed for the source's life
+  std::string path;                           // used in messages, and to find the files of a folder
+  Bytes bytes;                                // empty for a folder
+  std::shared_ptr<const MappedFile> mapping;  // owns the bytes; null if the caller keeps them while the source exists
 };
 
 struct OpenOptions {
-  std::optional<std::string> buffer;    // only this buffer (instance) of the trace, "" is the top one; empty: all
-  std::vector<std::string> more_files;  // of the same trace: relay files of other CPUs
-  std::string abi;                      // layout of relay files, "v1-le"; empty: detect it
-  bool one_cpu_alone = false;           // relay files of other CPUs are not missed
-  bool call_records = false;            // keep raw records of calls; the caller gives them back
+  std::optional<std::string> buffer;    // read only this buffer (instance); "" is the top-level one; unset: read all
+  std::vector<std::string> more_files;  // relay files of other CPUs, of the same trace
+  std::string abi;                      // layout of relay files, such as "v1-le"; empty: detect the layout
+  bool one_cpu_alone = false;           // do not report missing relay files of other CPUs
+  bool call_records = false;            // keep the raw records of calls; the caller frees them
 };
 
 }  // namespace kmt

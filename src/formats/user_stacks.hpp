@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Turns addresses in a process' memory into frames of TraceCode::user. Mappings change over time, so stacks are kept
-// raw until their event is known.
+// Turns user-space addresses into frames of TraceCode::user. Mappings change over time, so stacks stay raw until the
+// time of their event is known.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ namespace kmt {
 
 class UserStacks {
  public:
-  // The info receives frames and stacks, and must outlive this object.
+  // Adds frames and stacks to `info`, which must outlive this object.
   explicit UserStacks(TraceInfo& info) : info_(info), kept_(kept_stacks_), stacks_(info.tables.stacks) {}
 
   bool any() const { return kept_stacks_.size() > 1; }
-  // Keeps addresses of a process (thread group), the innermost first. Returns 0 if there are none.
+  // Stores the addresses of a process (thread group), innermost first. Returns 0 if there are none.
   StackId keep(std::int32_t process, std::span<const std::uint64_t> addresses);
-  // Returns the stack of an event at that time: `kernel`, a stack of the info's, and the kept part.
+  // Returns the whole stack of an event at that time. `kernel` is a stack in the info; `kept` is from keep().
   StackId place(StackId kernel, StackId kept, std::uint64_t time_ns);
-  // Returns the stack of one kernel address, for a sample without a stack.
+  // Returns a stack with only this kernel address, for a sample without a stack.
   StackId place_of_kernel(std::uint64_t address);
 
  private:
   struct Placed {
-    std::uint64_t state = ~std::uint64_t{0};  // AddressSpaces::state() of this placement
+    std::uint64_t state = ~std::uint64_t{0};  // AddressSpaces::state() when the frames were found
     StackId stack;
   };
 
@@ -37,12 +37,12 @@ class UserStacks {
   StackId frames_of(std::span<const std::uint64_t> kept, std::uint64_t time_ns, bool is_known);
 
   TraceInfo& info_;
-  StackTable kept_stacks_;  // the process precedes the addresses
+  StackTable kept_stacks_;  // each entry: the process, then the addresses
   StackIds kept_;
   StackIds stacks_;
   InternTable<UserFrame> frames_;
-  std::vector<Placed> placed_;          // by kept stack
-  std::vector<std::uint64_t> scratch_;  // of one stack
+  std::vector<Placed> placed_;          // indexed by kept stack
+  std::vector<std::uint64_t> scratch_;  // reused for each stack
 };
 
 }  // namespace kmt

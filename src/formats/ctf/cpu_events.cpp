@@ -13,7 +13,7 @@ namespace kmt::ctf {
 
 namespace {
 
-// No event is older than 1970: an earlier time from a damaged clock counts as 1970.
+// Times before 1970 count as 1970: no event is that old, so the clock must be damaged.
 std::optional<std::uint64_t> ns_of(const bt_clock_snapshot* snapshot) {
   std::int64_t ns = 0;
   if (snapshot == nullptr ||
@@ -58,7 +58,7 @@ bool StreamCursor::give_damage() {
   return true;
 }
 
-// True if the message is a step.
+// Returns true if the message produced a step.
 bool StreamCursor::take(const bt_message* message) {
   switch (bt_message_get_type(message)) {
     case BT_MESSAGE_TYPE_STREAM_BEGINNING:
@@ -116,7 +116,7 @@ void StreamCursor::begin_packet(const bt_packet* packet) {
 
 void report(Imperfection kind, const Step& step, unsigned cpu, Findings& findings) {
   std::string name;
-  if (findings.wants(kind))  // there may be millions
+  if (findings.wants(kind))  // there may be millions of findings, so do not build unused texts
     if (const char* const given = bt_event_class_get_name(bt_event_borrow_class_const(step.event)))
       name = printable(given);
   findings.add({kind, std::move(name), cpu, {}, step.time_ns});
@@ -129,7 +129,7 @@ const Step* CpuEvents::next() {
   for (const auto& stream : streams_)
     if (current_ == nullptr || stream->step().time_ns < current_->step().time_ns) current_ = stream.get();
   if (current_ == nullptr) return nullptr;
-  if (current_->step().kind != Step::Kind::event) {  // the running task may have changed unseen
+  if (current_->step().kind != Step::Kind::event) {  // an untraced task switch may have happened
     task_ = kUnknownTask;
     context_ = 0;
   }

@@ -19,22 +19,22 @@ inline constexpr std::int32_t kUnknownTask = -1;
 struct Step {
   enum class Kind : std::uint8_t { event, loss, damage };
   Kind kind = Kind::event;
-  std::uint64_t time_ns = 0;            // of the event; the end of a loss; the last time before damage
+  std::uint64_t time_ns = 0;            // time of the event, end of the loss, or last time before damage
   const bt_event* event = nullptr;      // valid until the next step
-  std::optional<std::uint64_t> lost{};  // lost events; empty: unknown number
-  std::string detail{};                 // of losses and damage
-  std::uint64_t since_ns = 0;           // of a loss: the last event before its possible start
+  std::optional<std::uint64_t> lost{};  // number of lost events; empty if unknown
+  std::string detail{};                 // text for losses and damage
+  std::uint64_t since_ns = 0;           // for a loss: time of the last event before its possible start
 };
 
-// One stream of the trace, event by event. The graph must outlive it.
+// Reads one stream of the trace, event by event. The graph must outlive the cursor.
 class StreamCursor {
  public:
   StreamCursor(Graph& graph, std::size_t stream) : graph_(graph), stream_(stream) {}
 
-  // Goes to the next step; false at the end. The first call finds the stream.
+  // Goes to the next step; false at the end. stream() is known after the first call.
   bool advance();
   const Step& step() const { return step_; }
-  const bt_stream* stream() const { return stream_ref_; }  // null: it ended before any message
+  const bt_stream* stream() const { return stream_ref_; }  // null if the stream ended before any message
   unsigned cpu() const { return cpu_.value_or(0); }
 
  private:
@@ -49,28 +49,30 @@ class StreamCursor {
   std::size_t stream_;
   Messages messages_;
   Step step_;
-  // Discarded events appear before the packet whose header counts them. They are reported after the previous packet's
-  // last event: a tracer discards when that packet is full and the next is not yet free.
+  // babeltrace reports discarded events before the packet whose header counts them. The cursor reports them after the
+  // last event of the previous packet: a tracer discards events when that packet is full and the next one is not yet
+  // free.
   std::optional<Step> held_loss_;
-  std::optional<std::string> damage_;      // at the stream's end
-  const bt_stream* stream_ref_ = nullptr;  // held by the graph's component
+  std::optional<std::string> damage_;      // damage at the stream's end
+  const bt_stream* stream_ref_ = nullptr;  // owned by the graph's component
   std::optional<unsigned> cpu_;
   std::uint64_t last_ns_ = 0;
   bool ended_ = false;
 };
 
-// Reports damage of an event, with the event's name.
+// Adds a finding with the name of the step's event.
 void report(Imperfection kind, const Step& step, unsigned cpu, Findings& findings);
 
 class CpuEvents {
  public:
   explicit CpuEvents(RecordBuilder& records) : records_(records) {}
-  // A cursor at its first step.
+  // The cursor must be at its first step.
   void add(std::unique_ptr<StreamCursor> stream) { streams_.push_back(std::move(stream)); }
 
-  // The next step, null at the end; valid until the next call.
+  // Returns the next step, or null at the end. The step is valid until the next call.
   const Step* next();
-  // Returns the record of next()'s event; null if its class has no description. Call once.
+  // Returns the record of the event from next(), or null if the event class has no description. Call this once per
+  // event.
   const EventRecord* record();
 
  private:

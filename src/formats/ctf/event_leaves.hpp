@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The values of an event class, with structures flattened, and their description in the kernel's form
-// (events/SYSTEM/NAME/format). Ring-buffer records cannot hold variants and optional fields, which are dropped.
+// Lists the values of an event class with structures flattened, and describes them in the kernel's form
+// (events/SYSTEM/NAME/format). Variants and optional fields are dropped, because ring-buffer records cannot contain
+// them.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +15,31 @@
 
 namespace kmt::ctf {
 
-// The place of a value in an event.
+// Locates one value in an event.
 struct Leaf {
   enum class Scope : std::uint8_t { payload, common_context, specific_context };
   Scope scope = Scope::payload;
-  std::vector<std::uint64_t> path;  // indices of members of structures
+  std::vector<std::uint64_t> path;  // member indices through nested structures
   const bt_field_class* type = nullptr;
-  std::string name;  // the kernel's name; "context_" precedes that of a context
+  std::string name;  // the kernel's name; context fields have the prefix "context_"
   bool is_array() const;
   bool is_string() const;
   bool is_signed() const;
-  unsigned bytes = 0;  // of the number or of an array's element: 1, 2, 4 or 8; of a string 1
+  unsigned bytes = 0;  // size of the number or array element: 1, 2, 4 or 8; 1 for a string
 };
 
-// A context `tid` becomes common_pid, the kernel's name; without it `vtid`, the ID in the task's own namespace, does.
-// An array's length is not a leaf.
+// The context `tid` is named common_pid, as in the kernel. If `tid` is missing, `vtid` is used, which is the ID in the
+// task's own namespace. The length of an array is not a leaf.
 std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string& system);
 
-// Fixed-width values come first, in order, as the kernel lays them out; strings and arrays follow as __data_loc.
+// Values of fixed width come first, in the kernel's layout. Strings and arrays follow as __data_loc.
 FormatText describe(unsigned id, const std::string& system, const std::string& name, const std::vector<Leaf>& leaves);
 
-// LTTng's contexts callstack-kernel and callstack-user: addresses, innermost first.
+// Names of LTTng's contexts callstack-kernel and callstack-user: addresses, innermost first.
 inline constexpr const char* kKernelStackContext = "context_callstack_kernel";
 inline constexpr const char* kUserStackContext = "context_callstack_user";
 
-// Returns a name in the characters that libtraceevent accepts.
+// Replaces characters that libtraceevent does not accept in a name.
 std::string word(const std::string& name);
 
 }  // namespace kmt::ctf

@@ -28,12 +28,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTextStart = "/* CTF 1";
 constexpr std::size_t kUuidBytes = 16;
-constexpr int kMostDepth = 6;                   // session, archives, chunk, domain, uid, 64-bit
-constexpr std::size_t kMostText = 1u << 20;     // of the metadata's start, which has `trace { … }`
-constexpr std::size_t kMostFolders = 1u << 16;  // a larger tree is not a trace
+constexpr int kMostDepth = 6;                   // levels: session, archives, chunk, domain, uid, 64-bit
+constexpr std::size_t kMostText = 1u << 20;     // bytes of metadata to search for `trace { … }`
+constexpr std::size_t kMostFolders = 1u << 16;  // larger folder trees are not traces
 
 struct Metadata {
-  std::string uuid;  // as text or bytes, only for comparison; may be empty
+  std::string uuid;  // text or raw bytes, used only for comparison; may be empty
   ByteOrder byte_order = kHostOrder;
 };
 
@@ -45,7 +45,7 @@ std::string start_of(const fs::path& path, std::size_t bytes) {
   return text;
 }
 
-// Returns the value of the first `name = value`, or `name = "value"`, in a text; empty without one.
+// Returns the value of the first `name = value` or `name = "value"` in the text, or "" if there is none.
 std::string_view value_of(std::string_view text, std::string_view name) {
   constexpr std::string_view kBlanks = " \t\n";
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -60,7 +60,8 @@ std::string_view value_of(std::string_view text, std::string_view name) {
   return {};
 }
 
-// Reads the first 20 bytes of a packet: magic in the trace's byte order, uuid. In plain text both are words.
+// Reads the first 20 bytes of a packet: the magic number in the trace's byte order, then the uuid. In plain-text
+// metadata, `byte_order` and `uuid` are words.
 std::optional<Metadata> metadata_at(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return std::nullopt;
@@ -77,10 +78,10 @@ std::optional<Metadata> metadata_at(const fs::path& path) {
   return metadata;
 }
 
-// Folders in and below `root`, by path.
+// Metadata of the folders in and below `root`, by path.
 struct Found {
-  std::map<std::string, Metadata> folders;  // with metadata
-  std::string cut_off;                      // a metadata file too short to be valid; empty: none
+  std::map<std::string, Metadata> folders;  // folders that have metadata
+  std::string cut_off;                      // path of a metadata file that is too short to be valid; may be empty
 };
 
 void look_at(const fs::path& folder, Found& found) {
@@ -105,13 +106,13 @@ Found folders_below(const fs::path& root) {
   return found;
 }
 
-// Returns the path itself, or the folder if it names a metadata file.
+// Returns the path, or its folder if the path is a metadata file.
 fs::path root_of(const std::string& path) {
   const fs::path named(path);
   return named.filename() == "metadata" && metadata_at(named) ? fs::absolute(named).parent_path() : named;
 }
 
-// Takes "_12" from the end of a name; empty without a number.
+// Removes the number from the end of a name like "channel0_12". Empty if the name has no number.
 std::optional<unsigned> take_last_number(std::string_view& name) {
   const std::size_t mark = name.rfind('_');
   if (mark == std::string_view::npos) return std::nullopt;
@@ -121,7 +122,8 @@ std::optional<unsigned> take_last_number(std::string_view& name) {
   return number;
 }
 
-// "channel0_3" is the fourth CPU's. "channel0_3_7" is ambiguous: a stream of several files, or a channel's name.
+// "channel0_3" belongs to the fourth CPU. "channel0_3_7" is ambiguous: it may be a stream of several files, or the
+// channel's name may end in a number.
 std::optional<unsigned> number_of_stream(std::string_view name) {
   const std::optional<unsigned> last = take_last_number(name);
   return take_last_number(name) ? std::nullopt : last;
@@ -177,7 +179,7 @@ bool is_ctf(const std::string& path) {
     const Found found = folders_below(root_of(path));
     return !found.folders.empty() || !found.cut_off.empty();
   } catch (const std::exception&) {
-    return false;  // a file system that cannot be walked
+    return false;  // the file system cannot be read
   }
 }
 
@@ -203,7 +205,7 @@ Folders find_folders(const std::string& path) {
   if (folders.traces.empty() && !found.cut_off.empty()) throw no_metadata(found.cut_off);
   if (folders.traces.empty()) throw Error(fmt::format("{} has no CTF trace in it", printable(path)));
 
-  // Beside the trace's own folder, where each file is a stream.
+  // Search outside the trace's own folder, because each file in that folder counts as a stream.
   const fs::path of_trace(folders.traces.front().front());
   for (const fs::path& place : {root, fs::absolute(of_trace).parent_path()}) {
     std::error_code code;

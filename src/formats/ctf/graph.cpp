@@ -26,11 +26,11 @@ using IteratorRef = std::unique_ptr<const bt_message_iterator, Put<bt_message_it
 
 using QueryRef = std::unique_ptr<const bt_query_executor, Put<bt_query_executor, bt_query_executor_put_ref>>;
 
-// The library's plugin may leave an error after a successful call. The library aborts when a function that can fail
-// finds one.
+// The library's plugin may leave an error set after a successful call. The library aborts if a later call finds that
+// error.
 void clear_left_error() { bt_current_thread_clear_error(); }
 
-// Only the installed plugin: no code from the user's folders or the environment.
+// Loads only the installed plugin, never code from the user's folders or from paths in the environment.
 PluginRef ctf_plugin() {
   clear_left_error();
   const bt_plugin* plugin = nullptr;
@@ -64,7 +64,7 @@ ValueRef inputs_of(const std::vector<std::string>& folders) {
 Error babeltrace_error(const std::string& what) {
   const bt_error* const raised = bt_current_thread_take_error();
   if (raised == nullptr) return Error(what);
-  // Causes come innermost first; the library's own ones only name its functions.
+  // Causes are listed innermost first. Causes from the library itself are skipped: they only name its functions.
   std::vector<std::string> causes;
   for (std::uint64_t i = 0; i < bt_error_get_cause_count(raised); ++i) {
     const bt_error_cause* const cause = bt_error_borrow_cause_by_index(raised, i);
@@ -126,11 +126,11 @@ struct Graph::State {
   SinkClassRef sink_class;
   std::size_t sources = 0;
   std::vector<const bt_port_output*> outputs;
-  std::vector<std::size_t> empty;  // numbers of sources without a stream
+  std::vector<std::size_t> empty;  // indices of sources without streams
   GraphRef graph;
-  std::vector<IteratorRef> iterators;  // in the order of the outputs; destroyed before the graph
+  std::vector<IteratorRef> iterators;  // in the order of `outputs`; destroyed before the graph
 
-  // The sink's request for the graph's next run, and its result.
+  // The next stream to read, and the results of that read.
   std::size_t wanted = 0;
   Messages* messages = nullptr;
   bool ended = false;
@@ -164,7 +164,7 @@ void Graph::State::create_sink_class() {
 void Graph::State::add_source(const std::vector<std::string>& folders) {
   const ValueRef parameters = inputs_of(folders);
   const bt_component_source* source = nullptr;
-  const std::string name = fmt::format("trace {}", sources);  // unique in the graph
+  const std::string name = fmt::format("trace {}", sources);  // names must be unique in the graph
   if (bt_graph_add_source_component(mutable_graph(), source_class_of(plugin), name.c_str(), parameters.get(),
                                     BT_LOGGING_LEVEL_NONE, &source) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
     throw babeltrace_error("Cannot read the CTF trace").at({folders.front(), {}, {}});
@@ -213,7 +213,7 @@ bt_component_class_sink_graph_is_configured_method_status Graph::State::create_i
   return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
-// A stream's failure must not fail the graph: the other streams are still to be read.
+// Returns OK even if a stream fails, so that the graph can still read the other streams.
 bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_component_sink* sink) {
   State& state = of(sink);
   bt_message_array_const messages = nullptr;
@@ -230,7 +230,7 @@ bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_comp
 
 Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::make_unique<State>()) {
   const LibraryCall call;
-  bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);  // important messages come as errors
+  bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);  // important messages are reported as errors
   state_->plugin = ctf_plugin();
   state_->create_sink_class();
   state_->graph.reset(bt_graph_create(0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Wraps libbabeltrace2 (2.0) for this reader: one source.ctf.fs component per trace, and a sink with one message
-// iterator per stream, so that each stream can be read on demand. Callers merge the streams: the buffer's order within
-// a CPU holds, and nothing is copied.
+// Wraps libbabeltrace2 (2.0). The graph has one source.ctf.fs component per trace, and a sink with one message iterator
+// per stream, so that each stream can be read on demand. Callers merge the streams themselves: this keeps the buffer's
+// order within a CPU and copies nothing.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 
 namespace kmt::ctf {
 
-// Returns libbabeltrace2's last failure in this thread as an Error whose text starts with `what`.
+// Returns the last libbabeltrace2 error of this thread, with `what` as the start of its text.
 Error babeltrace_error(const std::string& what);
 
-// Start and end of a trace's streams, if their packets have times.
+// Start and end of a trace's streams. Known only if the packets have times.
 struct TimeRange {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };
 std::optional<TimeRange> time_range(const std::vector<std::string>& folders);
 
-// Messages of one stream, released with the object.
+// Owns messages of one stream.
 class Messages {
  public:
   Messages() = default;
@@ -37,7 +37,7 @@ class Messages {
 
   void reset();
   void assign(bt_message_array_const messages, std::size_t count);
-  // Returns the next one, null after the last; valid until reset() or assign().
+  // Returns the next message, or null after the last one. The message is valid until reset() or assign().
   const bt_message* next() { return next_ < messages_.size() ? messages_[next_++] : nullptr; }
 
  private:
@@ -47,15 +47,16 @@ class Messages {
 
 class Graph {
  public:
-  // Each element is one trace: the folders with its metadata and streams, several after a rotation. Throws Error.
+  // Each element is one trace: a list of folders with its metadata and streams. A rotated trace has several folders.
+  // Throws Error.
   explicit Graph(const std::vector<std::vector<std::string>>& traces);
   ~Graph();
   Graph(Graph&&) noexcept;
 
   std::size_t streams() const;
-  const std::vector<std::size_t>& empty_traces() const;  // without a stream
-  // Replaces the messages by the stream's next ones; false at its end. Throws Error if the stream is damaged, which
-  // must not be read again.
+  const std::vector<std::size_t>& empty_traces() const;  // indices of traces without streams
+  // Replaces the messages with the next ones of the stream; false at its end. Throws Error if the stream is damaged; do
+  // not read that stream again.
   bool read(std::size_t stream, Messages& messages);
 
  private:

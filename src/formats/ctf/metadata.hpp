@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The metadata of written CTF 1.8: one stream class, and an event class for each of the kernel's formats, with LTTng's
-// names. All fields are aligned to bytes, so that an event contains the record's fields in order.
+// Writes the metadata of CTF 1.8: one stream class, and one event class per kernel event format, with LTTng's names.
+// All fields are aligned to bytes, so an event contains the record's fields in order.
 #pragma once
 
 #include <array>
@@ -15,24 +15,24 @@ namespace kmt::ctf {
 
 using Uuid = std::array<std::uint8_t, 16>;
 
-// The conversion of a record's field into an event's field.
+// How a record's field is written as an event's field.
 enum class FieldForm : std::uint8_t {
   number,
-  characters,  // a fixed number, text up to the first NUL
-  numbers,     // a fixed number
-  text,        // a string, of a __data_loc
-  sequence,    // a u16 count, then the numbers, of a __data_loc
-  rest,        // the same, from there to the record's end
+  characters,  // fixed-size text, up to the first NUL
+  numbers,     // fixed-size array of numbers
+  text,        // string from a __data_loc
+  sequence,    // u16 count, then the numbers of a __data_loc
+  rest,        // u16 count, then the numbers up to the record's end
 };
 struct WrittenField {
   FormatField field;
   FieldForm form = FieldForm::number;
-  unsigned element_size = 1;  // of numbers, sequence, rest
+  unsigned element_size = 1;  // for numbers, sequence, rest
 };
-// Fields after the common ones.
+// Returns all fields except the common ones.
 std::vector<WrittenField> written_fields(const EventFormat& format);
 
-// The bytes before a packet's events, and the offsets of its context's members.
+// Layout of the bytes before a packet's events: offsets of the packet header's and context's members.
 struct PacketLayout {
   static constexpr std::size_t kMagic = 0, kUuid = 4, kStreamId = 20, kInstance = 24;
   static constexpr std::size_t kBegin = 32, kEnd = 40, kContentBits = 48, kPacketBits = 56, kSequence = 64;

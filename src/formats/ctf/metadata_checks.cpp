@@ -33,10 +33,11 @@ Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
       .hint("Without all of it the events cannot be decoded: copy the trace again");
 }
 
-// Counts members between braces, in texts that follow each other (CTF 1.8.3, appendix C: as in the C language).
+// Counts the members between braces. The text may be split into pieces. Braces in strings and comments do not count;
+// both are as in C (CTF 1.8.3, appendix C).
 class MemberCount {
  public:
-  // `offset` is that of the text in the file.
+  // `offset` is the position of the text in the file.
   void add(Bytes text, std::uint64_t offset) {
     for (std::size_t i = 0; i < text.size(); ++i)
       if (is_code(static_cast<char>(text[i]))) take(static_cast<char>(text[i]), offset + i);
@@ -44,16 +45,16 @@ class MemberCount {
 
  private:
   enum class In : std::uint8_t { code, text, character, comment, line_comment };
-  // Events of Linux and of lttng-modules have fewer than 100, their enumerations fewer than 1,000.
+  // Linux and lttng-modules events have fewer than 100 members, their enumerations fewer than 1,000.
   static constexpr std::size_t kMost = 2048;
-  // All events of lttng-modules 2.13 have some 12,000. Each takes up to 7 KiB of memory.
+  // All events of lttng-modules 2.13 have about 12,000 members. Each needs up to 7 KiB of memory.
   static constexpr std::size_t kMostOfAll = 32768;
   struct Brace {
-    std::size_t members;  // so far
-    bool of_a_number;     // or of a string: its members are only attributes
+    std::size_t members;  // count so far
+    bool of_a_number;     // or of a string; true if the members are only attributes
   };
 
-  // False in strings and comments.
+  // Returns false in strings and comments.
   bool is_code(char c) {
     const char before = std::exchange(last_, c);
     switch (in_) {
@@ -105,8 +106,8 @@ class MemberCount {
   In in_ = In::code;
   char last_ = 0;
   bool in_word_ = false;
-  std::string word_;           // the last one
-  std::vector<Brace> braces_;  // that are open
+  std::string word_;           // the last word that was read
+  std::vector<Brace> braces_;  // the open braces
   std::size_t all_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Refuses metadata of a CTF trace that libbabeltrace2 cannot read in bounded time.
+// Rejects metadata of a CTF trace that libbabeltrace2 cannot read in bounded time.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace kmt::ctf {
 
 constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // in the trace's byte order
 
-// Throws Error, with the offset, for what libbabeltrace2 (2.0) reads in an endless loop: headers of packets (CTF 1.8.3,
-// 7.1) that do not lead from one to the next up to the file's end. And for structures with so many members that
-// comparing each name with all others would take minutes. A file without packets is text.
+// Throws Error with the file offset if libbabeltrace2 (2.0) would not finish. There are two such cases: packet headers
+// (CTF 1.8.3, 7.1) that do not form a chain up to the file's end cause an endless loop, and comparing the names of very
+// many members takes minutes. A file without packets counts as text.
 void check_metadata(Bytes file);
 
 }  // namespace kmt::ctf

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kUnderstood[] = {"kmem", "percpu", "vmalloc"};
 
-// LTTng's names of ftrace's syscalls:sys_enter_openat, and of the same for a 32-bit task.
+// LTTng's prefixes for system call events, and ftrace's. "compat" means a 32-bit task.
 constexpr std::pair<std::string_view, std::string_view> kSyscallEvents[] = {
     {"syscall_entry_", "sys_enter_"},
     {"syscall_exit_", "sys_exit_"},
@@ -24,7 +24,7 @@ std::string with_beginning(std::string_view name, std::string_view beginning, st
 
 bool is_known(std::string_view system, std::string_view name) { return event_kind(system, name) != EventKind::other; }
 
-// "prev_tid" with "tid" and "pid": "prev_pid".
+// Example: "prev_tid" with ending "tid", replaced by "pid", gives "prev_pid".
 std::string with_ending(std::string_view field, std::string_view ending, std::string_view instead) {
   return std::string(field.substr(0, field.size() - ending.size())) + std::string(instead);
 }

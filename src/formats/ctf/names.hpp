@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// LTTng's names of the kernel's events and fields. It prefixes a name with its system unless the name starts with it
-// (kmem_kmalloc, but sched_switch). System calls are syscall_entry_openat. In scheduler events a task's ID is `tid` and
-// its process' is `pid` (lttng-modules 2.5 to 2.13).
+// Converts between LTTng's and the kernel's names of events and fields. LTTng prefixes a name with its system unless
+// the name already starts with that system (kmem_kmalloc, but sched_switch). System calls are named like
+// syscall_entry_openat. In scheduler events, a task's ID is `tid` and the ID of its process is `pid` (lttng-modules 2.5
+// to 2.13).
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ struct KernelEvent {
   std::string name;
 };
 
-// Exact for interpreted events. Others keep their name, and the part before the first `_` counts as the system.
-// "SYSTEM:NAME", as `perf data convert` writes it, stays unchanged.
+// Exact for events that kmemtrace interprets. Other events keep their name, and the part before the first `_` becomes
+// the system. "SYSTEM:NAME", as written by `perf data convert`, is split at the colon.
 KernelEvent kernel_event(std::string_view lttng_name);
 std::string lttng_event(std::string_view system, std::string_view name);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// Learns about tasks from fields and contexts that the kernel's own events lack.
+// Learns task names and processes from contexts and fields that the kernel's own events do not have.
 class TaskLearner {
  public:
   explicit TaskLearner(TraceInfo& info) : info_(info) {}
@@ -112,7 +112,8 @@ class CtfSource : public Source {
     time_ns_ = static_cast<std::int64_t>(batch.back().time_ns);
     return true;
   }
-  // Uses times, because libbabeltrace2 does not report how many bytes it has read. Called only if progress is shown.
+  // Estimated from event times, because libbabeltrace2 does not report how many bytes it has read. The range is read
+  // only when progress is shown.
   double progress() const override {
     if (!range_) range_ = trace_.time_range().value_or(TimeRange{});
     const auto [begin, end] = *range_;

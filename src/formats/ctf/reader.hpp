@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A CTF trace as a Source: LTTng's kernel traces, convert's output, and others with the same event names.
-// docs/formats/ctf.md describes how its events become the kernel's.
+// Reads a CTF trace as a Source: LTTng's kernel traces, convert's output, and other traces with the same event names.
+// docs/formats/ctf.md describes how CTF events become kernel events.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kmt::ctf {
 
-// The path names a folder. Throws Error if its trace is unreadable.
+// The path must be a folder. Throws Error if its trace is unreadable.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::ctf

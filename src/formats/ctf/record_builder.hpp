@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Turns events of a CTF trace into ring-buffer records, so that their readers and writers serve CTF too. Each event
-// class gets a format description: the kernel's own if the trace has it.
+// Turns the events of a CTF trace into ring-buffer records, so that the code that reads and writes such records also
+// works for CTF. Each event class has a format description: the kernel's own if the trace contains it.
 #pragma once
 
 #include <cstdint>
@@ -19,69 +19,69 @@
 
 namespace kmt::ctf {
 
-// The IDs of a task and its process.
+// The ID of a task and the ID of its process.
 struct TaskOfProcess {
   std::int32_t tid = 0;
   std::int32_t process = 0;
 };
 
-// An event's record, and facts that are not in its fields. Valid until the next event.
+// The record of an event, and facts that the record does not contain. Valid until the next event.
 struct EventRecord {
   Bytes record;
-  Bytes stack, user_stack;                   // separate records that follow; empty: the event has none
-  bool tells_flags = false;                  // its flags override those from interrupts seen before
+  Bytes stack, user_stack;                   // stacks as separate records that follow; empty if the event has no stack
+  bool tells_flags = false;                  // true: the event's own flags replace those from earlier interrupt events
   bool is_cut_off = false;                   // a string, an array or the stack was too long
-  std::int32_t tid = 0;                      // its task's
-  std::optional<std::int32_t> next_tid;      // sched_switch: the task that runs next
-  std::uint8_t begins = 0, ends = 0;         // context bits that start and end with this event
-  std::string_view task_name;                // its task's; may be empty
-  std::optional<TaskOfProcess> task, other;  // its own, and one in its fields
+  std::int32_t tid = 0;                      // the event's task
+  std::optional<std::int32_t> next_tid;      // for sched_switch: the task that runs next
+  std::uint8_t begins = 0, ends = 0;         // context bits that this event sets and clears
+  std::string_view task_name;                // name of the event's task; may be empty
+  std::optional<TaskOfProcess> task, other;  // the event's task, and another task named in its fields
 };
 
 class RecordBuilder {
  public:
-  // `known`: descriptions in the trace. Records have the given byte order.
+  // `known`: the format descriptions in the trace. Records are written in the given byte order.
   RecordBuilder(std::vector<FormatText> known, ByteOrder order, Findings& findings);
 
-  // Call it once, with all event classes of a trace.
+  // Adds the event classes of a trace. Repeated calls for a trace have no effect.
   void add(const bt_trace_class* traces);
-  // Call it after the last add(). Classes that cannot be described become findings.
+  // Call this after the last add(). Classes that cannot be described become findings.
   void finish(Findings& findings);
 
   const std::vector<FormatText>& texts() const { return texts_; }
   const std::vector<EventFormat>& formats() const { return formats_; }
-  unsigned long_bytes() const { return long_bytes_; }  // 4 or 8: of the addresses in memory events
+  unsigned long_bytes() const { return long_bytes_; }  // 4 or 8: size of the addresses in memory events
 
-  // Null if its class could not be described. The given task and flags are used if the event has none. A record longer
-  // than a page of a ring buffer is cut off.
+  // Returns null if the event's class could not be described. `tid` and `flags` are used if the event does not contain
+  // them. A record that is too long for a ring-buffer page is cut off.
   const EventRecord* record_of(const bt_event* event, std::int32_t tid, std::uint8_t flags);
 
  private:
   struct Field {
     Leaf leaf;
     FormatField target;
-    bool takes_rest = false;  // an array that may be longer than described
+    bool takes_rest = false;  // an array that may be longer than its format says
   };
   struct Plan {
     unsigned id = 0;
-    std::size_t bytes = 0;  // of the fixed part
+    std::size_t bytes = 0;  // size of the fixed part
     std::vector<Field> fields;
     std::optional<Leaf> stack, user_stack;
-    std::optional<FormatField> flags, task;  // common ones
+    std::optional<FormatField> flags, task;  // common fields
     bool tells_task = false, tells_flags = false;
     std::optional<FormatField> previous_tid, next_tid, process, name, other_tid, other_process;
     std::uint8_t begins = 0, ends = 0;
   };
-  // The records of all kernel stacks, or of all users'.
+  // The records of all kernel stacks, or of all user stacks.
   struct Stacks {
     bool any = false;
-    std::optional<unsigned> id;       // of their format
-    std::optional<FormatField> head;  // the size, or a user stack's process
+    std::optional<unsigned> id;       // event ID of the stack format
+    std::optional<FormatField> head;  // number of addresses; for user stacks, the process
     std::optional<FormatField> callers;
-    std::vector<std::uint8_t> record;  // the latest one
+    std::vector<std::uint8_t> record;  // the latest stack record
   };
   struct EventClass {
-    unsigned id = 0;  // of its format
+    unsigned id = 0;  // event ID of the format
     std::vector<Leaf> leaves;
   };
 
@@ -98,10 +98,10 @@ class RecordBuilder {
   std::string_view text_in(const FormatField& field) const;
 
   ByteOrder order_;
-  std::vector<FormatText> texts_;     // known ones first
-  std::vector<EventFormat> formats_;  // those that can be parsed
+  std::vector<FormatText> texts_;     // descriptions from the trace first
+  std::vector<EventFormat> formats_;  // parsed from texts_, if possible
   std::size_t known_texts_ = 0;
-  std::unordered_map<std::string, unsigned> known_ids_;  // by LTTng's name
+  std::unordered_map<std::string, unsigned> known_ids_;  // event IDs by LTTng's name
   std::set<unsigned> ids_;
   std::set<const bt_trace_class*> traces_;
   std::unordered_map<const bt_event_class*, EventClass> classes_;

@@ -38,7 +38,7 @@ void give(unsigned cpu, CpuEvents& events, RecordSink& sink, Findings& findings)
   sink.end_stream();
 }
 
-// Learns tasks' names and lives as of the end of the trace.
+// Reads the whole trace to learn the final names and processes of tasks.
 void learn_tasks(const TraceFile& file, KernelDescription& kernel, Findings& findings) {
   const std::unique_ptr<Source> source = open(file, {});
   std::set<std::int32_t> tasks;
@@ -60,7 +60,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   Trace trace(file.path, findings);
   if (!trace.is_described) {
     learn_tasks(file, trace.description.kernel, findings);
-    trace.description.cpu_stats.emplace_back("dropped events: 0\n");  // besides those in its packets
+    trace.description.cpu_stats.emplace_back("dropped events: 0\n");  // no losses except those counted in packets
   }
   sink.describe(trace.description);
   for (auto& [cpu, events] : trace.cpus) give(cpu, events, sink, findings);

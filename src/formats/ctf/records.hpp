@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conversion of CTF from and to raw records; docs/formats/ctf.md describes the output.
+// Converts CTF from and to raw records. docs/formats/ctf.md describes the output.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,14 @@
 
 namespace kmt::ctf {
 
-// Reads the trace twice: tasks' names are complete only at the end.
+// Reads the trace twice, because task names are complete only at the end.
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
-// Writes a new folder, complete after finish(). Refuses instances: it takes only one ring buffer.
+// Writes a new folder, which is complete after finish(). Rejects traces with instances, because the output has only one
+// ring buffer.
 class RecordWriter : public RecordSink {
  public:
-  // Parts that cannot be written as events become findings.
+  // Data that cannot be written as events becomes findings.
   RecordWriter(const std::string& folder, Findings& findings);
   ~RecordWriter() override;
   void describe(const TraceDescription& description) override;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPacketStart = 20;  // magic and uuid: the same bytes at the start of each packet
+constexpr std::size_t kPacketStart = 20;  // size of magic and uuid, which start each packet with the same bytes
 
 bool refuses(const fs::path& folder) {
   try {
@@ -28,7 +28,7 @@ bool refuses(const fs::path& folder) {
   }
 }
 
-// Returns the offset of the last packet; 0 if there is only one.
+// Returns the offset of the last packet, or 0 if there is only one.
 std::size_t last_packet(Bytes stream) {
   if (stream.size() < 2 * kPacketStart) return 0;
   const Bytes start = stream.first(kPacketStart);
@@ -46,7 +46,7 @@ Salvage::Salvage(const std::vector<std::vector<std::string>>& traces, const Erro
   if (!any_) throw refusal;
 }
 
-// Tries each stream alone, then links all good ones into one folder.
+// Tests each stream separately, then links all readable streams into one folder.
 std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findings& findings) {
   const fs::path place = place_.path();
   const fs::path trial = place / "trial", kept = place / std::to_string(count_++);
@@ -54,7 +54,7 @@ std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findi
     fs::create_directory(made);
     fs::create_symlink(folder / "metadata", made / "metadata");
   }
-  if (refuses(trial)) throw refusal;  // not a stream's fault
+  if (refuses(trial)) throw refusal;  // the metadata is at fault, not a stream
 
   for (const std::string& name : names_in(folder)) {
     if (name == "metadata" || name.front() == '.' || !fs::is_regular_file(folder / name)) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// libbabeltrace2 refuses a whole trace if one of its streams is truncated, or damaged at a packet's start. Salvage
-// makes a folder of links to the readable part: other streams, and a truncated stream's packets before the cut.
+// Recovers the readable part of a CTF trace. libbabeltrace2 rejects the whole trace if one stream is truncated, or
+// damaged at a packet's start. Salvage makes a folder of links to the readable streams. For a truncated stream, it
+// copies the packets before the cut.
 #pragma once
 
 #include <filesystem>
@@ -15,13 +16,13 @@ namespace kmt::ctf {
 
 class Salvage {
  public:
-  // `traces`: their folders, which libbabeltrace2 refused with `refusal`. Dropped parts become findings. Throws the
-  // refusal if no stream is the cause, or nothing is left.
+  // `traces` are the folders of each trace, and `refusal` is libbabeltrace2's error. Dropped data becomes findings.
+  // Throws `refusal` if no stream is the cause, or if no stream is readable.
   Salvage(const std::vector<std::vector<std::string>>& traces, const Error& refusal, Findings& findings);
   Salvage(const Salvage&) = delete;
   Salvage& operator=(const Salvage&) = delete;
 
-  // Valid during the object's life.
+  // The folders exist as long as this object.
   const std::vector<std::vector<std::string>>& traces() const { return traces_; }
 
  private:
@@ -29,8 +30,8 @@ class Salvage {
 
   TemporaryFolder place_;
   std::vector<std::vector<std::string>> traces_;
-  int count_ = 0;     // of folders
-  bool any_ = false;  // a stream is readable
+  int count_ = 0;     // number of folders created
+  bool any_ = false;  // true if any stream is readable
 };
 
 }  // namespace kmt::ctf

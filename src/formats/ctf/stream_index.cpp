@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The layout is that of ctf_packet_index_file_hdr and ctf_packet_index, major version 1, of lttng-tools
-// (include/lttng/lttng-index-abi.h in 2.13): all numbers are big-endian, sizes of packets are in bits. Minor versions
-// lengthen the entries.
+// The layout is ctf_packet_index_file_hdr and ctf_packet_index from lttng-tools, major version 1
+// (include/lttng/lttng-index-abi.h in 2.13). All numbers are big-endian; packet sizes are in bits. Later minor versions
+// have longer entries.
 #include "formats/ctf/stream_index.hpp"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@ namespace kmt::ctf {
 namespace {
 
 constexpr std::uint32_t kMagic = 0xC1F1DCC1;
-constexpr std::size_t kHeaderBytes = 16;  // magic, major, minor, bytes of an entry
-constexpr std::size_t kEntryBytes = 56;   // of minor version 0
+constexpr std::size_t kHeaderBytes = 16;  // magic, major, minor, entry size
+constexpr std::size_t kEntryBytes = 56;   // size in minor version 0
 constexpr std::size_t kOffset = 0, kPacketBits = 8, kDiscarded = 40;
 
 }  // namespace
@@ -27,7 +27,7 @@ std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes) 
     throw Error("it is no index of LTTng's, or of a later version");
   const std::size_t entry_bytes = word(12);
   CutOff cut;
-  std::uint64_t discarded = 0;  // up to the last packet present; the counts are cumulative
+  std::uint64_t discarded = 0;  // count up to the last complete packet; the index counts cumulatively
   for (Bytes rest = index.subspan(kHeaderBytes); rest.size() >= entry_bytes; rest = rest.subspan(entry_bytes)) {
     const auto number = [rest](std::size_t at) { return load<std::uint64_t>(rest.data() + at, ByteOrder::big); };
     const std::uint64_t offset = number(kOffset), bytes = number(kPacketBits) / 8;

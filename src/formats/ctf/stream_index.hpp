@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// LTTng's index of a stream's packets, index/NAME.idx beside the stream NAME: the stream's contents as recorded.
+// Reads LTTng's packet index of a stream. The file index/NAME.idx describes the stream NAME as it was recorded.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace kmt::ctf {
 
-// The packets in the index that a stream lacks.
+// Packets that are in the index but not in the stream.
 struct CutOff {
-  std::uint64_t packets = 0;    // in the index
-  std::uint64_t missing = 0;    // the incomplete ones among them
-  std::uint64_t offset = 0;     // of the first of these
-  std::uint64_t discarded = 0;  // events that the tracer discarded and counted in them
+  std::uint64_t packets = 0;    // packets in the index
+  std::uint64_t missing = 0;    // packets missing or incomplete in the stream
+  std::uint64_t offset = 0;     // offset of the first missing packet
+  std::uint64_t discarded = 0;  // events that the tracer discarded, as counted in the missing packets
 };
 
-// Empty if nothing is missing, or the index is empty. Ignores an incomplete entry, because an index may be truncated
-// too. Throws Error if it is not an index.
+// Returns nothing if no packet is missing or the index is empty. Ignores an incomplete last entry, because the index
+// may be truncated too. Throws Error if the data is not an index.
 std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes);
 
 std::string to_string(const CutOff& cut);

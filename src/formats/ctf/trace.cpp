@@ -46,7 +46,7 @@ std::string tracer_of(const Environment& environment) {
   return printable(tracer);
 }
 
-// A word of `uname`, which is split at blanks.
+// Returns a word for the `uname` text. Blanks become "_", because they separate words.
 std::string word_of_uname(const Environment& environment, const char* name, const char* unknown) {
   const auto found = environment.find(name);
   if (found == environment.end() || found->second.empty()) return unknown;
@@ -79,7 +79,7 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
     salvage_ = std::make_unique<Salvage>(folders_.traces, refusal, findings);
     graph_ = std::make_unique<Graph>(salvage_->traces());
   }
-  // kmemtrace's own traces list their streams.
+  // description.kmt lists the streams, so compare_streams() has already reported missing ones.
   const bool is_alone = folders_.traces.size() == 1;
   if (!is_alone || !is_described)
     for (const std::size_t empty : graph_->empty_traces())
@@ -108,7 +108,8 @@ void Trace::read_description(Findings& findings) {
   findings.add({Imperfection::assumed_page_size});
 }
 
-// Compares with the note of written sizes: no stream shows another stream's existence, or its own end.
+// Compares the files with the sizes in the note. A stream file alone does not show that another one is missing or that
+// its own end is.
 void Trace::compare_streams(std::string_view streams, Findings& findings) const {
   for (std::string_view line : split(streams, '\n')) {
     const auto cpu = take_number<unsigned>(line);
@@ -168,7 +169,7 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   const char* const clock_name = clock != nullptr ? bt_clock_class_get_name(clock) : nullptr;
   kernel.clock = clock_name != nullptr ? clock_name : "";
   kernel.clock_choices = fmt::format("[{}]", kernel.clock);
-  kernel.clock_scale.mult = 1;  // libbabeltrace2 has converted them to nanoseconds
+  kernel.clock_scale.mult = 1;  // libbabeltrace2 has converted times to nanoseconds
   if (stream != nullptr && clock == nullptr) {
     kernel.clock_scale.mult = 0;
     findings.add({Imperfection::clock_not_nanoseconds, "its streams have no clock"});

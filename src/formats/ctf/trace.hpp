@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An opened CTF trace: the machine's description, and the events of each CPU.
+// An open CTF trace: the description of the machine, and the events of each CPU.
 #pragma once
 
 #include <map>
@@ -16,15 +16,15 @@
 namespace kmt::ctf {
 
 struct Trace {
-  // Throws Error if there is no readable trace below the path.
+  // Throws Error if the path contains no readable trace.
   Trace(const std::string& path, Findings& findings);
 
-  // Its start and end, from its first folders.
+  // Returns the start and end of the first trace.
   std::optional<TimeRange> time_range() const;
 
-  std::string format;            // "CTF of lttng-modules 2.10.0"
-  TraceDescription description;  // with the formats of all its events; times are in nanoseconds
-  bool is_described = false;     // by kmemtrace, in a file beside the trace, with the names of tasks
+  std::string format;            // for example "CTF of lttng-modules 2.10.0"
+  TraceDescription description;  // has the formats of all events; times are in nanoseconds
+  bool is_described = false;     // true if description.kmt was read, which has the names of tasks
 
  private:
   void read_description(Findings& findings);
@@ -33,12 +33,12 @@ struct Trace {
   void open_streams(Findings& findings);
 
   Folders folders_;
-  std::unique_ptr<Salvage> salvage_;  // of a damaged trace; destroyed after the graph
+  std::unique_ptr<Salvage> salvage_;  // only for a damaged trace; destroyed after the graph
   std::unique_ptr<Graph> graph_;
 
  public:  // destroyed before the graph
   std::unique_ptr<RecordBuilder> records;
-  std::map<unsigned, CpuEvents> cpus;  // by number
+  std::map<unsigned, CpuEvents> cpus;  // by CPU number
 };
 
 }  // namespace kmt::ctf

@@ -31,12 +31,12 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kMagic = 0xC1FC1FC1;
 constexpr std::size_t kPacketBytes = 256u << 10;  // a packet ends with the event that reaches this size
 
-// The packets of one CPU's file, which is open only while one is written: there may be many CPUs.
+// Writes the packets of one CPU's file. The file is open only during a write, because there may be many CPUs.
 class PacketWriter {
  public:
   PacketWriter(const std::string& path, unsigned cpu, const Uuid& uuid, ByteOrder order)
       : path_(path), cpu_(cpu), uuid_(uuid), order_(order) {
-    open_file(path_, O_WRONLY | O_CREAT | O_EXCL);  // a CPU without events has a file as well
+    open_file(path_, O_WRONLY | O_CREAT | O_EXCL);  // creates the file, even if the CPU has no events
   }
 
   void begin_event(std::uint64_t time_ns) {
@@ -56,14 +56,14 @@ class PacketWriter {
   void put_bytes(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   std::uint64_t last_ns() const { return last_ns_; }
   unsigned cpu() const { return cpu_; }
-  std::uint64_t written() const { return written_; }  // bytes
+  std::uint64_t written() const { return written_; }  // number of bytes
 
   void lost(std::optional<std::uint64_t> count) {
     lost_pending_ = true;
     lost_events_ += count.value_or(0);
-    if (!count) ++lost_packets_;  // a missing packet's number of events is unknown
+    if (!count) ++lost_packets_;  // a missing packet may contain any number of events
   }
-  // Events may continue; a loss may wait for the next one.
+  // Ends the packet. Events may continue later; a pending loss is written with the next event.
   void pause() { end_packet(); }
   void finish() {
     if (lost_pending_) write_loss(last_ns_);
@@ -71,9 +71,10 @@ class PacketWriter {
   }
 
  private:
-  // Writes an empty packet from the last event before the loss to the first one after it, which shows its time.
+  // Writes an empty packet for a loss. Its time range is from the last event before the loss to the first event after
+  // it.
   void write_loss(std::uint64_t until_ns) {
-    if (bytes_.empty() && sequence_ == 0) {  // readers count from the first packet on
+    if (bytes_.empty() && sequence_ == 0) {  // readers count losses only from the second packet on
       begin_packet(until_ns);
       last_ns_ = until_ns;
     }
@@ -115,9 +116,9 @@ class PacketWriter {
   unsigned cpu_;
   Uuid uuid_;
   ByteOrder order_;
-  std::vector<std::uint8_t> bytes_;  // of the current packet; empty: none
+  std::vector<std::uint8_t> bytes_;  // of the current packet; empty if there is none
   std::uint64_t begin_ns_ = 0, last_ns_ = 0;
-  std::uint64_t sequence_ = 0, discarded_ = 0;  // for the next packet
+  std::uint64_t sequence_ = 0, discarded_ = 0;  // values of the next packet
   std::uint64_t lost_events_ = 0, lost_packets_ = 0;
   bool lost_pending_ = false;
   std::uint64_t written_ = 0;
@@ -125,9 +126,9 @@ class PacketWriter {
 
 struct WrittenEvent {
   std::vector<WrittenField> fields;
-  FormatField flags, preempt_count, task;  // common ones
-  std::size_t least_bytes = 0;             // of a record
-  std::size_t format = 0;                  // index of it
+  FormatField flags, preempt_count, task;  // common fields
+  std::size_t least_bytes = 0;             // minimum size of a record
+  std::size_t format = 0;                  // index of the format
 };
 
 WrittenEvent written_event(const EventFormat& format, std::size_t index) {
@@ -151,12 +152,12 @@ Uuid random_uuid() {
   Uuid uuid;
   std::random_device random;
   for (std::uint8_t& byte : uuid) byte = static_cast<std::uint8_t>(random());
-  uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0F) | 0x40);  // RFC 4122: version 4
+  uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0F) | 0x40);  // version 4 in RFC 4122
   uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3F) | 0x80);
   return uuid;
 }
 
-// CTF has no place for symbols, the kernel's descriptions of its events, names of tasks, samples and notes.
+// Writes data that CTF cannot store: symbols, the kernel's format descriptions, task names, samples and notes.
 void write_description(const std::string& path, TraceDescription description, const Findings& findings) {
   KernelDescription& kernel = description.kernel;
   for (StateSample& sample : description.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
@@ -177,10 +178,10 @@ struct RecordWriter::State {
   Uuid uuid = random_uuid();
   TraceDescription description;
   std::vector<EventFormat> formats;
-  std::unordered_map<unsigned, WrittenEvent> events;  // by id
-  std::set<std::size_t> used;                         // formats
+  std::unordered_map<unsigned, WrittenEvent> events;  // by event ID
+  std::set<std::size_t> used;                         // indices of the formats
   std::map<unsigned, PacketWriter> cpus;
-  PacketWriter* packets = nullptr;  // of the current stream
+  PacketWriter* packets = nullptr;  // packets of the current stream
 
   const KernelDescription& kernel() const { return description.kernel; }
   fs::path unfinished() const { return output->unfinished(); }
@@ -190,7 +191,7 @@ struct RecordWriter::State {
 };
 
 RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings}) {
-  if (!state_->folder.has_filename()) state_->folder = state_->folder.parent_path();  // of "folder/"
+  if (!state_->folder.has_filename()) state_->folder = state_->folder.parent_path();  // removes the slash of "folder/"
 }
 
 RecordWriter::~RecordWriter() = default;
@@ -205,7 +206,7 @@ void RecordWriter::describe(const TraceDescription& description) {
   make_folder(state_->unfinished() / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
-  Findings ignored;  // readers of the trace find them again
+  Findings ignored;  // readers of the trace report them again
   state_->formats = parse_event_formats(state_->kernel().formats, ignored);
   for (std::size_t i = 0; i < state_->formats.size(); ++i)
     state_->events.emplace(state_->formats[i].id, written_event(state_->formats[i], i));
@@ -264,7 +265,7 @@ void RecordWriter::State::put_event(const WrittenEvent& event, Bytes record) {
   for (const WrittenField& field : event.fields) put_field(field, record);
 }
 
-// Returns offset and size of a __data_loc's or __rel_loc's value; empty if they are invalid.
+// Returns offset and size of the value of a __data_loc or __rel_loc. Empty if they are invalid.
 std::pair<std::size_t, std::size_t> RecordWriter::State::place_of(const FormatField& field, Bytes record) const {
   const auto place = load<std::uint32_t>(record.data() + field.offset, kernel().byte_order);
   const std::size_t offset = (place & 0xFFFF) + (field.is_relative ? field.offset + 4u : 0), bytes = place >> 16;
