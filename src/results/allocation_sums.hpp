@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters that a group, an allocator, a table's total and a fleet's row have in common.
+// Counters that groups, allocators, totals of tables and rows of fleets have in common.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct AllocationSums {
   std::uint64_t live_bytes = 0;
   std::uint64_t cross_cpu_frees = 0;
 
-  // In the order of the fleet's tables.
+  // In the order of the columns of fleet tables.
   static const std::array<std::uint64_t AllocationSums::*, 9> kFields;
 
   AllocationSums& operator+=(const AllocationSums& other) {

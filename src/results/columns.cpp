@@ -14,8 +14,9 @@ Cell member(const auto& row) {
   return Cell{std::uint64_t{row.*Member}};
 }
 
-// Bytes given beyond the request. Percpu memory is requested in bytes for one CPU, and given to each; vmap areas and
-// pages are given as requested. Zero if a kernel gives less than requested; `check` reports that.
+// Returns the bytes given beyond the request. Only slab objects have a value: percpu memory is requested for one CPU
+// but given to each, and vmap areas and pages are given as requested. Returns 0 if a kernel gives less than requested,
+// which `check` reports.
 Cell wasted_bytes(const GroupRow& row) {
   if (row.allocator != Allocator::slab) return {};
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : std::uint64_t{0};
@@ -27,7 +28,7 @@ Cell waste_percent(const GroupRow& row) {
   return 100.0 * static_cast<double>(std::get<std::uint64_t>(wasted)) / static_cast<double>(row.bytes_allocated);
 }
 
-// Bytes that are known only where the kernel says what it gave.
+// Returns bytes that are known only if the kernel reports the bytes it gave.
 template <auto Member>
 Cell given_bytes(const GroupRow& row) {
   if (!row.knows_bytes) return {};
@@ -71,25 +72,25 @@ constexpr bool kOnDemand = false;
 constexpr std::array kGroupColumns = {
     Column<GroupRow>{"name", "Name", Unit::text, 0,
                      [](const GroupRow& row) { return Cell{std::string_view(row.name)}; },
-                     "the group: a call site's function and offset, with its module"},
-    Column<GroupRow>{"address", "Address", Unit::address, 12, address, "a call site's address", kOnDemand},
+                     "name of the group; for a call site, its function, offset and module"},
+    Column<GroupRow>{"address", "Address", Unit::address, 12, address, "address of the call site", kOnDemand},
     Column<GroupRow>{"hits", "Hits", Unit::count, 1,
                      [](const GroupRow& row) { return member<&GroupRow::allocations>(row); },
                      "allocations that succeeded"},
     Column<GroupRow>{"requested", "Requested", Unit::bytes, 7,
                      [](const GroupRow& row) { return member<&GroupRow::bytes_requested>(row); },
-                     "bytes asked for; of percpu memory for one CPU"},
+                     "requested bytes; for percpu memory, the bytes for one CPU"},
     Column<GroupRow>{"allocated", "Allocated", Unit::bytes, 2, given_bytes<&GroupRow::bytes_allocated>,
-                     "bytes given: the sizes of the slots that were taken; of percpu memory for all CPUs"},
-    Column<GroupRow>{"size", "Each", Unit::bytes, 6, bytes_each, "bytes given for one allocation, on average"},
+                     "bytes given, that is the sizes of the objects used; for percpu memory, the bytes for all CPUs"},
+    Column<GroupRow>{"size", "Each", Unit::bytes, 6, bytes_each, "average bytes given per allocation"},
     Column<GroupRow>{"waste", "Waste", Unit::percent, 3, waste_percent,
-                     "unrequested part of the bytes given: 100 - 100 * requested / allocated"},
+                     "unrequested share of the bytes given: 100 - 100 * requested / allocated"},
     Column<GroupRow>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given beyond the request"},
     Column<GroupRow>{"frees", "Frees", Unit::count, 12,
                      [](const GroupRow& row) { return member<&GroupRow::matched_frees>(row); },
-                     "frees, by any task, of allocations made here in the trace"},
-    Column<GroupRow>{"freed", "Freed", Unit::bytes, 13, freed_bytes<&GroupRow::bytes_freed>, "bytes of these frees",
-                     kOnDemand},
+                     "frees, by any task, of allocations that the group made in the trace"},
+    Column<GroupRow>{"freed", "Freed", Unit::bytes, 13, freed_bytes<&GroupRow::bytes_freed>,
+                     "bytes freed by these frees", kOnDemand},
     Column<GroupRow>{"live", "Live", Unit::count, 8,
                      [](const GroupRow& row) { return member<&GroupRow::live_allocations>(row); },
                      "allocations not freed when the trace ends"},
@@ -99,51 +100,51 @@ constexpr std::array kGroupColumns = {
                      [](const GroupRow& row) { return peak(row, row.peak_bytes.value_or(0)); },
                      "most bytes live at one time"},
     Column<GroupRow>{"peak-at", "Peak at", Unit::time, 13, [](const GroupRow& row) { return peak(row, row.peak_ns); },
-                     "when that was first reached, on the trace's clock", kOnDemand},
+                     "time when the peak was first reached, on the trace's clock", kOnDemand},
     Column<GroupRow>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations per second of recorded time (within --time)",
                      kOnDemand},
     Column<GroupRow>{"mean-life", "Mean life", Unit::duration, 10,
                      [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.mean_ns()); },
-                     "how long the allocations that were freed had lived, on average"},
+                     "average lifetime of allocations that were freed"},
     Column<GroupRow>{"p50-life", "Life 50%", Unit::duration, 13,
                      [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(50)); },
-                     "half of them lived no longer, at most 25 % too high", kOnDemand},
+                     "median lifetime; the value may be up to 25 % too high", kOnDemand},
     Column<GroupRow>{"p90-life", "Life 90%", Unit::duration, 13,
                      [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(90)); },
-                     "90 of 100 lived no longer, likewise", kOnDemand},
+                     "90 of 100 allocations lived at most this long; may be up to 25 % too high", kOnDemand},
     Column<GroupRow>{"p99-life", "Life 99%", Unit::duration, 13,
                      [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(99)); },
-                     "99 of 100 lived no longer, likewise", kOnDemand},
+                     "99 of 100 allocations lived at most this long; may be up to 25 % too high", kOnDemand},
     Column<GroupRow>{"short-lived", "Under 1 ms", Unit::count, 13,
                      [](const GroupRow& row) { return Cell{row.lifetimes.under_1ms()}; },
                      "allocations that lived under a millisecond", kOnDemand},
     Column<GroupRow>{"pingpong", "Ping-pong", Unit::count, 5,
                      [](const GroupRow& row) { return member<&GroupRow::cross_cpu_frees>(row); },
-                     "frees on another CPU than the allocation's: the object's cache lines travel"},
+                     "frees on a different CPU than the allocation: the object's cache lines move between CPUs"},
     Column<GroupRow>{"cross-node", "Cross-node", Unit::count, 11,
                      [](const GroupRow& row) { return row.cross_node_frees ? Cell{*row.cross_node_frees} : Cell{}; },
-                     "frees on a CPU of another NUMA node than the allocation's"},
+                     "frees on a different NUMA node than the allocation"},
     Column<GroupRow>{"failed", "Failed", Unit::count, 11,
                      [](const GroupRow& row) { return member<&GroupRow::failed_allocations>(row); },
-                     "allocations that got nothing"},
+                     "failed allocations"},
 };
 
 using Order = PageOrderRow;
 constexpr std::array kPageOrderColumns = {
     Column<Order>{"order", "Order", Unit::order, 0, [](const Order& row) { return Cell{std::uint64_t{row.order}}; },
-                  "2^order pages in one allocation"},
+                  "each allocation has 2^order pages"},
     Column<Order>{"allocations", "Allocations", Unit::count, 1,
                   [](const Order& row) { return member<&Order::allocations>(row); }, "allocations that succeeded"},
     Column<Order>{"allocated", "Allocated", Unit::bytes, 2,
                   [](const Order& row) { return member<&Order::bytes_allocated>(row); }, "bytes of these pages"},
     Column<Order>{"frees", "Free events", Unit::count, 4, [](const Order& row) { return member<&Order::frees>(row); },
-                  "frees of this order, of whatever was allocated with"},
+                  "frees of this order, even if the allocation had another order"},
     Column<Order>{"live-bytes", "Live bytes", Unit::bytes, 3,
                   [](const Order& row) { return member<&Order::live_bytes>(row); },
-                  "bytes of allocations of this order not freed when the trace ends"},
+                  "bytes of allocations of this order that are not freed when the trace ends"},
     Column<Order>{"failed", "Failed", Unit::count, 5,
                   [](const Order& row) { return member<&Order::failed_allocations>(row); },
-                  "allocations that got no page"},
+                  "failed allocations of this order"},
 };
 
 }  // namespace

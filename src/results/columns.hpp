@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every column of the tables, described once: text tables, --sort, help and documentation take it from here.
+// Describes every column of the tables once. Text tables, --sort, help and documentation use these descriptions.
 #pragma once
 
 #include <algorithm>
@@ -16,27 +16,27 @@ namespace kmt {
 
 enum class Unit : std::uint8_t { text, address, count, bytes, percent, order, duration, time, rate, bytes_per_s };
 
-// Empty where the row has no such value: the waste of a call site that only failed.
+// std::monostate: the row has no such value, for example the waste of a call site whose allocations all failed.
 using Cell = std::variant<std::monostate, std::uint64_t, double, std::string_view>;
 
 template <typename Row>
 struct Column {
-  std::string_view key;     // the word for --sort; never changes its meaning
-  std::string_view header;  // text is aligned left, everything else right
+  std::string_view key;     // name for --sort; its meaning never changes
+  std::string_view header;  // aligned left for text, and right for other units
   Unit unit;
-  unsigned importance;       // 0 is always shown; the higher, the sooner it is dropped from a narrow table
-  Cell (*get)(const Row&);   // a string_view borrows from the row
+  unsigned importance;       // 0: always shown; narrow tables drop columns with higher numbers first
+  Cell (*get)(const Row&);   // a returned string_view points into the row
   std::string_view meaning;  // one sentence
-  bool usual = true;         // shown without being asked for
+  bool usual = true;         // shown by default
 };
 
-// The columns of groups beside their keys; "name" is the keys' text. Those that are not usual are shown when they are
-// asked for.
+// The columns of groups, without their keys; "name" is the text of the keys. Columns with `usual` false are shown only
+// on request.
 std::span<const Column<GroupRow>> group_columns();
 std::span<const Column<PageOrderRow>> page_order_columns();
 
-// All rows: numbers from the largest (rows without a value last), text and addresses from the first;
-// `comes_before(a, b)` orders equals. The pointers are into `rows`.
+// Returns all rows, sorted: numbers in descending order (rows without a value last), text and addresses in ascending
+// order. `comes_before(a, b)` orders equal rows. The pointers point into `rows`.
 template <typename Row, typename ComesBefore>
 std::vector<const Row*> sorted_by_column(const std::vector<Row>& rows, const Column<Row>& by,
                                          ComesBefore&& comes_before) {
@@ -54,14 +54,14 @@ std::vector<const Row*> sorted_by_column(const std::vector<Row>& rows, const Col
   return sorted;
 }
 
-// The column that --sort and --columns name; null when there is none.
+// Returns the column with this name in --sort and --columns, or null.
 const Column<GroupRow>* find_group_column(std::string_view key);
 
-// All rows: numbers from the largest (rows without a value last); by name in the order of comes_before(); among equals
-// by bytes allocated, then by name. The pointers are into `rows`.
+// Returns all rows, sorted: numbers in descending order (rows without a value last), names in the order of
+// comes_before(). Equal rows are sorted by bytes allocated, then by name. The pointers point into `rows`.
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by);
 
-// One row that adds up what can be added, under the given name.
+// Returns one row with the given name that adds up all values for which sums make sense.
 GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name);
 PageOrderRow sum_of(const std::vector<PageOrderRow>& rows);
 

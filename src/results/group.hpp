@@ -47,9 +47,9 @@ enum class GroupKey : std::uint8_t {
 
 struct GroupKeyInfo {
   GroupKey key;
-  std::string_view name;  // the word for --by
+  std::string_view name;  // name for --by
   std::string_view header;
-  unsigned allocators;       // a bit, 1 << Allocator, for each whose events have it
+  unsigned allocators;       // bit 1 << Allocator for each allocator whose events have the key
   std::string_view meaning;  // one sentence
 };
 
@@ -58,31 +58,34 @@ const GroupKeyInfo& info_of(GroupKey key);
 inline bool applies(GroupKey key, Allocator to) {
   return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0;
 }
-constexpr std::size_t kMostGroupKeys = 6;  // that can be nested
+constexpr std::size_t kMostGroupKeys = 6;  // largest number of nested keys
 
 // "slab", "percpu", "vmalloc", "pages"
 std::string_view name_of(Allocator allocator);
 
 struct CodeAddress {
-  std::uint64_t address = 0;  // 0: the kernel does not say
+  std::uint64_t address = 0;  // 0: the kernel does not report it
   std::string symbol;
-  std::vector<SourceFrame> source;  // as SymbolNames::frames() gives it
-  bool is_wrapper = false;          // in a stack: in front of the caller, part or wrapper of an allocator
-  std::string object = {};          // of a user program's code, whose address is an offset in it: "libc.so.6"
-  std::string build_id = {};        // of that object, in hex; empty: not known
+  std::vector<SourceFrame> source;  // result of SymbolNames::frames()
+  bool is_wrapper = false;          // in a stack: a frame inside an allocator or its wrapper, before the caller
+  std::string object =
+      {};  // program or library such as "libc.so.6", in which `address` is an offset; empty: the kernel
+  std::string build_id = {};  // build ID of `object`, in hex; empty: unknown
 };
-// The frames of a stack that tell who allocates: from the caller on; all where every one is a wrapper.
+// Returns the frames of a stack from the caller on. Returns all frames if every frame is a wrapper.
 std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& stack);
 
-// "__d_alloc+0x29", followed by " (fs/dcache.c:1760)" if known.
+// Returns "__d_alloc+0x29", with " (fs/dcache.c:1760)" added if the source line is known.
 std::string plain_text(const CodeAddress& code);
 struct TaskName {
-  std::optional<std::int32_t> id;             // empty: what an interrupt allocates belongs to no task
-  std::string comm;                           // of a process the last one
-  std::optional<std::uint64_t> born_ns = {};  // if several tasks of the trace have this id; 0: before the trace
-  std::vector<std::string> earlier = {};      // of a process: the first names that it allocated with before that one
+  std::optional<std::int32_t> id;  // empty for allocations in interrupts, which belong to no task
+  std::string comm;                // name; for a process, its last name
+  std::optional<std::uint64_t> born_ns =
+      {};  // set if several tasks of the trace have this ID; 0: born before the trace
+  std::vector<std::string> earlier =
+      {};  // for a process: the names under which it allocated earlier (only the first ones)
 };
-// A number of the kernel with its name: a migrate type, gfp flags.
+// A kernel number with its name: a migrate type or GFP flags.
 struct NamedNumber {
   std::uint64_t number = 0;
   std::string name;
@@ -91,40 +94,41 @@ struct LifetimeRange {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;  // exclusive
 };
-// Where an allocation begins; of pages the number of its first frame.
+// The start address of an allocation; for pages, the number of the first page frame.
 struct MemoryAddress {
   std::uint64_t value = 0;
 };
-// std::monostate: the event does not say, or the key does not apply to this allocator.
+// std::monostate: the event lacks the key, or the key does not apply to this allocator.
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
                               TaskName, NamedNumber, LifetimeRange, MemoryAddress>;
 std::string plain_text(const KeyValue& value);
-// The order in which people expect values: numbers and lifetimes by size, all else by their text; what is not said
-// last.
+// Orders values as people expect: numbers and lifetimes by size, all others by their text, missing values last.
 bool comes_before(const KeyValue& a, const KeyValue& b);
 
-// Bytes of pages are counted by page frame. An allocation of pages ends when its first frame is freed.
+// Bytes of pages are counted per page frame. An allocation of pages ends when its first page frame is freed.
 struct GroupRow : AllocationSums {
   Allocator allocator = Allocator::slab;
-  std::vector<KeyValue> keys;               // as many as are grouped by
-  std::string name;                         // their plain texts
-  std::optional<std::uint64_t> peak_bytes;  // empty for allocations of one lifetime, and for a sum
-  std::uint64_t peak_ns = 0;                // when it was first reached
-  // First and last allocation, failed ones included. In groups by lifetime, empty for allocations that were not freed.
+  std::vector<KeyValue> keys;               // one value for each key of the report
+  std::string name;                         // the keys as plain text
+  std::optional<std::uint64_t> peak_bytes;  // empty in groups by lifetime and in sums
+  std::uint64_t peak_ns = 0;                // time when the peak was first reached
+  // Times of the first and the last allocation, including failed allocations. In groups by lifetime, they are empty for
+  // allocations that were not freed.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
-  std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not say which CPU is on which node
+  std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not contain the nodes of the CPUs
   Lifetimes lifetimes;
-  std::uint64_t recorded_ns = 0;  // of the trace, within --time: for rates
-  bool knows_bytes = true;        // false: the kernel does not say bytes_allocated, so freed and live bytes are unknown
-  bool knows_freed = true;        // false: pages by lifetime, which end in parts, have no freed and live bytes
-  SharedHistory history;          // null if not requested, or not kept
-  SharedTraffic traffic;          // likewise
+  std::uint64_t recorded_ns = 0;  // recorded time of the trace within --time, used for rates
+  bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
+  bool knows_freed =
+      true;  // false: freed and live bytes are unknown, because pages grouped by lifetime are freed in parts
+  SharedHistory history;  // null if not requested or not stored
+  SharedTraffic traffic;  // likewise
 };
 
 struct GroupTable {
   Allocator allocator = Allocator::slab;
-  std::vector<GroupRow> rows;  // unsorted; views sort and cut
+  std::vector<GroupRow> rows;  // unsorted; views sort and limit them
 };
 
 }  // namespace kmt

@@ -13,7 +13,7 @@ const InsideSum& inside(const GraphFunction& row) {
   return row.inside[static_cast<std::size_t>(allocator)];
 }
 
-// Nothing stands where nothing was asked for.
+// Returns an empty cell if the function requested nothing from the allocator.
 template <Allocator allocator, std::uint64_t InsideSum::*member>
 Cell sum(const GraphFunction& row) {
   const InsideSum& of = inside<allocator>(row);
@@ -37,40 +37,40 @@ constexpr std::array kCallColumns = {
                           "the called function"},
     Column<GraphFunction>{"calls", "Calls", Unit::count, 1, [](const GraphFunction& row) { return Cell{row.calls}; },
                           "number of calls whose start is in the trace"},
-    Column<GraphFunction>{
-        "selected", "Selected", Unit::count, 2, [](const GraphFunction& row) { return Cell{row.selected}; },
-        "how many of the calls are selected by their results, durations and depths, too; the other columns "
-        "are of all calls",
-        false},
+    Column<GraphFunction>{"selected", "Selected", Unit::count, 2,
+                          [](const GraphFunction& row) { return Cell{row.selected}; },
+                          "number of calls that the filters on results, durations and depths also select; the other "
+                          "columns count all calls",
+                          false},
     Column<GraphFunction>{
         "total-time", "Time", Unit::duration, 0, time<&GraphFunction::total_ns>,
-        "how long its calls took, from the first to the last instruction; sleep counts unless ftrace left it out"},
+        "total time of the calls, from the first to the last instruction; includes sleep unless ftrace excluded it"},
     Column<GraphFunction>{"self-time", "Self", Unit::duration, 2, time<&GraphFunction::self_ns>,
-                          "of that, outside of the traced calls that it made and of interrupts on top"},
+                          "part of the total time outside of traced callees and of interrupts during the calls"},
     Column<GraphFunction>{"longest", "Longest", Unit::duration, 7, time<&GraphFunction::longest_ns>,
-                          "how long the longest call took"},
+                          "duration of the longest call"},
     Column<GraphFunction>{"slab", "Slab", Unit::bytes, 1, sum<Allocator::slab, &InsideSum::bytes>,
-                          "bytes of slab objects allocated inside, in the calls that it made too"},
+                          "bytes of slab objects allocated inside the calls, including their callees"},
     Column<GraphFunction>{"slab-hits", "Hits", Unit::count, 5, sum<Allocator::slab, &InsideSum::allocations>,
-                          "how many objects"},
+                          "number of these slab objects"},
     Column<GraphFunction>{"slab-live", "Slab live", Unit::bytes, 3, sum<Allocator::slab, &InsideSum::live_bytes>,
                           "bytes of those that are live at the end of the trace"},
     Column<GraphFunction>{"pages", "Pages", Unit::bytes, 1, sum<Allocator::pages, &InsideSum::bytes>,
-                          "bytes of pages allocated inside; slabs are made of pages too"},
+                          "bytes of pages allocated inside the calls, which include the pages of slabs"},
     Column<GraphFunction>{"page-hits", "Hits", Unit::count, 6, sum<Allocator::pages, &InsideSum::allocations>,
-                          "how many allocations of pages"},
+                          "number of these allocations of pages"},
     Column<GraphFunction>{"pages-live", "Pages live", Unit::bytes, 4, sum<Allocator::pages, &InsideSum::live_bytes>,
                           "bytes of those that are live at the end of the trace"},
     Column<GraphFunction>{"percpu", "Percpu", Unit::bytes, 10, sum<Allocator::percpu, &InsideSum::bytes>,
-                          "bytes of percpu memory allocated inside", false},
+                          "bytes of percpu memory allocated inside the calls", false},
     Column<GraphFunction>{"vmalloc", "Vmalloc", Unit::bytes, 11, sum<Allocator::vmap, &InsideSum::bytes>,
-                          "bytes of vmalloc areas made inside", false},
+                          "bytes of vmalloc areas allocated inside the calls", false},
     Column<GraphFunction>{"failed", "Failed", Unit::count, 8,
                           [](const GraphFunction& row) { return Cell{failed(row)}; },
-                          "allocations inside that got nothing"},
+                          "failed allocations inside the calls"},
     Column<GraphFunction>{"cut-off", "Cut off", Unit::count, 9,
                           [](const GraphFunction& row) { return Cell{row.cut_off}; },
-                          "calls without their start or end in the trace; they have no time"},
+                          "calls whose start or end is not in the trace; they have no duration"},
     Column<GraphFunction>{"lost", "Lossy", Unit::count, 12,
                           [](const GraphFunction& row) { return Cell{row.lost_events}; },
                           "calls during which events were lost", false},
