@@ -24,14 +24,14 @@ struct FreeTep {
 using TepHandle = std::unique_ptr<tep_handle, FreeTep>;
 
 TepHandle new_tep() {
-  tep_set_loglevel(TEP_LOG_NONE);  // libtraceevent would warn on stderr; important failures become findings
+  tep_set_loglevel(TEP_LOG_NONE);  // no warnings on stderr; important failures become findings
   TepHandle tep(tep_alloc());
   if (!tep) throw std::bad_alloc();
   return tep;
 }
 
-// Only the fields are needed. The print format is a C expression of any depth, parsed recursively, which is unsafe for
-// untrusted text.
+// The print format is removed before parsing. libtraceevent parses this C expression recursively to any depth, which is
+// unsafe for untrusted text, and kmemtrace needs only the fields.
 constexpr std::string_view kPrintFormat = "print fmt:";
 std::string without_print_format(const std::string& text) { return text.substr(0, text.find(kPrintFormat)); }
 std::string print_format_of(const std::string& text) {
@@ -39,8 +39,8 @@ std::string print_format_of(const std::string& text) {
   return at == std::string::npos ? std::string() : text.substr(at + kPrintFormat.size());
 }
 
-// libtraceevent 1.7 dereferences a null pointer if no token follows a bracket: at a non-ASCII byte or at the end. The
-// kernel writes neither.
+// libtraceevent 1.7 dereferences a null pointer if no token follows a bracket. This happens at a non-ASCII byte or at
+// the end of the text. The kernel writes neither.
 bool is_safe_to_parse(std::string_view text) {
   const auto is_plain = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n'; };
   if (!std::ranges::all_of(text, is_plain)) return false;
@@ -51,8 +51,8 @@ bool is_safe_to_parse(std::string_view text) {
   return true;
 }
 
-// Kernels built by clang write `__attribute__((btf_type_tag("user")))` into the types of system calls' arguments.
-// libtraceevent 1.7 leaks memory for these, and kmemtrace does not need them. Empty if one is not terminated.
+// Removes attributes such as `__attribute__((btf_type_tag("user")))`, which kernels built by clang write into the
+// argument types of system calls. libtraceevent 1.7 leaks memory when parsing them. Empty if an attribute has no end.
 std::optional<std::string> without_attributes(const std::string& text) {
   constexpr std::string_view kAttribute = "__attribute__";
   std::string kept;
@@ -84,7 +84,7 @@ std::string first_line(const std::string& text) {
   return printable(text.substr(0, std::min(text.find('\n'), std::size_t{80})));
 }
 
-// The number in the line "ID: N"; empty if no record could carry it.
+// Returns the number in the line "ID: N". Empty if the number does not fit into a record.
 std::optional<unsigned> id_of(const std::string& text) {
   const std::size_t line = text.find("\nID:");
   if (line == std::string::npos) return std::nullopt;
@@ -93,7 +93,7 @@ std::optional<unsigned> id_of(const std::string& text) {
 }
 
 std::optional<EventFormat> parse_event_format(const FormatText& format) {
-  const TepHandle tep = new_tep();  // one each: a handle searches all its formats
+  const TepHandle tep = new_tep();  // one handle per format: libtraceevent searches all formats of a handle
   std::optional<std::string> text = without_attributes(without_print_format(format.text));
   if (!text || !is_safe_to_parse(*text)) return std::nullopt;
   *text += "print fmt: \"\"\n";
@@ -141,7 +141,7 @@ std::vector<EventFormat> parse_event_formats(const std::vector<FormatText>& text
 
 unsigned long_bytes_of_header_page(const std::string& header_page) {
   const TepHandle tep = new_tep();
-  std::string text = header_page;  // the parser takes a mutable buffer
+  std::string text = header_page;  // the parser needs a mutable buffer
   const bool parsed =
       is_safe_to_parse(text) && tep_parse_header_page(tep.get(), text.data(), text.size(), sizeof(long)) == 0;
   const int size = tep_get_header_page_size(tep.get());

@@ -22,7 +22,7 @@ std::string declaration_of(const TextField& field) {
                      types[bytes == 8 ? 3 : bytes / 2], is_array ? "[]" : "", field.name);
 }
 
-// Returns the kernel's print format of fields with these names.
+// Returns the format specifier that the kernel uses for a field of this name.
 const char* print_of(const TextField& field) {
   if (field.is_text) return "%s";
   const bool is_long = field.bytes == 8;
@@ -63,7 +63,7 @@ std::string format_text(const std::string& name, unsigned id, const std::vector<
     const TextField& field = fields[i];
     text += fmt::format("\tfield:{};\toffset:{};\tsize:{};\tsigned:{:d};\n", declaration_of(field), offsets[i],
                         field.bytes, field.is_signed || field.is_text);
-    if (field.element_bytes != 0) continue;  // not printed
+    if (field.element_bytes != 0) continue;  // arrays are not printed
     const bool by_name = field.name == "gfp_flags" && !gfp_flags.empty();
     print += fmt::format("{}{}={}", print.empty() ? "" : " ", field.name, by_name ? "%s" : print_of(field));
     values += field.is_text ? fmt::format(", __get_str({})", field.name)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Descriptions of events and pages in the form of the kernel's files, for records that no kernel wrote.
+// Writes descriptions of events and pages in the form of the kernel's files. These describe records that were not
+// written by a kernel.
 #pragma once
 
 #include <string>
@@ -10,30 +11,31 @@
 
 namespace kmt {
 
-// A field of 1, 2, 4 or 8 bytes after the common ones. A text or an array is a __data_loc of 4 bytes.
+// A field after the common ones, with 1, 2, 4 or 8 bytes. A string or an array is a __data_loc of 4 bytes.
 struct TextField {
   std::string name;
   unsigned bytes = 8;
   bool is_signed = false;
   bool is_text = false;
-  unsigned element_bytes = 0;  // of an array's elements; 0: not an array
+  unsigned element_bytes = 0;  // size of an array's elements; 0 if not an array
 };
 
 // Every record starts with common_type, common_flags, common_preempt_count and common_pid.
 constexpr unsigned kCommonBytes = 8;
 
-// Returns the offset of each field, and last the size of all.
+// Returns the offset of each field. The last element is the size of the record.
 std::vector<unsigned> offsets_of(const std::vector<TextField>& fields);
 
-// Returns events/SYSTEM/NAME/format. `gfp_flags` is printed with these flags, or as a number without any.
+// Returns the text of events/SYSTEM/NAME/format. `gfp_flags` is printed with these flag names, or as a number if the
+// list is empty.
 std::string format_text(const std::string& name, unsigned id, const std::vector<TextField>& fields,
                         const std::vector<FlagName>& gfp_flags);
-// Returns events/ftrace/kernel_stack/format: a `long` with the number of addresses, then the addresses to the record's
-// end.
+// Returns events/ftrace/kernel_stack/format: a `long` with the number of addresses, then the addresses up to the
+// record's end.
 FormatText describe_kernel_stack(unsigned id, unsigned long_bytes);
-// The same for user_stack: a process, then addresses up to the first 0 or the record's end.
+// Returns events/ftrace/user_stack/format: a process, then addresses up to the first 0 or the record's end.
 FormatText describe_user_stack(unsigned id, unsigned long_bytes);
-// events/header_page and events/header_event.
+// Return the texts of events/header_page and events/header_event.
 std::string header_page_text(unsigned long_bytes, unsigned page_bytes);
 std::string header_event_text();
 

@@ -90,13 +90,13 @@ void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint
     case Kind::fork: info.tasks.lives.born({number_at(event.pid), time_ns, number_at(event.creator)}); break;
     case Kind::process_state: {
       const std::int32_t process = number_at(event.group);
-      // After the start, another task may have had the ID before.
+      // LTTng writes this list after its start, so another task may have had the ID before.
       if (process == number_at(event.pid))
         info.tasks.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Told::later);
       break;
     }
     case Kind::attach:
-      // Hierarchy 0 is version 2, which has all tasks.
+      // Hierarchy 0 is cgroup v2, which contains all tasks.
       if (number_at(event.hierarchy) == 0)
         info.tasks.lives.moved(number_at(event.pid), time_ns, text_in(event, record, order));
       break;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One page (sub-buffer) of the kernel's ring buffer, as in trace_pipe_raw and trace.dat. Layout:
-// kernel/trace/ring_buffer.c and include/linux/ring_buffer.h, Linux 6.1; unchanged since 2.6.31.
+// Reads one page (sub-buffer) of the kernel's ring buffer, as in trace_pipe_raw and trace.dat. The layout is from
+// kernel/trace/ring_buffer.c and include/linux/ring_buffer.h, Linux 6.1; it is unchanged since 2.6.31.
 //
-//   u64 timestamp │ long commit │ data …
-//                   bits 0-26: bytes of data; bit 31: events were lost before this page;
-//                   bit 30: a long with their number follows the data
-//   a record: u32 header = type_len:5, time_delta:27 (from the low bit up on little endian, from the high bit
-//   down on big endian), then by type_len
-//     0        u32 length (counts itself), payload           1…28   payload of 4 × type_len bytes
-//     29       padding: time_delta 0 ends the page, else u32 length follows
-//     30       time extend: u32 with the delta's bits 27 and up
-//     31       time stamp: absolute, bits 27-58 in the u32; the top 5 bits are those of the last time
+// A page is: u64 timestamp, long commit, data. Bits of `commit`:
+//   0-26  number of data bytes
+//   30    a long with the number of lost events follows the data
+//   31    events were lost before this page
+// A record starts with a u32 of type_len:5 and time_delta:27. The low bits come first on little endian, and the high
+// bits on big endian. Values of type_len:
+//   0     a u32 length follows, which counts itself, then the payload
+//   1-28  the payload has 4 * type_len bytes
+//   29    padding: with time_delta 0 the page ends here; otherwise a u32 length follows
+//   30    time extend: a u32 follows with bits 27 and up of the delta
+//   31    absolute time stamp: a u32 follows with bits 27-58; the top 5 bits are the same as in the previous time
 #pragma once
 
 #include <cstdint>
@@ -28,12 +30,12 @@ struct PageLayout {
   unsigned data_offset() const { return 8 + long_bytes; }
 };
 
-// The facts of a page besides its records.
+// Facts about a page that are not in its records.
 struct PageEnd {
-  bool missed_events = false;                 // before the page's first record
-  std::optional<std::uint64_t> missed_count;  // empty: the kernel gave no number
-  const char* damage = nullptr;               // the rule that the page breaks; the rest is skipped
-  std::uint64_t damage_offset = 0;            // from the start of the page
+  bool missed_events = false;                 // events were lost before the page's first record
+  std::optional<std::uint64_t> missed_count;  // empty if the kernel did not record the number
+  const char* damage = nullptr;     // the layout rule that the page violates, or null; the rest of the page is skipped
+  std::uint64_t damage_offset = 0;  // in bytes from the start of the page
 };
 
 namespace page_format {
@@ -45,16 +47,16 @@ constexpr unsigned kTypeTimeExtend = 30;
 constexpr unsigned kTypeTimeStamp = 31;
 constexpr unsigned kDeltaBits = 27;
 constexpr std::uint64_t kDeltaMask = (1u << kDeltaBits) - 1;
-constexpr std::uint64_t kStampTop = 0xF8ull << 56;  // TS_MSB: bits that an absolute time stamp cannot hold
+constexpr std::uint64_t kStampTop = 0xF8ull << 56;  // TS_MSB: bits that do not fit into an absolute time stamp
 }  // namespace page_format
 
 struct PageHeader {
   std::uint64_t time = 0;
-  std::uint64_t data_bytes = 0;  // checked to lie inside the page
+  std::uint64_t data_bytes = 0;  // never more than the page has
   PageEnd end;
 };
 
-// Reads the header of a page. A page shorter than announced counts as damaged after its last byte.
+// Reads the header of a page. If the page is shorter than its header says, it counts as damaged after the last byte.
 inline PageHeader read_page_header(Bytes page, const PageLayout& layout) {
   using namespace page_format;
   PageHeader header;
@@ -79,8 +81,8 @@ inline PageHeader read_page_header(Bytes page, const PageLayout& layout) {
   return header;
 }
 
-// Calls visit(time, payload, offset of the payload in the page) for every record. `time` is in ticks of the trace's
-// clock. The payload may be longer than the event, by padding.
+// Calls visit(time, payload, offset) for every record, with the offset of the payload in the page. `time` is in ticks
+// of the trace's clock. The payload may contain padding after the event.
 template <typename Visit>
 PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
   using namespace page_format;
@@ -113,7 +115,7 @@ PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
       at += 4 + length;
       continue;
     }
-    if (type_len == kTypePadding && delta == 0) return end;  // nothing more was committed
+    if (type_len == kTypePadding && delta == 0) return end;  // end of the committed data
     if (limit - at < 8) return damaged("a record's second word is beyond the page's data"), end;
     const std::uint64_t second = load<std::uint32_t>(start + at + 4, order);
     if (type_len == kTypeTimeExtend) {
@@ -127,7 +129,7 @@ PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
       }
       time = stamp;
       at += 8;
-    } else {  // a length word: a long record, or a discarded one
+    } else {  // a second word with the length: a long record or a discarded one
       if (second < 4 || limit - at - 4 < second) return damaged("a record reaches beyond the page's data"), end;
       time += delta;
       if (type_len == 0) visit(time, Bytes(start + at + 8, second - 4), at + 8);

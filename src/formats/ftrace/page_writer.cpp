@@ -20,7 +20,8 @@ bool PageWriter::record(std::uint64_t ticks, Bytes record) {
   const std::uint64_t bytes = (is_short ? 4 : 8) + length;
   const std::uint64_t with_page = layout_.data_offset() + bytes;
   if (with_page > layout_.page_size) return false;
-  // The number of lost events needs room too: it gets a page of its own.
+  // The number of lost events is stored on the same page. If it does not fit next to the record, it gets a separate
+  // page.
   if (lost_count_ && with_page + layout_.long_bytes > layout_.page_size) begin_page(ticks);
   std::uint64_t delta = ticks - time_;
   bool extend = delta > kDeltaMask;
@@ -50,7 +51,8 @@ void PageWriter::lost(std::optional<std::uint64_t> count) {
 }
 
 bool PageWriter::fits(std::uint64_t bytes) const {
-  const std::uint64_t reserved = page_missed_count_ ? layout_.long_bytes : 0;  // their number follows the data
+  const std::uint64_t reserved =
+      page_missed_count_ ? layout_.long_bytes : 0;  // the number of lost events follows the data
   return used_ + bytes + reserved <= layout_.page_size;
 }
 
@@ -66,7 +68,7 @@ void PageWriter::begin_page(std::uint64_t ticks) {
   time_ = ticks;
 }
 
-// A loss is a mark of the next page, even if that page is empty.
+// A loss is stored in the header of the next page, even if that page is empty.
 void PageWriter::finish() {
   if (lost_pending_) begin_page(time_);
   end_page();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes records into ring-buffer pages, the counterpart of page.hpp.
+// Writes records into ring-buffer pages. The reader is in page.hpp.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class PageWriter {
  public:
   using Emit = std::function<void(const std::vector<std::uint8_t>& page)>;
 
-  // `emit` receives every page, of layout.page_size bytes.
+  // `emit` is called with every page. Each has layout.page_size bytes.
   PageWriter(PageLayout layout, Emit emit);
 
-  // False if the record is larger than a page, and not written.
+  // Returns false, and writes nothing, if the record is larger than a page.
   bool record(std::uint64_t ticks, Bytes record);
   void lost(std::optional<std::uint64_t> count);
-  void finish();  // the last page, and a loss after the last record
+  void finish();  // writes the last page, and a loss after the last record
 
  private:
   bool fits(std::uint64_t bytes) const;
@@ -32,7 +32,7 @@ class PageWriter {
 
   PageLayout layout_;
   Emit emit_;
-  std::vector<std::uint8_t> page_;  // empty: no page begun
+  std::vector<std::uint8_t> page_;  // the current page; empty if none was started
   std::uint64_t used_ = 0;
   std::uint64_t time_ = 0;
   bool lost_pending_ = false;

@@ -11,19 +11,19 @@ namespace kmt {
 namespace {
 
 constexpr unsigned kMostDepth = 64;
-constexpr unsigned kMostOrder = 20;  // no kernel's page blocks are larger
+constexpr unsigned kMostOrder = 20;  // larger than the page block order of any kernel
 
 struct Operator {
   std::string_view text;
-  unsigned precedence;  // as in C: the higher binds tighter
+  unsigned precedence;  // as in C: higher numbers bind tighter
 };
-// If one starts with another, the longer comes first.
+// If an operator starts with another one, the longer one comes first.
 constexpr Operator kOperators[] = {{"<<", 5}, {">>", 5}, {"<=", 4}, {">=", 4}, {"==", 3}, {"<", 4},
                                    {">", 4},  {"&", 2},  {"|", 1},  {"+", 6},  {"-", 6},  {"*", 7}};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// A recursive descent parser with unsigned arithmetic, which cannot overflow.
+// A recursive descent parser. It uses unsigned arithmetic, because signed arithmetic may overflow.
 class Evaluation {
  public:
   explicit Evaluation(std::string_view text) : text_(text) {}
@@ -111,7 +111,7 @@ class Evaluation {
     return value ? Value(function(*value)) : std::nullopt;
   }
 
-  // "(unsigned int)": only words in parentheses; the first is not a number.
+  // Skips a cast such as "(unsigned int)": words in parentheses that do not start with a digit.
   bool take_cast() {
     skip_blanks();
     if (!text_.starts_with('(')) return false;
@@ -153,7 +153,7 @@ class Evaluation {
   unsigned depth_ = 0;
 };
 
-// Returns which argument the conversion after `label` prints, counted from 0.
+// Returns the index of the argument that the conversion after `label` prints. The first argument has index 0.
 std::optional<unsigned> argument_of(std::string_view format, std::string_view label) {
   const std::size_t at = format.find(label);
   if (at == std::string_view::npos) return std::nullopt;
@@ -168,7 +168,7 @@ std::optional<unsigned> argument_of(std::string_view format, std::string_view la
   return conversions;
 }
 
-// Returns the n-th argument. Commas in parentheses and texts do not separate.
+// Returns the n-th argument. Commas in parentheses and strings do not separate arguments.
 std::string_view nth_argument(std::string_view arguments, unsigned n) {
   int depth = 0;
   bool quoted = false;
@@ -202,7 +202,7 @@ std::optional<unsigned> pageblock_order_of(std::string_view print_format) {
   if (close == std::string_view::npos) return std::nullopt;
   const auto argument = argument_of(print_format.substr(open + 1, close - open - 1), "pageblock_order=%");
   if (!argument) return std::nullopt;
-  // The text before the first comma is the rest of the format.
+  // Index 0 is the rest of the format string, so the arguments start at index 1.
   const auto value = constant_value(nth_argument(print_format.substr(close + 1), *argument + 1));
   if (!value || *value < 1 || *value > kMostOrder) return std::nullopt;
   return static_cast<unsigned>(*value);
@@ -212,13 +212,13 @@ std::vector<FlagName> flag_names_of(std::string_view print_format, std::string_v
   const std::string call = "__print_flags(REC->" + std::string(field) + ", \"|\", ";
   const std::size_t at = print_format.find(call);
   if (at == std::string_view::npos) return {};
-  std::string_view pairs = print_format.substr(at + call.size());  // {BITS, "NAME"}, …
+  std::string_view pairs = print_format.substr(at + call.size());  // text such as {BITS, "NAME"}, …
   std::vector<FlagName> names;
   while (pairs.starts_with('{')) {
     const std::string_view expression = nth_argument(pairs.substr(1), 0);
     pairs.remove_prefix(1 + expression.size());
     while (pairs.starts_with(',') || pairs.starts_with(' ')) pairs.remove_prefix(1);
-    if (pairs.starts_with("((void *)0)")) break;  // the end of the kernel's table, as Linux 6.18 prints it
+    if (pairs.starts_with("((void *)0)")) break;  // end of the table, as printed by Linux 6.18
     const auto bits = constant_value(expression);
     const std::size_t close = pairs.find("\"}");
     if (!bits || !pairs.starts_with('"') || close == 0 || close == std::string_view::npos) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Constants of the kernel's configuration, from the "print fmt:" line of an event's description. The text is untrusted:
-// only numbers are understood, and evaluation depth is bounded.
+// Reads constants of the kernel's configuration from the "print fmt:" line of an event's description. The text is
+// untrusted, so only numbers are evaluated, and the depth is limited.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace kmt {
 
-// Returns the value of a C expression of integer constants, casts, + - * << >> < > <= >= == & | ~ and ?:, in 64 bits
-// whatever the casts. Empty for everything else.
+// Returns the value of a C expression made of integer constants, casts, + - * << >> < > <= >= == & | ~ and ?:. Casts
+// are ignored: all values have 64 bits. Returns nothing for other expressions.
 std::optional<std::int64_t> constant_value(std::string_view expression);
 
-// Returns pageblock_order as mm_page_alloc_extfrag prints it (include/trace/events/kmem.h, Linux 6.18). A fallback at a
-// smaller order fragments memory. Empty if it is not a constant, or not in the text.
+// Returns pageblock_order as printed by mm_page_alloc_extfrag (include/trace/events/kmem.h, Linux 6.18). A fallback at
+// a smaller order fragments memory. Empty if the text has no such constant.
 std::optional<unsigned> pageblock_order_of(std::string_view print_format);
 
-// Returns the flag names of a field printed by __print_flags(REC->FIELD, …). Empty if one is not a constant.
+// Returns the flag names of a field that is printed by __print_flags(REC->FIELD, …). Empty if a flag is not a constant.
 std::vector<FlagName> flag_names_of(std::string_view print_format, std::string_view field);
 
 }  // namespace kmt

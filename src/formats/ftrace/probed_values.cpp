@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kMostArguments = 16;
 constexpr std::uint8_t kMostValues = 64;
 constexpr std::size_t kDataLocBytes = 4;
-// Linux 6.2 to 6.4 record this for an unreadable string (kernel/trace/trace_probe_kernel.h).
+// Linux 6.2 to 6.4 write this text for an unreadable string (kernel/trace/trace_probe_kernel.h).
 constexpr std::string_view kFault = "(fault)";
 constexpr std::string_view kArgument = "arg";
 constexpr std::string_view kIntArgument = "int";
@@ -25,8 +25,8 @@ bool is_data_loc(const FormatField& field) {
   return field.is_dynamic && !field.is_relative && field.size == kDataLocBytes && field.offset <= 0x7FFF;
 }
 
-// "v3", "v3_16" for a string of at most 16 bytes, "v3_arg2" if arg2 has its length, "v3_int2" if arg2's low 32 bits
-// have it.
+// Finds the field of a value by its name. "v3" is value 3, and "v3_16" a string of at most 16 bytes. The length of
+// "v3_arg2" is in argument 2, and that of "v3_int2" in the low 32 bits of argument 2.
 const FormatField* find_value(const EventFormat& format, std::size_t number, ProbedValue& value) {
   const std::string name = "v" + std::to_string(number);
   for (const FormatField& field : format.fields) {
@@ -52,9 +52,9 @@ std::uint32_t length_at(std::uint16_t offset, Bytes record, ByteOrder order) {
   return load<std::uint32_t>(record.data() + offset, order) >> 16;
 }
 
-// An unreadable string has no bytes, not even its NUL. An empty string of a program's memory has none either, but its
-// NUL's room was reserved (strncpy_from_user_nofault() before Linux 6.13). The record's size has a granularity of 4
-// bytes. True if that size proves that all strings without bytes are empty.
+// True if the record's size proves that all strings without bytes are empty and none is unreadable. An unreadable
+// string has no bytes, not even a NUL. An empty user-space string has no bytes either, but space for its NUL was
+// reserved (strncpy_from_user_nofault() before Linux 6.13). Record sizes are multiples of 4 bytes.
 bool only_empty_lack_bytes(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order) {
   constexpr std::size_t kUnit = 4;
   std::size_t end = 0;
@@ -77,7 +77,7 @@ bool only_empty_lack_bytes(const std::vector<ProbedValue>& values, Bytes record,
          record.size() > in_units(end + bytes + without - 1);
 }
 
-// Empty if it was not read, or lies outside the record.
+// Empty if the kernel could not read the string, or if it is outside the record.
 std::optional<std::string_view> text_at(std::uint16_t offset, Bytes record, ByteOrder order, bool none_is_empty) {
   const auto where = load<std::uint32_t>(record.data() + offset, order);
   const std::size_t begin = where & 0xFFFF;

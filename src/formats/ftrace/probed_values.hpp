@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Values that kmemtrace's kprobe events record at the entry of a function: docs/formats/kmt.md, "Types of calls".
+// Reads the values that kmemtrace's kprobe events record at the entry of a function: docs/formats/kmt.md, "Types of
+// calls".
 #pragma once
 
 #include <cstdint>
@@ -13,29 +14,31 @@
 
 namespace kmt {
 
-// A value read from memory or a register: its place in a record.
+// The position in a record of a value that was read from memory or a register.
 struct ProbedValue {
-  std::uint8_t number = 0;  // among the values of its function
+  std::uint8_t number = 0;  // index among the values of the function
   std::uint16_t offset = 0;
-  std::uint8_t size = 0;  // for a string, of its __data_loc
+  std::uint8_t size = 0;  // for a string, the size of its __data_loc
   bool is_string = false;
-  std::uint32_t most = 0;         // limit of a string's own bytes; 0: none
-  std::uint8_t counted_by = 0;    // number of the argument that has the limit, from 1; 0: none
-  bool counted_by_int = false;    // only that argument's low 32 bits count
-  std::uint16_t readable_at = 0;  // offset of a __data_loc that is empty if memory was unreadable; 0: none
+  std::uint32_t most = 0;       // maximum length of the string in bytes; 0 if unlimited
+  std::uint8_t counted_by = 0;  // number of the argument that limits the length, starting at 1; 0 if none
+  bool counted_by_int = false;  // only the low 32 bits of that argument count
+  std::uint16_t readable_at =
+      0;  // offset of a __data_loc that is empty if the memory was unreadable; 0 if there is none
 };
 
-// Finds the consecutive fields arg1, arg2, …: how many there are, and the first one's offset.
+// Finds the consecutive fields arg1, arg2, …. Returns their number and sets `at` to the offset of the first one.
 std::uint32_t probed_arguments(const EventFormat& format, unsigned word_bytes, std::uint32_t& at);
-// Finds the fields v0, v1, …, which may have gaps. `least_bytes` grows to cover them.
+// Finds the fields v0, v1, …; numbers may be missing. Raises `least_bytes` to cover these fields.
 std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t& least_bytes);
 
-// The values of a call by number, from one or more records; empty values could not be read.
+// The values of one call by number. They may come from several records. A value is empty if it could not be read.
 using ReadValues = std::map<std::uint8_t, std::optional<std::vector<std::uint8_t>>>;
-// Adds the values of a record, which has the least bytes. `arguments` belong to the call.
+// Adds the values of a record, which must have the least bytes returned by probed_values(). `arguments` are the
+// arguments of the call.
 void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
                  std::span<const std::uint64_t> arguments, ReadValues& to);
-// Joins values in the form of call_entry's field `values`, with kValueLeftOut for missing ones.
+// Joins the values in the format of the field `values` of call_entry. Missing values are kValueLeftOut.
 std::vector<std::uint8_t> joined(const ReadValues& values, ByteOrder order);
 
 }  // namespace kmt

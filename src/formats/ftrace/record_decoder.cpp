@@ -20,7 +20,7 @@ namespace kmt {
 
 namespace {
 
-// The kmem events, old kernels included (include/trace/events/kmem.h, 2.6.31 to 6.18).
+// kmem events, including those of old kernels (include/trace/events/kmem.h, 2.6.31 to 6.18).
 constexpr std::pair<std::string_view, EventKind> kKmemEvents[] = {
     {"kmalloc", EventKind::kmalloc},
     {"kmalloc_node", EventKind::kmalloc},
@@ -38,8 +38,8 @@ constexpr std::pair<std::string_view, EventKind> kKmemEvents[] = {
     {"mm_page_alloc_extfrag", EventKind::page_alloc_extfrag},
 };
 
-// include/trace/events/percpu.h and vmalloc.h, Linux 6.18. Events of percpu's chunks and of purging are not
-// allocations.
+// From include/trace/events/percpu.h and vmalloc.h, Linux 6.18. Events about percpu chunks and vmap purging are
+// omitted, because they are not allocations.
 constexpr std::pair<std::string_view, EventKind> kPercpuEvents[] = {
     {"percpu_alloc_percpu", EventKind::percpu_alloc},
     {"percpu_alloc_percpu_fail", EventKind::percpu_alloc},
@@ -50,20 +50,21 @@ constexpr std::pair<std::string_view, EventKind> kVmallocEvents[] = {
     {"free_vmap_area_noflush", EventKind::vmap_free},
 };
 
-// kernel/trace/trace_entries.h, Linux 6.18.
+// From kernel/trace/trace_entries.h, Linux 6.18.
 constexpr std::pair<std::string_view, EventKind> kCallEvents[] = {
     {"funcgraph_entry", EventKind::call_entry},
     {"fgraph_retaddr_entry", EventKind::call_entry},
     {"funcgraph_exit", EventKind::call_exit},
 };
 
-// kmemtrace's own events of calls: docs/formats/kmt.md, "Types of calls".
+// Events that kmemtrace writes for calls: docs/formats/kmt.md, "Types of calls".
 constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"call_entry", EventKind::call_entry},
     {"call_exit", EventKind::call_exit},
 };
 
-// A number follows, by what the probe reads. (An entry once read it all.)
+// The prefixes are followed by a number, which depends on the values that the probe reads. In older recordings,
+// probe_entry_N also contains the values.
 constexpr std::string_view kProbeEntry = "probe_entry_";
 constexpr std::string_view kProbeValues = "probe_values_";
 constexpr std::string_view kProbeExit = "probe_exit";
@@ -194,7 +195,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
   plan.described = true;
   plan.type = type;
   plan.kind = event_kind(format.system, format.name);
-  plan.least_bytes = 2;  // common_type
+  plan.least_bytes = 2;  // size of common_type
 
   const auto find = [&](std::initializer_list<const char*> names, bool dynamic = false) -> Field {
     for (const char* const name : names) {
@@ -256,7 +257,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
     case EventKind::vmap_free: plan.address = find({"va_start"}); break;
     case EventKind::syscall_enter:
     case EventKind::syscall_exit:
-      // A named system call's arguments may have names, too.
+      // Skip named system calls: their arguments may be named `id`, too.
       if (format.system == "syscalls" && !syscall_of_event(format.name)->name.empty()) break;
       plan.address = find({"id"});
       if (plan.address.size == 0) plan.kind = EventKind::other;
@@ -298,7 +299,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
         if (plan.is_user_stack) plan.process = find({"tgid"});
         plan.callers = caller->offset;
         plan.least_bytes = std::max(plan.least_bytes, plan.callers);
-        // The array's size counts only if no field has the number (before Linux 3.1).
+        // Without a size field (before Linux 3.1), the size of the array gives the depth.
         const bool fixed = plan.depth.size == 0 && caller->size != 0;
         plan.most_depth = fixed ? std::min(caller->size / word_bytes, kMostStackDepth) : kMostStackDepth;
       }
@@ -315,7 +316,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
-  if (is_call(kind) && info_.calls.records) return false;  // each event may have a record of its own
+  if (is_call(kind) && info_.calls.records) return false;  // each call may have a different record
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -328,7 +329,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     return;
   }
 
-  Event& event = batch.emplace_back();  // filled in place: copying fresh small writes stalls
+  Event& event = batch.emplace_back();  // filled in place, because copying newly written small fields stalls the CPU
   event.time_ns = time_ns;
   event.cpu = static_cast<std::uint16_t>(cpu);
   event.type = plan->type;
@@ -369,7 +370,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::percpu_free:
     case EventKind::vmap_alloc:
     case EventKind::vmap_free:
-      // A failed area's address is an error code or the end of the searched range.
+      // If the allocation of an area failed, `addr` is an error code or the end of the searched range.
       if (load_field(record, plan->failed) == 0) event.address = load_field(record, plan->address);
       event.bytes_requested = load_field(record, plan->bytes_requested);
       event.bytes_allocated = load_field(record, plan->bytes_allocated);
@@ -379,7 +380,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::syscall_enter:
     case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
     case EventKind::call_entry:
-    case EventKind::call_exit: break;  // above
+    case EventKind::call_exit: break;  // already decoded by decode_call()
     case EventKind::other:
       if (plan->is_stack) decode_stack(*plan, record, event);
       if (plan->is_values && info_.calls.records) keep_values(*plan, record, cpu);
@@ -403,13 +404,14 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
   event.migrate_type = migrate_type <= 127 ? static_cast<std::int8_t>(migrate_type) : std::int8_t{-1};
 
   if (event.kind == EventKind::page_alloc_zone_locked) {
-    // Without the field (before Linux 5.19) the kernel prints percpu_refill as order == 0.
+    // Kernels before Linux 5.19 lack this field. Their print format shows percpu_refill as order == 0.
     const bool refill = plan.percpu_refill.size != 0 ? load_field(record, plan.percpu_refill) != 0 : event.order == 0;
     if (refill) event.page_flags |= PageFlags::kPercpuRefill;
   }
   if (event.kind == EventKind::page_alloc_extfrag) {
     event.fallback_order = order(plan.fallback_order);
-    // Without the field (before Linux 3.13) the kernel prints change_ownership as equality of the two types.
+    // Kernels before Linux 3.13 lack this field. Their print format shows change_ownership as equality of the two
+    // types.
     const std::uint64_t fallback = load_field(record, plan.fallback_migrate_type);
     const bool changed =
         plan.change_ownership.size != 0 ? load_field(record, plan.change_ownership) != 0 : fallback == migrate_type;
@@ -419,7 +421,7 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
   }
 }
 
-// Times of calls use the local clock, whatever the trace's clock.
+// Call durations are nanoseconds of the local clock, even if the trace has another clock.
 void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   CallEvent call = as_call(event);
   call.function = load_field(record, plan.address);
@@ -444,7 +446,7 @@ void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   event = as_event(call);
 }
 
-// Returns the values that a recorder read besides registers.
+// Returns the values that the recorder read in addition to registers.
 Bytes RecordDecoder::values_of(const Plan& plan, Bytes record) const {
   if (plan.values.size == 0) return {};
   const std::uint64_t where = load_field(record, plan.values);
@@ -466,14 +468,14 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  constexpr std::size_t kMostOfACall = 256;  // no recorded function has so many
+  constexpr std::size_t kMostOfACall = 256;  // more than the records of any recorded function
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.stretches.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
-// One probe's handlers run in sequence, with no other probe's on that CPU between them. If records are lost between
-// them, the next ones may belong to another call from the same place.
+// The kernel runs the handlers of a probe one after the other, and no other probe's handlers on that CPU between them.
+// If records between them were lost, the remaining records may belong to another call of the same function.
 void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
                                 ReadValues& to) {
   const auto found = pending_values_.find(cpu);
@@ -487,7 +489,7 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
       read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);
 }
 
-// An array without a size takes the rest of the record.
+// An array without a size extends to the end of the record.
 std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, unsigned cpu) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::array<std::uint64_t, kMostArguments> registers;
@@ -503,7 +505,7 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, un
   return info_.calls.records->add(known, joined(values, order_));
 }
 
-// Old kernels end a stack shorter than the array with -1.
+// On old kernels, -1 ends a stack that is shorter than the array.
 void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);
@@ -513,7 +515,8 @@ void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   for (; count < depth; ++count) {
     addresses[count] = load_sized(record.data() + plan.callers + count * word_bytes, word_bytes, order_);
     if (addresses[count] == (word_bytes == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0})) break;
-    if (plan.is_user_stack && addresses[count] == 0) break;  // the kernel writes the whole array
+    if (plan.is_user_stack && addresses[count] == 0)
+      break;  // the kernel writes the whole array, with zeros after the stack
   }
   const auto found = std::span(addresses).first(count);
   if (!plan.is_user_stack) {

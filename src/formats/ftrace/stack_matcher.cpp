@@ -8,11 +8,13 @@ namespace kmt {
 
 namespace {
 
-// In one context only an event during the stack capture of another nests; more means events without stacks.
+// In one context, events nest only if an event occurs during the stack capture of another. If there are more, the trace
+// has events without stacks.
 constexpr std::size_t kMostNested = 4;
-// One event and one for each kind of interrupt, until a first stack shows that the trace has any.
+// The event and one event per kind of interrupt. This limit applies until the first stack shows that the trace has
+// stacks.
 constexpr std::size_t kHeldWithoutStacks = 4;
-// Events of interrupts between an event and its stack; they are held, and copied for every batch.
+// Limit for interrupt events between an event and its stack, because these are kept and copied for every batch.
 constexpr std::size_t kMostHeld = 512;
 
 constexpr std::uint8_t kInterrupts = Context::kSoftIrq | Context::kHardIrq | Context::kNmi;
@@ -28,7 +30,7 @@ bool is_user_stack(const Event& event) {
 }  // namespace
 
 void StackMatcher::match(EventBatch& batch) {
-  if (has_no_stacks()) {  // none yet in the whole trace
+  if (has_no_stacks()) {  // the trace has had no stack so far
     if (!losses_.empty()) next_ = losses_.back();
     losses_.clear();
     return;
@@ -57,14 +59,14 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
-  // Events that waited only for a user stack have none.
+  // Events that waited only for a user stack will not get one.
   while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
          batch[waiting_.back()].stack != StackId{})
     waiting_.pop_back();
   for (auto other = waiting_.rbegin(); other != waiting_.rend() && interrupt_level(batch[*other]) == level; ++other)
     ++nested;
   if (nested > 0 && !same_context(batch[waiting_.back()], event)) {
-    waiting_.resize(waiting_.size() - nested);  // another task runs
+    waiting_.resize(waiting_.size() - nested);  // another task is running, so those events have no stacks
   } else if (nested == kMostNested) {
     waiting_.erase(waiting_.end() - kMostNested);
   }
@@ -77,10 +79,10 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
   });
   if (found == waiting_.rend()) return report_unmatched(stack);
   batch[*found].stack = std::exchange(stack.stack, {});
-  waiting_.erase(found.base(), waiting_.end());  // its user stack may come
+  waiting_.erase(found.base(), waiting_.end());  // keep the event itself: its user stack may follow
 }
 
-// The kernel writes a user stack, maybe empty, after every event.
+// The kernel writes a user stack after every event. It may be empty.
 void StackMatcher::give_user_stack(EventBatch& batch, const Event& stack) {
   const auto found = std::find_if(waiting_.rbegin(), waiting_.rend(),
                                   [&](std::size_t index) { return same_context(batch[index], stack); });
@@ -122,7 +124,7 @@ bool StackedStream::read(EventBatch& batch) {
     if (!batch.empty()) return true;
     batch.swap(held_);
   }
-  ended_ = true;  // held events come out now
+  ended_ = true;  // return the events that were held back
   return !batch.empty();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gives stacks to the events they belong to. With the tracer's options `stacktrace` and `userstacktrace` the kernel
-// writes an event's stacks after it, as separate records, the user stack last. An interrupt between them writes its own
-// events and stacks there (kernel/trace/trace.c, trace_buffer_unlock_commit_regs; Linux 2.6.31 to 6.18):
+// Assigns stacks to their events. With the tracer's options `stacktrace` and `userstacktrace`, the kernel writes the
+// stacks of an event after the event, as separate records. The user stack comes last. An interrupt in between writes
+// its own events and stacks there (kernel/trace/trace.c, trace_buffer_unlock_commit_regs; Linux 2.6.31 to 6.18):
 //   event A, event B of an interrupt, stack of B, stack of A, user stack of A
-// An interrupt does not act for the program that it interrupts: its events get no user stack.
+// Events of an interrupt get no user stack, because the interrupt does not act for the program that it interrupts.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 namespace kmt {
 
-// One CPU's.
+// Matches the events of one CPU with their stacks.
 class StackMatcher {
  public:
-  // `users` belong to the decoder of the events.
+  // `users` are the user stacks of the decoder.
   StackMatcher(TraceInfo& info, UserStacks& users) : info_(info), users_(users) {}
 
-  // Continues after the last call. Events whose stacks may still come stay in the batch, for hold_back().
+  // Continues after the last call. Events that may still get a stack stay in the batch for hold_back().
   void match(EventBatch& batch);
-  // Marks a loss between the events before and after this call: no stack crosses it.
+  // Marks a loss between the events before and after this call. No stack after the loss belongs to an event before it.
   void lost_at(std::size_t index) { losses_.push_back(index); }
-  // Moves the events that wait for their stacks from the batch's end to `held`.
+  // Moves events that still wait for their stacks from the end of the batch to `held`.
   void hold_back(EventBatch& batch, EventBatch& held);
 
  private:
@@ -38,18 +38,18 @@ class StackMatcher {
   TraceInfo& info_;
   UserStacks& users_;
   std::size_t next_ = 0;              // index of the first unmatched event
-  std::vector<std::size_t> waiting_;  // indices of events that lack a stack, few, in order
-  std::vector<std::size_t> losses_;   // indices of events after a loss
+  std::vector<std::size_t> waiting_;  // indices of events without a stack, in order; only a few
+  std::vector<std::size_t> losses_;   // indices of the first events after losses
 };
 
-// A CPU's events from a reader, with their stacks.
+// Reads the events of one CPU and assigns their stacks.
 class StackedStream : public CpuStream {
  public:
   StackedStream(TraceInfo& info, UserStacks& users) : stacks_(info, users) {}
   bool read(EventBatch& batch) final;
 
  protected:
-  // Appends some events, maybe none; false at the end, after which it is not called.
+  // Appends events, possibly none. Returns false at the end; there is no call after that.
   virtual bool append(EventBatch& batch) = 0;
   void lost_at(std::size_t index) { stacks_.lost_at(index); }
 

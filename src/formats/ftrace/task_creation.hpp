@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The thread group of a new task, from task_newtask (include/trace/events/task.h, Linux 3.4 to 6.18). With CLONE_THREAD
-// it is that of the event's task, the creator; otherwise a new one.
+// Finds the thread group of a new task in task_newtask (include/trace/events/task.h, Linux 3.4 to 6.18). With
+// CLONE_THREAD, the task joins the group of its creator, which is the event's task. Otherwise it gets a new group.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 namespace kmt {
 
-// The offsets of a task_newtask's fields.
+// Field offsets of task_newtask.
 struct TaskCreation {
-  std::uint32_t parent = 0;  // 4 bytes, as pid
+  std::uint32_t parent = 0;  // 4 bytes, like pid
   std::uint32_t pid = 0;
   std::uint32_t clone_flags = 0;
   std::uint32_t flags_bytes = 0;  // 4 or 8
 };
 
-// Empty for every other event. `least_bytes` grows to cover all fields.
+// Returns the offsets if the format is task_newtask. Raises `least_bytes` to cover all fields.
 std::optional<TaskCreation> task_creation(const EventFormat& format, std::uint32_t& least_bytes);
 
-// Writes TraceTasks::thread_groups. CPUs' records may come in any time order: of tasks with one ID the latest counts,
-// and outranks the lists of the recording's start and end.
+// Fills in TraceTasks::thread_groups. Records of different CPUs may come in any time order. If several tasks have the
+// same ID, the latest one counts. It also replaces entries from the lists made at the start and end of the recording.
 class ThreadGroups {
  public:
   explicit ThreadGroups(TraceInfo& info) : groups_(info.tasks.thread_groups) {}
-  // The record has at least `least_bytes`.
+  // The record must have at least `least_bytes` bytes.
   void learn(const TaskCreation& creation, Bytes record, ByteOrder order, std::uint64_t time_ns);
 
  private:
   std::unordered_map<std::int32_t, std::int32_t>& groups_;
-  std::unordered_map<std::int32_t, std::uint64_t> told_at_;  // time of the latest event of a task
+  std::unordered_map<std::int32_t, std::uint64_t> told_at_;  // time of the latest event per task
 };
 
 }  // namespace kmt

@@ -50,7 +50,7 @@ std::vector<TaskNaming> task_namings(const EventFormat& format, std::uint32_t& l
   for (const Known& known : kKnown) {
     if (known.system != format.system || known.event != format.name) continue;
     const FormatField* pid = format.field(known.pid);
-    if (pid == nullptr) pid = format.field("common_pid");  // usually a task renames itself
+    if (pid == nullptr) pid = format.field("common_pid");  // a task usually renames itself
     const FormatField* const name = format.field(known.name);
     if (pid == nullptr || pid->size != 4 || name == nullptr) continue;
     const bool dynamic = name->is_dynamic && !name->is_relative && name->size == 4;
@@ -69,7 +69,7 @@ void learn_task_names(const std::vector<TaskNaming>& namings, Bytes record, Byte
     std::string_view name = name_in(naming, record, order);
     if (naming.kind == Kind::path_from_now) name = name.substr(name.rfind('/') + 1);
     name = name.substr(0, kMostNameBytes);
-    if (tid == 0 || name.empty()) continue;  // every CPU's idle task has the id 0
+    if (tid == 0 || name.empty()) continue;  // the idle tasks of all CPUs have ID 0
     if (naming.kind == Kind::until_now)
       names.called_before(tid, time_ns, name);
     else

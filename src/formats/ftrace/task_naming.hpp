@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of tasks and their start times, from task_newtask, task_rename, sched_switch, sched_process_exec and
-// sched_process_fork (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18), and from LTTng's list at its start.
+// Reads the names of tasks, with the times from which they apply. Sources are task_newtask, task_rename, sched_switch,
+// sched_process_exec and sched_process_fork (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18), and the list
+// that LTTng writes at its start.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +13,23 @@
 
 namespace kmt {
 
-// One name in a record.
+// The position of a task name in a record.
 struct TaskNaming {
   enum class Kind : std::uint8_t {
     from_now,  // a name
     until_now,
-    path_from_now,  // the path of a program, whose last part is the name
+    path_from_now,  // path of a program; the last component is the name
   };
   Kind kind = Kind::from_now;
-  std::uint32_t pid = 0;   // offset of the task's ID, 4 bytes
+  std::uint32_t pid = 0;   // offset of the task's ID, which has 4 bytes
   std::uint32_t name = 0;  // offset of the name
-  std::uint32_t size = 0;  // bytes of the name; 0: it is a __data_loc
+  std::uint32_t size = 0;  // size of the name in bytes; 0 if the name is a __data_loc
 };
 
-// Returns the names in an event; most have none. `least_bytes` grows to cover the fields.
+// Returns the names in an event; most events have none. Raises `least_bytes` to cover the fields.
 std::vector<TaskNaming> task_namings(const EventFormat& format, std::uint32_t& least_bytes);
 
-// The record has at least `least_bytes`.
+// The record must have at least `least_bytes` bytes.
 void learn_task_names(const std::vector<TaskNaming>& namings, Bytes record, ByteOrder order, std::uint64_t time_ns,
                       TaskNameHistory& names);
 
