@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Observations and conclusions of `investigate`: which kernel memory grows, how fast, how certain, and for whom.
-// The definitions are those of docs/formats/investigate-json.md.
+// Observations and conclusions of `investigate`: which kernel memory grows, how fast, how certain that is, and for
+// which process. docs/formats/investigate-json.md has the definitions.
 #pragma once
 
 #include <cstdint>
@@ -16,105 +16,109 @@
 
 namespace kmt {
 
-// Memory that one stack of one process took from one cache, and the part still live, step by step.
+// Memory that one stack of one process allocated from one cache, and its live bytes at each step.
 struct GrowthGroup {
-  std::vector<std::string> stack;  // "alloc_pipe_info+0x52", the call site first; where no stack is known it alone
-  // "filp", "kmalloc-1k", "pages of order 2", "vmalloc areas"; all kinds of a kmalloc size are one. Where the kernel
-  // does not name caches when it allocates (before 6.1): "objects of 256 B".
+  // "alloc_pipe_info+0x52", the call site first; without a known stack, only the call site "filp", "kmalloc-1k", "pages
+  // of order 2", "vmalloc areas". All kmalloc caches of one size have the same name here. Before Linux 6.1, allocation
+  // events do not name caches: "objects of 256 B".
+  std::vector<std::string> stack;
   std::string cache;
   std::string task;           // "bash", "[softirq]"
   std::uint32_t process = 0;  // 0: none, or not known
   std::string cgroup;         // empty: not known
-  bool excluded = false;      // it cannot be judged, or is no kernel memory
-  std::uint64_t seen = 0;     // live objects that were seen: samples, or all of them
-  double objects = 0;         // live at the end, of what was allocated in the time; estimates of samples
+  bool excluded = false;      // true: the growth of this memory cannot be judged, or it is not kernel memory
+  std::uint64_t seen = 0;     // number of live objects seen: the sampled objects, or all objects if all were recorded
+  double objects = 0;         // allocated in the observed time and live at its end; estimated if sampled
   double bytes = 0;
-  std::vector<double> live;  // bytes at the end of each step
+  std::vector<double> live;  // live bytes at the end of each step
 };
 
 struct GrowthSeen {
   double step_seconds = 0;
   std::size_t steps = 0;
-  std::uint64_t mean_bytes = 0;  // between samples; 0: everything was seen
-  bool pages = false;            // straight from the page allocator were seen too
+  std::uint64_t mean_bytes = 0;  // mean bytes between samples; 0: all allocations were recorded
+  bool pages = false;            // true: direct allocations from the page allocator were also seen
   std::vector<GrowthGroup> groups;
 
   double seconds() const { return step_seconds * static_cast<double>(steps); }
 };
 
-// The last line of balance sheets; in MemorySeries it is a line like those of meminfo.
+// The last line of balance sheets. In MemorySeries it is treated like a line of meminfo.
 inline constexpr std::string_view kUnaccounted = "unaccounted";
 
-// The kernel's name of the cache of that size: "kmalloc-1k".
+// Returns the kernel's name of the kmalloc cache of this size: "kmalloc-1k".
 std::string kmalloc_name(std::uint64_t bytes);
-// The name of a cache that is known only by the bytes of its objects.
+// Returns a name for a cache if only its object size is known.
 std::string objects_name(std::uint64_t bytes);
-// Replaces the cache's name for pages directly from the page allocator.
+// For pages directly from the page allocator, this prefix and the order replace the cache name.
 inline constexpr std::string_view kPagesOfOrder = "pages of order ";
 std::string pages_name(std::uint64_t order);
 
-// The kernel's filter of an exact recording.
+// The kernel filter of an exact recording.
 struct Narrowing {
-  std::vector<std::string> caches;   // of kmem_cache_alloc
-  std::vector<std::uint64_t> sizes;  // of kmalloc, bytes given
-  // Bytes of an object of kmem_cache_alloc, if the event has no cache name.
+  std::vector<std::string> caches;   // cache names in events of kmem_cache_alloc
+  std::vector<std::uint64_t> sizes;  // bytes given in events of kmalloc
+  // Object sizes in events of kmem_cache_alloc, if the events have no cache names.
   std::vector<std::uint64_t> object_sizes;
-  std::vector<std::uint64_t> orders;  // of pages that no user has: not movable
-  bool pages = false;                 // those of all orders
+  std::vector<std::uint64_t> orders;  // orders of unmovable pages, which are not user memory
+  bool pages = false;                 // true: unmovable pages of all orders
 
   bool empty() const { return caches.empty() && sizes.empty() && object_sizes.empty() && orders.empty() && !pages; }
-  bool has(std::string_view cache) const;  // as GrowthGroup has it
+  bool has(std::string_view cache) const;  // `cache` is a name as in GrowthGroup::cache
 };
 
-// The cgroups of version 1 to which processes' memory is charged. In that case version 2, which samples and recordings
-// use, has all processes in its root.
+// The version 1 cgroups to which the memory of processes is charged. Samples and recordings contain version 2 cgroups;
+// if memory is charged to version 1, all processes are in the version 2 root.
 using MemoryCgroups = std::map<std::uint32_t, std::string>;
 
 struct InvestigationEvidence {
-  double seconds = 0;                 // of watching
-  std::vector<MemorySeries> states;   // times in ns
-  std::optional<GrowthSeen> samples;  // from the start to the end
-  std::optional<GrowthSeen> trace;    // of the last part
-  Narrowing narrowing;                // of the trace
-  double trace_begin_seconds = 0;     // since the start of the samples
-  // Since the first state: when the set-up of the recording began and ended. The kernel's memory for it came meanwhile.
+  double seconds = 0;                 // length of the observation
+  std::vector<MemorySeries> states;   // series of the kernel's counters; times are in ns
+  std::optional<GrowthSeen> samples;  // cover the whole observation
+  std::optional<GrowthSeen> trace;    // covers the last part of the observation
+  Narrowing narrowing;                // filter of the trace
+  double trace_begin_seconds = 0;     // start of the trace, since the start of the samples
+  // Start and end of the set-up of the recording, since the first state. In this time the kernel allocates memory for
+  // the recording.
   double setup_begin_seconds = 0;
-  double setup_end_seconds = 0;  // 0: it is not known
+  double setup_end_seconds = 0;  // 0: unknown
   double threshold_bytes_per_s = 0;
-  bool copied = false;                          // states are of copies
-  std::optional<MemoryCgroups> memory_cgroups;  // of processes of the trace; empty: version 2 has them, or not known
+  bool copied = false;  // the states are from copied files
+  // Cgroups of the trace's processes; empty: version 2 accounts memory, or unknown.
+  std::optional<MemoryCgroups> memory_cgroups;
 };
 
-// The last part of a state that does not certainly rise all the time.
+// A rise in the last part of a state that does not certainly rise all the time.
 struct LateRise {
-  double since_seconds = 0;  // from the first state on, about
+  double since_seconds = 0;  // approximate start, since the first state
   double bytes_per_s = 0;
-  bool sure = false;  // far steadier than chance, else just steadier
+  bool sure = false;  // true: far steadier than chance allows; false: only steadier
 };
 
-// By the kernel's own account: a slab cache, or a line of meminfo.
+// Growth in the kernel's own counters: of a slab cache or a line of meminfo.
 struct StateGrowth {
   std::string name;
   bool cache = false;
   double first = 0;  // bytes
   double last = 0;
   Trend trend;
-  bool sure = false;                 // it certainly grows
-  bool reclaimable = false;          // the kernel takes it back
-  double explained_bytes_per_s = 0;  // by findings
-  std::vector<double> values;        // bytes, at equal distances
+  bool sure = false;                 // confirmed growth
+  bool reclaimable = false;          // reclaimable memory
+  double explained_bytes_per_s = 0;  // growth that findings explain
+  std::vector<double> values;        // bytes at equal time steps
   double step_seconds = 0;
   std::optional<LateRise> late;
-  bool rose_unfollowed = false;  // by much, when allocations were no longer followed
-  std::string kind;              // the one cache of a kmalloc size that rises; empty: several do, or it has one alone
+  bool rose_unfollowed = false;  // true: rose strongly after allocations were no longer followed
+  // The only rising cache of a kmalloc size; empty: several caches rise, or the size has only one cache.
+  std::string kind;
 
-  bool above = false;                    // it grows above the threshold, be it by chance
-  bool slow = false;                     // it certainly grows, but not above the threshold
-  bool is_recorders = false;             // the kernel keeps it for the recording of `investigate`
-  std::vector<std::string> merged_with;  // caches whose objects are there too, since SLUB merges caches that are alike
+  bool above = false;                    // grows faster than the threshold, perhaps by chance
+  bool slow = false;                     // certainly grows, but slower than the threshold
+  bool is_recorders = false;             // the kernel uses this memory for the recording of `investigate`
+  std::vector<std::string> merged_with;  // other caches that SLUB has merged with this cache
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
-  // From the first to the last; of few values there is no other rate.
+  // Returns the mean rate from the first to the last value, which is the only rate if there are few values.
   double mean_bytes_per_s() const {
     return values.size() < 2 ? 0 : (last - first) / (static_cast<double>(values.size() - 1) * step_seconds);
   }
@@ -123,17 +127,17 @@ struct StateGrowth {
 
 enum class Certainty : std::uint8_t {
   sure,
-  likely,  // it grows, but one of the sources does not confirm it
-  weak,    // it may be chance, or the start of something that ends
+  likely,  // grows, but one of the sources does not confirm the growth
+  weak,    // may be chance, or the start of growth that ends soon
 };
 std::string_view name_of(Certainty certainty);
 
-// The basis of a reason.
+// The data on which a reason is based.
 enum class Ground : std::uint8_t {
-  recording,  // how the bytes of a finding went
+  recording,  // live bytes of the finding over time
   samples,    // likewise
-  account,    // how the kernel's account of its caches went
-  sites,      // its call sites
+  account,    // the kernel's counters of the finding's caches over time
+  sites,      // call sites of the finding
 };
 std::string_view id_of(Ground ground);
 
@@ -148,22 +152,22 @@ enum class ReasonKind : std::uint8_t {
   unknown_cache,
   too_slow_or_short,
   not_all_recorded,
-  holds_most,  // `percent` of the memory seen live in a cache that certainly grows
+  holds_most,  // the finding is `percent` of the live memory seen in a cache with confirmed growth
   too_little_seen,
 };
 
-// For or against a finding.
+// A reason for or against a finding.
 struct Reason {
   ReasonKind kind = ReasonKind::rises_evenly;
   Ground ground = Ground::samples;
   double percent = 0;
 };
 
-// Why the kernel's account does not show how a cache grows.
+// The reason why the kernel's counters do not show the growth of a cache.
 enum class NoAccount : std::uint8_t {
   not_kept,
   not_copied,
-  no_such_cache,  // in slabinfo
+  no_such_cache,  // slabinfo does not have the cache
   slabinfo_not_read,
   slabinfo_not_copied,
 };
@@ -174,7 +178,7 @@ struct FindingSite {
   std::string cache;
   double objects = 0;
   double bytes = 0;
-  bool estimated = false;  // from samples, beside what was recorded
+  bool estimated = false;  // estimated from samples, in addition to recorded memory
 };
 
 struct FindingProcess {
@@ -187,76 +191,79 @@ struct FindingProcess {
 
 struct FindingCache {
   std::string name;
-  std::string account;                       // the line of the kernel's account that covers it, if any
-  double bytes_per_s = 0;                    // of this finding
-  std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo; of few states their difference
-  std::optional<NoAccount> no_account;       // why that is not known
-  std::string kind;                          // of a kmalloc size, the cache that rises by that account; may be empty
-  std::vector<std::string> merged_with;      // as StateGrowth has it
+  std::string account;                       // name of the StateGrowth that covers the cache; may be empty
+  double bytes_per_s = 0;                    // growth of this finding in the cache
+  std::optional<double> kernel_bytes_per_s;  // growth of the whole cache in slabinfo; with few states, computed from
+                                             // the first and the last
+  std::optional<NoAccount> no_account;       // reason why kernel_bytes_per_s is unknown
+  std::string kind;                          // for a kmalloc size, the cache that rises in slabinfo; may be empty
+  std::vector<std::string> merged_with;      // like StateGrowth::merged_with
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
 };
 
 struct GrowthFinding {
   Certainty certainty = Certainty::weak;
-  std::string function;   // the innermost one that all of it passes through
-  std::string entry;      // where it enters the kernel: "__x64_sys_pipe2"
-  std::string call_site;  // the most informative one
+  std::string function;   // the innermost function that is in all stacks of the finding
+  std::string entry;      // entry point into the kernel: "__x64_sys_pipe2"
+  std::string call_site;  // the most informative call site
   std::string task;
-  bool exact = false;  // rates are of the recording, else of samples
+  bool exact = false;  // true: rates are from the recording; false: from samples
   Trend trend;
-  double bytes = 0;  // allocated in `seconds` and still live at its end
+  double bytes = 0;  // bytes allocated within `seconds` and still live at the end
   double objects = 0;
   double seconds = 0;
-  std::vector<FindingSite> sites;         // the largest first
+  std::vector<FindingSite> sites;         // largest first
   std::vector<FindingProcess> processes;  // likewise
   std::vector<FindingCache> caches;       // likewise
-  std::vector<Reason> reasons;            // for and against
+  std::vector<Reason> reasons;            // reasons for and against the finding
   std::vector<double> series;             // live bytes
   double step_seconds = 0;
-  std::optional<double> since_seconds;  // the rate is that of the kernel's account since then, and has no interval
-  double unrecorded_bytes_per_s = 0;    // of caches that were not recorded, an estimate on top of what was
+  std::optional<double> since_seconds;  // if set, the rate is the growth of the kernel's counters since this time and
+                                        // has no confidence interval
+  double unrecorded_bytes_per_s =
+      0;  // estimated growth in caches that were not recorded, in addition to the recorded growth
 };
 
 struct Judgement {
-  std::vector<GrowthFinding> findings;  // the surest first, then the fastest
+  std::vector<GrowthFinding> findings;  // most certain first, then fastest first
   std::vector<StateGrowth> states;      // largest growth first
-  double threshold_bytes_per_s = 0;     // slower growth does not count
-  std::size_t judged = 0;               // groups of one task and entry
-  std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
-  double excluded_bytes = 0;            // of groups that are not judged
-  bool saw_allocations = false;         // samples, or a recording, for long enough
-  double seen_seconds = 0;              // length of the longer of samples and recording; 0: there was neither
-  double seen_until_seconds = 0;        // since the start of watching
-  bool saw_caches = false;              // slabinfo, often enough
+  double threshold_bytes_per_s = 0;     // slower growth is ignored
+  std::size_t judged = 0;               // number of groups (one task and one kernel entry point each)
+  std::size_t followed = 0;             // number of kernel counters with enough values to be judged
+  double excluded_bytes = 0;            // live bytes of groups that are not judged
+  bool saw_allocations = false;         // samples or a recording covered enough time
+  double seen_seconds = 0;        // length of the samples or the recording, whichever is longer; 0: neither exists
+  double seen_until_seconds = 0;  // end of that time, since the start of the observation
+  bool saw_caches = false;        // slabinfo was read often enough
 
-  bool found() const;                                        // something certainly grows
-  bool may_grow() const;                                     // a finding is likely or sure
-  bool has_trends() const { return judged + followed > 0; }  // else only differences are known
+  bool found() const;                                        // growth of something is confirmed
+  bool may_grow() const;                                     // any finding is likely or sure
+  bool has_trends() const { return judged + followed > 0; }  // otherwise only differences are known
 };
 
 enum class GrowthVerdict : std::uint8_t { grows, no_growth, cannot_tell };
 std::string_view id_of(GrowthVerdict verdict);
 
-// "sigqueue (merged with inotify_inode_mark, dnotify_mark)"; of many, some.
+// Returns "sigqueue (merged with inotify_inode_mark, dnotify_mark)". Long lists are shortened.
 std::string with_merged(const std::string& name, const std::vector<std::string>& merged_with);
 
-// Why the verdict is cannot_tell.
+// The reason why the verdict is cannot_tell.
 enum class Unclear : std::uint8_t {
-  order,            // of the copies
-  short_trace,      // too few states, and a trace that does not replace them: shorter than `least_seconds`,
-  lossy_trace,      // with lost events,
-  empty_trace,      // or without anything to judge
-  no_times,         // of the copies
-  few_states,       // and no trace
-  short_watch,      // shorter than `least_seconds`
-  unconfirmed,      // something may grow, and there are too few states to confirm it
-  rarely_read,      // states, on a busy machine
+  order,            // the order of the copies is not certain
+  short_trace,      // too few states, and the trace is shorter than `least_seconds`
+  lossy_trace,      // too few states, and the trace lost events
+  empty_trace,      // too few states, and nothing in the trace can be judged
+  no_times,         // the times of the copies are unknown
+  few_states,       // too few states, and no trace
+  short_watch,      // the observation was shorter than `least_seconds`
+  unconfirmed,      // something may grow, but there are too few states to confirm growth
+  rarely_read,      // too few states were read, for example on a busy machine
   late_rise,        // `state` rises at the end
-  rise_unfollowed,  // `state` rose when allocations were no longer followed
-  rise_by_account,  // `state` never falls, and allocations were not seen
+  rise_unfollowed,  // `state` rose after allocations were no longer followed
+  rise_by_account,  // `state` never falls, and allocations were not traced
   cut_short,
-  only_sums,  // neither allocations nor slab caches
+  only_sums,  // neither allocations nor slab caches could be read
 };
 
 // States are indices into Judgement::states.
@@ -267,53 +274,54 @@ struct Conclusion {
   Unclear unclear = Unclear::few_states;
   double least_seconds = 0;
   std::size_t sure_findings = 0;
-  State state;                    // the subject of the verdict, if no finding is sure: it may grow below the threshold
-  bool followed_briefly = false;  // allocations, for a part of the time
-  State stacks;                   // of the tasks of a finding
-  State unexplained;              // grows faster than the sure findings
-  std::vector<std::size_t> others;     // grow too, and findings explain little of it
-  State late_other;                    // likewise, since a while
-  std::vector<std::size_t> rose_most;  // if it is unknown whether that continues
+  State state;                    // subject of the verdict if no finding is sure; its growth may be below the threshold
+  bool followed_briefly = false;  // allocations were followed only for a part of the time
+  State stacks;                   // KernelStack, if it grows with the tasks of a finding
+  State unexplained;              // a state that grows faster than the sure findings explain
+  std::vector<std::size_t> others;     // states with confirmed growth that findings explain only in small part
+  State late_other;                    // a state with unexplained growth in the last part of the time
+  std::vector<std::size_t> rose_most;  // states with the largest rise; set if it is unknown whether the rise continues
 };
 
 struct UnseenSource {
-  std::string what;  // the source that was not seen
+  std::string what;  // the source that could not be read
   std::string why;
-  std::string how;  // to see it; may be empty
+  std::string how;  // how to make the source readable; may be empty
 };
 
-// The steps that will be done, and their cost.
+// The planned steps of an investigation and their cost.
 struct InvestigationPlan {
   double seconds = 0;
   bool samples = false;
   bool trace = false;
   bool trace_stacks = false;
-  bool calls = false;               // of kernel functions could be recorded: `kmemtrace graph`
-  std::vector<std::string> states;  // files of /proc that may be read
+  bool calls = false;               // `kmemtrace graph` can record calls of kernel functions
+  std::vector<std::string> states;  // readable files of /proc
   double state_interval = 0;        // seconds
-  double most_cpu_seconds = 0;      // samples and recording end before it takes more
-  double least_cpu_seconds = 0;     // the minimum
-  double cpu_share = 0;             // as asked for, of this many CPUs:
+  double most_cpu_seconds = 0;      // CPU budget: samples and recording end before they exceed it
+  double least_cpu_seconds = 0;     // minimum cost
+  double cpu_share = 0;             // requested share of all `cpus`
   unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;
   std::vector<UnseenSource> unseen;
 };
 
 struct InvestigationCost {
-  double cpu_seconds = 0;         // of this program
-  double kernel_cpu_seconds = 0;  // in the kernel: measured now and then, else estimated from numbers of events
+  double cpu_seconds = 0;  // CPU time of kmemtrace
+  double kernel_cpu_seconds =
+      0;  // CPU time in the kernel, measured at intervals or estimated from the number of events
   bool is_measured = false;
-  double most_cpu_seconds = 0;  // the limit
+  double most_cpu_seconds = 0;  // CPU budget
   double cpu_share = 0;         // as asked for
   unsigned cpus = 1;
 };
 
 struct InvestigationFile {
-  std::string name;  // in the folder
+  std::string name;  // name in the folder
   std::string what;
 };
 
-// The given files, as arguments of suggested commands; empty: none.
+// The files given as options, for the suggested commands; empty: not given.
 struct CopiedFiles {
   std::string before;
   std::string after;
@@ -326,26 +334,26 @@ struct InvestigationResult {
   std::string host;                 // empty: not known
   std::uint64_t start_unix_ns = 0;  // 0: not known
   double seconds = 0;
-  bool watched = false;   // by `investigate`, now or before; else there were copies alone
-  bool complete = true;   // false: Ctrl+C
-  std::string cut_short;  // why
+  bool watched = false;   // true: `investigate` watched the machine, now or earlier; false: only copied files exist
+  bool complete = true;   // false: interrupted by Ctrl+C
+  std::string cut_short;  // reason if not complete
   Judgement judgement;
   Conclusion conclusion;
   std::optional<SnapshotDiff> diff;
   Narrowing narrowing;
   double trace_seconds = 0;  // 0: nothing was recorded
   std::uint64_t lost_events = 0;
-  std::size_t timeless_states = 0;  // of copies: without times they do not tell how anything went
-  bool unsure_order = false;        // of copies: they may tell it the wrong way round
+  std::size_t timeless_states = 0;  // number of copied states without times, which cannot show growth
+  bool unsure_order = false;        // the order of the copies is uncertain and may be reversed
   std::vector<UnseenSource> unseen;
-  std::optional<InvestigationCost> cost;  // empty: of copies
-  std::vector<InvestigationFile> files;   // those with the numbers
-  std::string folder;                     // of them; empty: none is kept
-  CopiedFiles copies;                     // with --from
-  bool no_calls = false;                  // of kernel functions can be recorded here
-  bool by_root = true;                    // root runs these commands; else they need sudo
-  bool all_permitted = true;              // samples, recordings and the account of caches; else others may see more
-  std::vector<std::string> next;          // commands to run
+  std::optional<InvestigationCost> cost;  // empty for copied files
+  std::vector<InvestigationFile> files;   // files that contain the numbers
+  std::string folder;                     // folder of `files`; empty: no files are kept
+  CopiedFiles copies;                     // files given with --from
+  bool no_calls = false;                  // calls of kernel functions cannot be recorded on this machine
+  bool by_root = true;                    // root runs the suggested commands; false: they need sudo
+  bool all_permitted = true;              // may use samples, recordings and slabinfo; false: other users may read more
+  std::vector<std::string> next;          // suggested commands
 };
 
 }  // namespace kmt

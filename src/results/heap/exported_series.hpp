@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Metrics for a monitoring system: counters that only grow, with a bounded number of names.
+// Metrics for a monitoring system: counters that only increase, with a limited number of names.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace kmt {
 
 struct ExportedRow {
-  std::string name;          // "other" is the sum of all names that have no row of their own
-  std::uint64_t events = 0;  // since the row is there
-  std::uint64_t bytes = 0;   // likewise, given
-  double live_bytes = 0;     // estimated, of what was allocated since watching began
+  std::string name;          // "other" is the sum of all names without a separate row
+  std::uint64_t events = 0;  // allocations since the row exists
+  std::uint64_t bytes = 0;   // bytes given since the row exists
+  double live_bytes = 0;     // estimated live bytes of allocations since the start
 };
 
 struct ExportedMetrics {
   std::string kernel;                   // release
-  std::vector<ExportedRow> call_sites;  // of slab
-  std::vector<ExportedRow> caches;      // of slab
+  std::vector<ExportedRow> call_sites;  // call sites of slab objects
+  std::vector<ExportedRow> caches;      // slab caches
   std::vector<ExportedRow> page_orders;
   HeapLosses losses;
-  std::uint64_t replaced = 0;     // as TopResult's
-  std::uint64_t memory = 0;       // bytes in the kernel
-  double cpu_seconds = 0;         // of this program
-  double start_unix_seconds = 0;  // when watching began
+  std::uint64_t replaced = 0;     // like TopResult::replaced
+  std::uint64_t memory = 0;       // bytes of kernel memory that kmemtrace uses
+  double cpu_seconds = 0;         // CPU time of kmemtrace
+  double start_unix_seconds = 0;  // start of the observation, Unix time
 };
 
 }  // namespace kmt

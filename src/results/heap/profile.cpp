@@ -19,7 +19,7 @@ constexpr std::array<HeapKeyInfo, 6> kHeapProfileKeys = {{{HeapKey::call_site, "
 }  // namespace
 
 std::uint64_t rounded(double estimate) {
-  constexpr double kMost = 9.2e18;  // nearly 2^63; files may say anything
+  constexpr double kMost = 9.2e18;  // nearly 2^63; files may contain any number
   return static_cast<std::uint64_t>(std::llround(std::clamp(estimate, 0.0, kMost)));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A sampled profile of the kernel's heap: estimates, each with its 95 % confidence interval.
+// A sampled profile of the kernel's heap. Each estimate has a 95 % confidence interval.
 #pragma once
 
 #include <cstdint>
@@ -14,45 +14,45 @@ namespace kmt {
 
 struct Estimate {
   double value = 0;  // unbiased
-  double low = 0;    // the true one lies between these in 95 % of all profiles
+  double low = 0;    // in 95 % of all profiles, the true value is between `low` and `high`
   double high = 0;
 };
 
-// As a count or as bytes: below 2^63.
+// Rounds an estimated count or number of bytes to an integer below 2^63.
 std::uint64_t rounded(double estimate);
 
-// Losses between two readings.
+// Returns the losses between two readings.
 HeapLosses difference(const HeapLosses& from, HeapLosses to);
 
 struct HeapFigures {
   std::uint64_t samples = 0;
   std::uint64_t live_samples = 0;
-  Estimate objects;  // allocated
+  Estimate objects;  // allocated objects
   Estimate bytes;
-  Estimate requested;  // of these
+  Estimate requested;  // requested part of `bytes`
   Estimate live_objects;
   Estimate live_bytes;
 };
 
-// Keys that group samples.
+// Keys by which samples are grouped.
 enum class HeapKey : std::uint8_t { call_site, caller, stack, process, cache, cgroup };
 
 struct HeapKeyInfo {
   HeapKey key;
-  std::string_view name;    // the word for --by
-  std::string_view header;  // of its column
+  std::string_view name;    // name for --by
+  std::string_view header;  // header of the column
 };
 std::span<const HeapKeyInfo> heap_keys();
 const HeapKeyInfo& info_of(HeapKey key);
 
 struct HeapRow {
-  std::vector<std::string> keys;     // in the order of HeapProfileResult::by; of a stack: its innermost frame
-  std::vector<std::uint64_t> stack;  // innermost first, where that is a key
+  std::vector<std::string> keys;     // values in the order of HeapProfileResult::by; for a stack, its innermost frame
+  std::vector<std::uint64_t> stack;  // set if the stack is a key; innermost frame first
   bool pages = false;
   HeapFigures figures;
 };
 
-// The finest rows, for formats that group by themselves.
+// The most detailed rows, for formats that group rows themselves.
 struct HeapStackRow {
   std::vector<std::uint64_t> stack;  // innermost first
   std::string cache;
@@ -67,8 +67,8 @@ struct HeapProfileResult : HeapProfileFacts {
   HeapFigures slab;
   HeapFigures pages;
   std::vector<HeapKey> by;
-  std::vector<HeapRow> rows;         // by live bytes, then by bytes
-  std::vector<HeapStackRow> stacks;  // likewise, of HeapProfile::stacks()
+  std::vector<HeapRow> rows;         // sorted by live bytes, then by bytes
+  std::vector<HeapStackRow> stacks;  // from HeapProfile::stacks(), sorted likewise
 };
 
 }  // namespace kmt

@@ -17,12 +17,12 @@ constexpr std::array<TopViewInfo, 6> kViews = {
      {TopView::orders, "orders", "Pages", "page allocations by order"}}};
 
 constexpr std::array<TopColumnInfo, 7> kTopColumns = {
-    {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes given a second, in the last interval"},
-     {TopColumn::events_now, "events", "Events/s", "allocations a second, in the last interval"},
+    {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes given per second in the last interval"},
+     {TopColumn::events_now, "events", "Events/s", "allocations per second in the last interval"},
      {TopColumn::live, "live", "Live", "live bytes of allocations since the start, estimated from samples"},
      {TopColumn::allocated, "allocated", "Allocated", "bytes given since the start"},
      {TopColumn::events, "total", "Events", "allocations since the start"},
-     {TopColumn::wasted, "wasted", "Wasted", "bytes given beyond the requests, since the start"},
+     {TopColumn::wasted, "wasted", "Wasted", "bytes given beyond the requests since the start"},
      {TopColumn::failed, "failed", "Failed", "allocations that failed since the start"}}};
 
 }  // namespace

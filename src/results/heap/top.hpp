@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One frame of watching the running kernel: who allocates now, and what lives.
+// One frame of `top`: current allocations and live memory of the running kernel.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, cach
 
 struct TopViewInfo {
   TopView view;
-  std::string_view name;  // the word for --view
+  std::string_view name;  // name for --view
   std::string_view header;
   std::string_view title;
 };
@@ -27,15 +27,16 @@ const TopViewInfo& info_of(TopView view);
 
 struct TopRow {
   std::string name;
-  // In the interval before the frame, and since the start. Exact, except for stacks: those come from samples.
+  // Counts in the interval before the frame (`_now`) and since the start. They are exact, except in rows of stacks,
+  // which come from samples.
   std::uint64_t events_now = 0;
   std::uint64_t bytes_now = 0;
-  std::uint64_t events = 0;  // some of them failed
+  std::uint64_t events = 0;  // includes failed allocations
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;
-  std::optional<Estimate> live_bytes;  // of allocations since the start; empty: no sample
-  std::vector<std::uint64_t> stack;    // of a row of stacks, innermost first
+  std::optional<Estimate> live_bytes;  // live bytes of allocations since the start; empty: no samples
+  std::vector<std::uint64_t> stack;    // only in rows of stacks; innermost frame first
 };
 
 struct TopTotals {
@@ -52,18 +53,18 @@ struct TopResult {
   TopTotals slab;
   TopTotals pages;
   std::vector<TopRow> rows;
-  std::uint64_t rows_merged = 0;  // into "[others]", since there were too many
+  std::uint64_t rows_merged = 0;  // rows merged into "[others]", because there were too many
   HeapLosses losses;
-  std::uint64_t replaced = 0;  // live samples whose address another object has: their free was not seen
-  std::uint64_t memory = 0;    // bytes in the kernel
-  double own_cpu = 0;          // of one CPU, in the interval: 0.01 is one percent
+  std::uint64_t replaced = 0;  // live samples whose address was reused, so their free was not traced
+  std::uint64_t memory = 0;    // bytes of kernel memory that kmemtrace uses
+  double own_cpu = 0;          // share of one CPU used in the interval: 0.01 is one percent
 };
 
-// The columns by which rows can be sorted, largest first.
+// The columns by which rows can be sorted in descending order.
 enum class TopColumn : std::uint8_t { bytes_now, events_now, live, allocated, events, wasted, failed };
 struct TopColumnInfo {
   TopColumn column;
-  std::string_view name;  // the word for --sort
+  std::string_view name;  // name for --sort
   std::string_view header;
   std::string_view meaning;
 };

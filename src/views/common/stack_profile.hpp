@@ -40,8 +40,8 @@ struct ProfileFrame {
 
 struct StackSample {
   Allocator allocator = Allocator::slab;
-  std::vector<std::uint32_t>
-      frames;         // indexes into StackProfile::frames, innermost first; the last one is the allocator
+  // Indexes into StackProfile::frames, innermost first; the last one is the allocator.
+  std::vector<std::uint32_t> frames;
   std::string cache;  // empty: unknown
   std::string comm;
   std::array<std::uint64_t, kStackMetrics> values{};
