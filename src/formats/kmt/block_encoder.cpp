@@ -21,7 +21,7 @@ struct AddressField {
   AddressKind kind;
   bool allocates = false;
 };
-// The fields that match allocations with frees (include/trace/events/kmem.h).
+// Fields that identify an allocation and its free (include/trace/events/kmem.h).
 constexpr AddressField kAddressFields[] = {
     {"kmalloc", "ptr", AddressKind::slab, true},
     {"kmalloc_node", "ptr", AddressKind::slab, true},
@@ -39,7 +39,7 @@ constexpr AddressField kAddressFields[] = {
 
 RecordLayout layout_of(const EventFormat& format) {
   RecordLayout layout;
-  layout.field_mask.assign(2, 0xFF);  // the event's ID, described or not
+  layout.field_mask.assign(2, 0xFF);  // the event ID, even if the format does not describe it
   for (const FormatField& field : format.fields) {
     if (field.size == 0 || field.is_relative) layout.rest_is_data = true;
     if (field.size == 0 || field.offset > 0x7FFF || field.size > 0x7FFF) continue;
@@ -50,8 +50,8 @@ RecordLayout layout_of(const EventFormat& format) {
     if (field.is_dynamic && field.size == 4) layout.dynamic_offsets.push_back(static_cast<std::uint16_t>(field.offset));
   }
   if (format.system == "ftrace" && (format.name == "kernel_stack" || format.name == "user_stack")) {
-    // The many stacks after events are mostly equal. A stack may be longer than its format says
-    // (kernel/trace/trace_entries.h, Linux 6.1: caller[8] is only the printed part).
+    // Store stacks as shapes, because most stacks that follow events are equal. A stack may be longer than its format
+    // says: caller[8] in kernel/trace/trace_entries.h (Linux 6.1) is only the printed part.
     layout.shaped = true;
     layout.rest_is_data = true;
   }
@@ -92,8 +92,8 @@ const RecordLayout* RecordLayouts::of(Bytes record) const {
 
 BlockEncoder::BlockEncoder(const RecordLayouts& layouts) : layouts_(layouts) {}
 
-// Zeroes everything except fields: the ring buffer leaves stale bytes there, which would make every record a shape of
-// its own.
+// Zeroes all bytes outside fields. The ring buffer leaves stale bytes there, so otherwise every record would have a
+// different shape.
 void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
   scratch_.assign(record.begin(), record.end());
   const std::size_t fixed = std::min(layout.field_mask.size(), record.size());
@@ -109,7 +109,7 @@ void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
   std::fill(scratch_.begin() + static_cast<std::ptrdiff_t>(end), scratch_.end(), std::uint8_t{0});
 }
 
-// Returns the number of the shape in scratch_, and adds a new shape to the dictionary.
+// Returns the index of the shape in scratch_. Adds the shape to the dictionary if it is new.
 std::uint32_t BlockEncoder::shape_of(const RecordLayout& layout) {
   for (std::uint64_t key = XXH3_64bits_withSeed(scratch_.data(), scratch_.size(), kHashSeed);; ++key) {
     const auto [id, inserted] = shape_ids_.insert(key);
@@ -208,7 +208,7 @@ EventBlock BlockEncoder::finish() {
     append_varint(tasks_, run_length_);
     append_varint(tasks_, zigzag(std::int64_t{run_tid_} - run_base_));
   }
-  // Low bits that all differences lack (objects are aligned) are not written.
+  // Low bits that are 0 in all differences are not written. Objects are aligned, so this saves space.
   unsigned shifts[2] = {};
   for (unsigned list = 0; list < 2; ++list) {
     std::uint64_t bits = 0;

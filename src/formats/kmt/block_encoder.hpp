@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Encodes records of one CPU into a block of columns; the layout is docs/formats/kmt.md, "Events".
+// Encodes records of one CPU into a block of columns. The layout is described in docs/formats/kmt.md, "Events".
 //
-// A record is split into time, task, address, and the rest: its shape. A call site repeats its shape (same event,
-// caller, sizes, flags), so an event stores only a small number for a shape that the block holds once.
+// A record is split into time, task, address, and its shape, which is the rest. Records of one call site usually have
+// the same shape (event, caller, sizes, flags). A block stores each shape once, and an event stores the shape's number.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +19,35 @@ namespace kmt::kmt_format {
 
 enum class AddressKind : std::uint8_t { none, slab, page };
 
-// The parts of an event type's record.
+// The structure of one event type's records.
 struct RecordLayout {
-  bool shaped = false;       // worth a shape; else a literal
-  std::size_t shortest = 0;  // a shorter record becomes a literal
+  bool shaped = false;       // true: store as shapes; false: as literals
+  std::size_t shortest = 0;  // shorter records are stored as literals
   AddressKind address_kind = AddressKind::none;
   bool allocates = false;
   std::uint16_t address_offset = 0;
   std::uint8_t address_bytes = 0;
   std::vector<std::uint8_t> field_mask;        // 0xFF in fields, 0 in gaps and padding
-  std::vector<std::uint16_t> dynamic_offsets;  // of __data_loc fields
-  bool rest_is_data = false;                   // after the fields, to the record's end
+  std::vector<std::uint16_t> dynamic_offsets;  // offsets of __data_loc fields
+  bool rest_is_data = false;                   // bytes after the fields are data, not padding
 };
 
 class RecordLayouts {
  public:
   RecordLayouts(const std::vector<EventFormat>& formats, ByteOrder order);
 
-  const RecordLayout* of(Bytes record) const;  // nullptr: an event without a format
+  const RecordLayout* of(Bytes record) const;  // null if the event has no format
   ByteOrder order() const { return order_; }
   std::uint16_t tid_offset() const { return tid_offset_; }
 
  private:
-  std::vector<RecordLayout> layouts_;  // by event id
+  std::vector<RecordLayout> layouts_;  // by event ID
   std::vector<bool> described_;
   ByteOrder order_;
-  std::uint16_t tid_offset_ = 4;  // of common_pid, 4 bytes
+  std::uint16_t tid_offset_ = 4;  // offset of common_pid, which has 4 bytes
 };
 
-// A finished block, uncompressed, and its index entry.
+// A finished, uncompressed block, with its index entry.
 struct EventBlock {
   std::vector<std::uint8_t> bytes;
   std::uint64_t events = 0;
@@ -60,21 +60,21 @@ class BlockEncoder {
   explicit BlockEncoder(const RecordLayouts& layouts);  // the layouts must outlive the encoder
 
   void add(std::uint64_t ticks, Bytes record);
-  // Events were lost here; empty: unknown number.
+  // Marks a loss of events at this position. `count` is empty if the number is unknown.
   void add_lost(std::optional<std::uint64_t> count);
 
   std::uint64_t events() const { return events_; }
-  std::uint64_t failed_allocations() const { return failed_allocations_; }  // of the block
+  std::uint64_t failed_allocations() const { return failed_allocations_; }  // in the current block
   bool empty() const { return events_ == 0 && lost_.empty(); }
-  std::size_t plain_bytes() const;  // about the size of finish()'s result
-  EventBlock finish();              // leaves the encoder empty
+  std::size_t plain_bytes() const;  // estimated size of the block from finish()
+  EventBlock finish();              // the encoder is empty afterwards
 
  private:
   using Column = std::vector<std::uint8_t>;
   struct Shape {
     AddressKind address_kind = AddressKind::none;
     std::uint64_t last_address = 0;
-    std::size_t begin = 0;  // of its record in the dictionary
+    std::size_t begin = 0;  // start of the record in the dictionary
     std::size_t size = 0;
   };
 
@@ -89,21 +89,21 @@ class BlockEncoder {
   std::uint64_t failed_allocations_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  Column scratch_;                    // the record being split
-  FlatMap<std::uint32_t> shape_ids_;  // by hash; on collision a shape takes the next free key
+  Column scratch_;                    // a copy of the record being encoded
+  FlatMap<std::uint32_t> shape_ids_;  // key is the hash; if it is taken, the next free key
   std::vector<Shape> shapes_;
   std::int32_t run_tid_ = 0;
   std::int32_t run_base_ = 0;
   std::uint64_t run_length_ = 0;
   RecencyList recent_[2];
-  std::vector<std::int64_t> far_addresses_[2];  // as differences; in order of their kinds' events
+  std::vector<std::int64_t> far_addresses_[2];  // differences, per kind, in the order of the events
   std::vector<std::uint8_t> far_kinds_;
   Column times_, shape_column_, dictionary_, tasks_, recency_, literals_;
   struct Lost {
     std::uint64_t before_event = 0;
     std::optional<std::uint64_t> count;
   };
-  std::vector<Lost> lost_;  // by event, one per position
+  std::vector<Lost> lost_;  // ordered by event, at most one per position
 };
 
 }  // namespace kmt::kmt_format

@@ -18,7 +18,7 @@ struct Varint {
   std::uint64_t value;
   const std::uint8_t* end;
 };
-// A separate function with values as arguments lets a loop over a column keep its position in a register.
+// This is a separate function that returns values, so that loops over a column can keep the position in a register.
 [[gnu::noinline]] Varint long_varint(const std::uint8_t* at, const std::uint8_t* end) {
   std::uint64_t value = 0;
   if (!read_varint(at, end, value)) throw_cut_off();
@@ -27,7 +27,7 @@ struct Varint {
 
 }  // namespace
 
-// Nearly all have one or two bytes.
+// Handles varints of one or two bytes here, because nearly all are that short.
 inline std::uint64_t BlockReader::Column::varint() {
   if (end - at >= 2) {
     if (at[0] < 0x80) return *at++;
@@ -117,7 +117,8 @@ inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Co
   return shape.last_address = address;
 }
 
-// Local variables hold what changes with every event: this loop dominates the time of reading a trace.
+// Values that change with every event are in local variables, because this loop takes most of the time of reading a
+// trace.
 std::size_t BlockReader::read(std::span<BlockEvent> events) {
   if (!damage_.empty()) throw Error(damage_);
   const std::size_t wanted = std::min<std::uint64_t>(events.size(), events_ - position_);

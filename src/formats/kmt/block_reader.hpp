@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Decodes a block of columns into records; the counterpart of block_encoder.hpp.
+// Decodes a block of columns into records. The encoder is in block_encoder.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace kmt::kmt_format {
 
-// A record with its task and its address blank, common to many records.
+// A record in which the task and the address are blank. Many records have the same shape.
 struct Shape {
   AddressKind address_kind = AddressKind::none;
   std::uint16_t address_offset = 0;
   std::uint8_t address_bytes = 0;
-  std::uint64_t last_address = 0;  // of the events given so far
+  std::uint64_t last_address = 0;  // address of the latest event with this shape
   Bytes record;
 };
 
@@ -29,26 +29,27 @@ struct BlockEvent {
   std::int32_t tid = 0;
   std::uint32_t shape = kLiteral;  // index into shapes()
   std::uint64_t address = 0;
-  Bytes literal;  // a record without a shape, its task blank
+  Bytes literal;  // a record without a shape; its task is blank
 };
 
 struct LostHere {
-  std::uint64_t before_event = 0;  // of the block
+  std::uint64_t before_event = 0;  // index of an event in the block
   std::optional<std::uint64_t> count;
 };
 
 class BlockReader {
  public:
-  // Borrows the plain bytes of a block. Throws Error if their structure is damaged.
+  // Borrows the uncompressed bytes of a block. Throws Error if their structure is damaged.
   BlockReader(Bytes block, ByteOrder record_order);
 
   std::uint64_t events() const { return events_; }
   const std::vector<Shape>& shapes() const { return shapes_; }
   const std::vector<LostHere>& lost() const { return lost_; }
-  // Returns how many events came, 0 at the end. Events before damage are returned first; the next call throws Error.
+  // Returns the number of events read; 0 at the end. If the block is damaged, the events before the damage are returned
+  // first, and the next call throws Error.
   std::size_t read(std::span<BlockEvent> events);
   bool next(BlockEvent& event) { return read({&event, 1}) == 1; }
-  // Rebuilds the kernel's record of an event, except its padding.
+  // Rebuilds the kernel's record of an event. Padding is zero.
   void rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const;
 
  private:
@@ -56,7 +57,7 @@ class BlockReader {
     const std::uint8_t* at = nullptr;
     const std::uint8_t* end = nullptr;
 
-    // All throw Error if the column ends too early.
+    // These functions throw Error if the column ends too early.
     std::uint64_t varint();
     std::uint8_t byte();
     Bytes bytes(std::uint64_t count);
@@ -80,7 +81,7 @@ class BlockReader {
   std::uint64_t run_left_ = 0;
   std::int32_t tid_ = 0;
   RecentAddresses recent_[2];
-  std::string damage_;  // damage after the events up to position_; empty: none
+  std::string damage_;  // damage after the first position_ events; empty if none
 };
 
 }  // namespace kmt::kmt_format

@@ -20,7 +20,8 @@ void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const s
 FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
-// The file is published with its first chunks: a recorder killed before leaves an older file intact.
+// The new file replaces an older one only after its first chunks are written. If the recorder is killed earlier, the
+// older file stays intact.
 void FileStore::open() {
   if (file_) return;
   auto file = std::make_unique<FileWriter>(path_, Replaced::kept);
@@ -61,7 +62,7 @@ void FileStore::add(PackedBlock block) {
   write_waiting();
 }
 
-// Written with the next block, as the memory of programs is.
+// Queues the sample. It is written with the next block, like the memory of programs.
 void FileStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   samples_.push_back(sample);
@@ -132,7 +133,8 @@ void FlightStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   bytes_ += chunk.bytes.size();
   samples_.push_back(std::move(chunk));
-  // The first sample shows the start; the others may take only a small part of the memory.
+  // Drop later samples if all together exceed the given part of the memory. Keep the first one, because it shows the
+  // state at the start.
   constexpr std::size_t kFewest = 16;
   constexpr std::uint64_t kPart = 8;
   while (samples_.size() > kFewest && samples_.size() * samples_.back().bytes.size() > most_bytes_ / kPart) {

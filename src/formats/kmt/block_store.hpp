@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stores of the blocks of a running recording: a file, a sequence of files, or memory until a file is requested.
+// Stores the blocks of a running recording in a file, in a sequence of files, or in memory until a file is requested.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,28 @@ namespace kmt::kmt_format {
 class BlockStore {
  public:
   virtual ~BlockStore() = default;
-  // Callable from any thread. Throws Error if the block cannot be stored; it stays queued and is tried again.
+  // May be called from any thread. Throws Error if the block cannot be stored. The block then stays queued for the next
+  // attempt.
   virtual void add(PackedBlock block) = 0;
 };
 
-// A growing .kmt file. It appears, and replaces an older one, with the first block or at the end.
+// Stores blocks in a growing .kmt file. The file appears, and replaces an older one, with the first block or at the
+// end.
 class FileStore : public BlockStore {
  public:
-  // `begin`: the first chunks of every file.
+  // `begin` has the first chunks of every file.
   FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams);
 
   void add(PackedBlock block) override;
   void add(const StateSample& sample);
   void add(UserMemory memory);
-  // Completes the current file, if any, with `end`; later blocks go to a file of that name.
+  // Completes the current file, if there is one, with `end`. Later blocks are written to a file with the given path.
   void next_file(const std::string& path, const TraceDescription& end);
   void finish(const TraceDescription& end);
 
   const std::string& path() const { return path_; }
-  std::uint64_t bytes() const;      // of the current file, without the first chunks
-  std::uint64_t all_bytes() const;  // of all files so far
+  std::uint64_t bytes() const;      // size of the current file without its first chunks
+  std::uint64_t all_bytes() const;  // total size of all files
 
  private:
   void open();
@@ -50,18 +52,18 @@ class FileStore : public BlockStore {
   mutable std::mutex mutex_;
   std::string path_;
   std::unique_ptr<FileWriter> file_;
-  std::uint64_t begin_bytes_ = 0;      // of the current file
-  std::uint64_t completed_bytes_ = 0;  // of the files before
-  std::vector<PackedBlock> waiting_;   // not yet written
-  std::vector<StateSample> samples_;   // likewise
-  UserMemoryParts user_memory_;        // likewise
+  std::uint64_t begin_bytes_ = 0;      // size of the current file's first chunks
+  std::uint64_t completed_bytes_ = 0;  // size of the completed files
+  std::vector<PackedBlock> waiting_;   // blocks not yet written
+  std::vector<StateSample> samples_;   // samples not yet written
+  UserMemoryParts user_memory_;        // mappings not yet written
 };
 
-// The latest blocks in memory, and samples of the same time.
+// Keeps the latest blocks in memory, and the samples of the same period.
 class FlightStore : public BlockStore {
  public:
-  // Keeps at most this many bytes, and if given, nothing older than this many ticks. During a write, the blocks being
-  // written stay in memory besides new ones.
+  // Keeps at most `most_bytes` bytes, and drops blocks older than `most_ticks` ticks if given. During a write, the
+  // blocks being written stay in memory in addition to new ones.
   FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
               std::optional<std::uint64_t> most_ticks);
 
@@ -69,14 +71,15 @@ class FlightStore : public BlockStore {
   void add(const StateSample& sample);
   struct Written {
     std::uint64_t events = 0;
-    std::uint64_t left_out = 0;  // the oldest: the disk was full
+    std::uint64_t left_out = 0;  // the oldest events, dropped because the disk was full
   };
-  // Writes the blocks kept now, while recording may continue. If the disk is too small, it writes the latest half, or a
-  // half of that. Throws Error and leaves an older file then.
+  // Writes the blocks that are in memory now. Recording may continue meanwhile. If this fails, for example on a full
+  // disk, it tries again with the latest half of the blocks, then with half of those. If all attempts fail, throws
+  // Error and leaves an older file unchanged.
   Written write(const std::string& path, const TraceDescription& end) const;
 
   std::uint64_t bytes() const;
-  // True if blocks within the time were dropped because of the memory limit.
+  // True if blocks younger than the time limit were dropped because of the memory limit.
   bool was_short_of_memory() const;
 
  private:
@@ -91,8 +94,8 @@ class FlightStore : public BlockStore {
   std::uint64_t most_bytes_;
   std::optional<std::uint64_t> most_ticks_;
   mutable std::mutex mutex_;
-  Blocks blocks_;            // in order of completion
-  std::uint64_t bytes_ = 0;  // of blocks and samples
+  Blocks blocks_;            // in the order they were completed
+  std::uint64_t bytes_ = 0;  // size of blocks and samples
   std::uint64_t newest_ticks_ = 0;
   bool was_short_of_memory_ = false;
   std::deque<PackedChunk> samples_;

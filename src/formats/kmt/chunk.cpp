@@ -16,12 +16,12 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr int kLevelOfEvents = 1;   // columns are packed already, and blocks are many
-constexpr int kLevelOfTexts = 5;    // written once per file, but recording blocks on it: level 9 saves 7 % for twice
-                                    // the time
-constexpr int kLevelOfPatches = 6;  // every few seconds
-constexpr int kLeastWindow = 10;    // log2 of bytes: zstd's least
-constexpr int kMostWindow = 27;     // and the most that readers must accept; two chunks
+constexpr int kLevelOfEvents = 1;  // low, because columns are already compact and there are many blocks
+constexpr int kLevelOfTexts =
+    5;  // recording waits for it, but only once per file; level 9 would save 7 % for twice the time
+constexpr int kLevelOfPatches = 6;  // patches are written only every few seconds
+constexpr int kLeastWindow = 10;    // log2 of bytes; the minimum of zstd
+constexpr int kMostWindow = 27;     // log2 of bytes; readers must accept two chunks
 
 bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t most = kMostRatio) {
   return plain <= kMostPlainBytes && plain <= stored * most;
@@ -29,7 +29,7 @@ bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t m
 
 std::uint64_t checksum_of(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-// `out` has room for the header before the stored bytes.
+// `out` has room for the header, followed by the stored bytes.
 std::vector<std::uint8_t> with_header(std::vector<std::uint8_t>&& out, ChunkType type, std::uint8_t flags,
                                       std::uint16_t stream, std::size_t plain) {
   std::uint8_t* const header = out.data();
@@ -42,7 +42,7 @@ std::vector<std::uint8_t> with_header(std::vector<std::uint8_t>&& out, ChunkType
   store<std::uint32_t>(header + 12, static_cast<std::uint32_t>(plain), ByteOrder::little);
   store<std::uint64_t>(header + 16, checksum_of(Bytes(out).subspan(kChunkHeaderBytes)), ByteOrder::little);
   store<std::uint64_t>(header + 24, checksum_of(Bytes(out).first(kChunkHeaderBytes - 8)), ByteOrder::little);
-  out.shrink_to_fit();  // packed blocks may be kept for long
+  out.shrink_to_fit();  // packed blocks may stay in memory for a long time
   return std::move(out);
 }
 
@@ -97,7 +97,7 @@ std::vector<std::uint8_t> unpack(const Chunk& chunk) {
   if (!is_intact(chunk)) throw damaged(chunk, "The chunk's checksum is wrong");
   if ((chunk.flags & ~kCompressed) != 0) throw damaged(chunk, "The chunk is packed in a way that is not known");
   const bool compressed = (chunk.flags & kCompressed) != 0;
-  // The frame must announce the size, so that memory stays in proportion to the compressed data.
+  // The zstd frame must state the size, so that the memory needed is limited by the size of the compressed data.
   const std::uint64_t announced =
       compressed ? ZSTD_getFrameContentSize(chunk.stored.data(), chunk.stored.size()) : chunk.stored.size();
   if (announced != chunk.plain_bytes || !is_proportionate(chunk.plain_bytes, chunk.stored.size()))
@@ -143,7 +143,7 @@ std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes
   check_size(plain);
   const std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevelOfPatches);
-  // The window must cover the whole base.
+  // The window must be large enough for the whole base.
   const int reach = static_cast<int>(std::bit_width(base.size() + plain.size()));
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, std::clamp(reach, kLeastWindow, kMostWindow));
   ZSTD_CCtx_refPrefix(context.get(), base.data(), base.size());

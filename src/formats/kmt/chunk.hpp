@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Chunks, the elements of a .kmt file: a header with type, sizes and checksums, and a payload that may be compressed.
-// Readers skip chunks of unknown type.
+// Reads and writes chunks, the elements of a .kmt file. A chunk is a header with type, sizes and checksums, followed by
+// a payload that may be compressed. Readers skip chunks of unknown type.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,34 @@
 namespace kmt::kmt_format {
 
 struct Chunk {
-  std::uint64_t offset = 0;  // of the header, in the file
+  std::uint64_t offset = 0;  // position of the header in the file
   std::uint8_t type = 0;
   std::uint8_t flags = 0;
   std::uint16_t stream = 0;
   std::uint32_t plain_bytes = 0;
-  std::uint64_t checksum = 0;  // of the stored payload
-  Bytes stored;                // the payload in the file
+  std::uint64_t checksum = 0;  // checksum of the stored payload
+  Bytes stored;                // the payload as stored in the file
 
   std::uint64_t end() const { return offset + kChunkHeaderBytes + stored.size(); }
 };
 
-// Returns the chunk at an offset; empty if its header is damaged or its payload incomplete.
+// Returns the chunk at an offset. Empty if its header is damaged or its payload is incomplete.
 std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset);
-// Returns the first chunk at or after an offset, skipping damage.
+// Returns the first chunk at or after an offset. Skips damaged bytes.
 std::optional<Chunk> find_chunk(Bytes file, std::uint64_t offset);
-// True if the payload matches its checksum.
+// True if the stored payload matches its checksum.
 bool is_intact(const Chunk& chunk);
-// Returns the original payload. Throws Error if the checksum or the compressed data is wrong.
+// Returns the uncompressed payload. Throws Error if the checksum or the compressed data is wrong.
 std::vector<std::uint8_t> unpack(const Chunk& chunk);
 
-// The same for a chunk of make_patch() with the same base.
+// Returns the uncompressed payload of a chunk from make_patch(). `base` must be the one used there.
 std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 
-// Makes header and payload, compressed if that is smaller. Throws Error if it exceeds a chunk's limit.
+// Returns header and payload. The payload is compressed if that makes it smaller. Throws Error if it is too large for a
+// chunk.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
-// The same as a difference to `base`, which the reader must have. Empty if it would be out of proportion.
+// Like make_chunk(), but stores the difference to `base`, which the reader must have. Returns {} if readers would
+// reject the compression ratio.
 std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,
                                      const std::vector<std::uint8_t>& plain);
 

@@ -17,7 +17,7 @@ namespace {
 
 const std::string kNotePrefix = "note:";
 
-// An entry takes more memory than the shortest one in a file.
+// Limits memory: an entry may need more memory than its bytes in the file.
 constexpr std::size_t kMostEntries = 0x10000;
 constexpr std::size_t kMostSampleTexts = 64;
 constexpr std::size_t kMostNotes = 1000;

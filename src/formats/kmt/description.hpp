@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The traced machine's description in a .kmt file: chunks of facts, formats, streams and state.
+// Encodes and decodes the description of the traced machine in a .kmt file: chunks of facts, formats, streams and
+// state.
 #pragma once
 
 #include <string>
@@ -13,9 +14,9 @@
 namespace kmt::kmt_format {
 
 std::vector<std::uint8_t> encode_facts(const TraceDescription& description);
-// Symbols have a chunk of their own: they are large, and a file with damaged symbols stays readable.
+// Symbols have a separate chunk because they are large. A file with damaged symbols stays readable.
 std::vector<std::uint8_t> encode_symbols(const TraceDescription& description);
-// Facts known only after the start: task names, late notes, statistics.
+// Encodes facts that are known only after the start: task names, late notes, statistics.
 std::vector<std::uint8_t> encode_end_facts(const TraceDescription& description);
 std::vector<std::uint8_t> encode_sample(const StateSample& sample);
 std::vector<std::uint8_t> encode_fact(std::string_view name, std::string_view value);
@@ -23,8 +24,8 @@ std::vector<std::uint8_t> encode_formats(const std::vector<FormatText>& formats)
 std::vector<std::uint8_t> encode_types(const CallTypes& types);
 std::vector<std::uint8_t> encode_stream(const RecordStream& stream);
 
-// These add to the description. A later fact replaces an earlier one of its name; unknown facts are skipped. Throw
-// Error.
+// decode_facts() and decode_formats() add to the description. A fact replaces an earlier one with the same name, and
+// unknown facts are skipped. All functions throw Error.
 void decode_facts(Bytes payload, TraceDescription& description);
 void decode_formats(Bytes payload, std::vector<FormatText>& formats);
 CallTypes decode_types(Bytes payload);

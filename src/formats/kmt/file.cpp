@@ -16,13 +16,13 @@ namespace kmt::kmt_format {
 namespace {
 
 struct End {
-  bool finished;         // there is a trailer
-  bool indexed;          // the last chunk, or the one that the trailer names, is an index
+  bool finished;         // the file has a trailer
+  bool indexed;          // an index is the last chunk, or the chunk that the trailer names
   std::uint64_t offset;  // end of the last chunk
-  std::uint64_t size;    // of the area of chunks
+  std::uint64_t size;    // size of the file without the trailer
 };
 
-// True for a snapshot of the machine's memory without a trace.
+// True if the file has a snapshot of the machine's memory but no trace.
 bool is_snapshot(const FileContents& contents) {
   const TraceDescription& description = contents.description;
   return !description.samples.empty() && description.kernel.formats.empty() && contents.streams.empty();
@@ -53,7 +53,7 @@ void check_header(Bytes file) {
   ByteReader in(file, ByteOrder::little);
   in.skip(kFileMagic.size());
   const std::uint16_t version = in.u16();
-  in.skip(2);  // features that a reader may ignore
+  in.skip(2);  // skip features that a reader may ignore
   const std::uint32_t features = in.u32();
   if (version == kVersion && features == 0) return;
   throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
@@ -87,7 +87,8 @@ bool has_trailer(Bytes file) {
                     [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
 }
 
-// Walks chunk headers instead of the index: they are 32 bytes each, have the same facts, and exist in every file.
+// Reads the chunk headers instead of the index. They have only 32 bytes each, contain the same facts, and exist in
+// every file.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
   FileContents contents;
@@ -95,7 +96,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
   const Bytes chunks = file.first(end);
 
-  // Facts, formats and samples must stay in proportion to the file.
+  // Limits the size of facts, formats and samples relative to the file's size.
   std::uint64_t text_bytes = 0;
   const auto unpack_text = [&](const Chunk& chunk) {
     text_bytes += chunk.plain_bytes;
@@ -128,7 +129,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
-        case kStatePatch:  // part of a series of snapshots, read one by one: formats/kmt/snapshot
+        case kStatePatch:  // patches belong to a series of snapshots; SnapshotReader reads them
           if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
@@ -154,7 +155,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   std::erase_if(contents.streams, [&](const auto& numbered) {
     const auto& [number, blocks] = numbered;
     const RecordStream& stream = blocks.stream;
-    // Their CPU is unknown: no events are better than another CPU's.
+    // Drop events of streams without a description: their CPU is unknown, and a wrong CPU would be worse.
     if (!described.contains(number))
       findings.add({Imperfection::missing_section, fmt::format("description of stream {}", number)});
     else if (known.emplace(stream.cpu, stream.buffer).second)

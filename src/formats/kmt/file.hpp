@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The structure of a .kmt file: its description and the places of its blocks.
+// Reads the structure of a .kmt file: its description and the positions of its blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ struct StreamBlocks {
 
 struct FileContents {
   TraceDescription description;
-  std::map<std::uint16_t, StreamBlocks> streams;   // by number
-  std::vector<std::vector<std::uint8_t>> profile;  // payloads of its chunks, if the file is a profile
-  bool cut_off = false;                            // later blocks may be missing
+  std::map<std::uint16_t, StreamBlocks> streams;   // by stream number
+  std::vector<std::vector<std::uint8_t>> profile;  // payloads of profile chunks; empty unless the file is a profile
+  bool cut_off = false;                            // blocks may be missing at the end
 };
 
 bool is_kmt(Bytes file);
 enum class Content { unknown, trace, snapshots, profile };
-// Looks at the headers of chunks only.
+// Determines the content from chunk headers only.
 Content content_of(Bytes file);
 // Throws Error if this build cannot read the version of the .kmt file.
 void check_header(Bytes file);
-// True if the file ends in a trailer, right or wrong.
+// True if the file ends in a trailer, even an incorrect one.
 bool has_trailer(Bytes file);
 
-// Keeps intact parts; damage becomes findings. Throws Error if this build cannot read the file's version.
+// Reads all intact chunks. Damage becomes findings. Throws Error if this build cannot read the file's version.
 FileContents parse_file(Bytes file, Findings& findings);
-// The same for a file that must be a trace.
+// Like parse_file(), but throws Error if the file is not a trace.
 FileContents parse_trace(Bytes file, Findings& findings);
 
 }  // namespace kmt::kmt_format

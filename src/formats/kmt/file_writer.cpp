@@ -17,11 +17,11 @@ std::string_view as_text(const std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
-// Only the owner may read it: a trace has the addresses of the kernel's code and objects. The lock keeps other
-// recorders away.
+// Only the owner can read the file, because a trace contains addresses of kernel code and objects. The lock prevents
+// other recorders from writing it.
 FileWriter::FileWriter(const std::string& path, Replaced replaced) : file_(path, replaced) {
   ::flock(file_.fd(), LOCK_EX | LOCK_NB);
-  std::vector<std::uint8_t> header(kFileHeaderBytes);  // version, then two zero fields: docs/formats/kmt.md
+  std::vector<std::uint8_t> header(kFileHeaderBytes);  // magic, version, two zero fields: docs/formats/kmt.md
   kFileMagic.copy(reinterpret_cast<char*>(header.data()), kFileMagic.size());
   store<std::uint16_t>(header.data() + kFileMagic.size(), kVersion, ByteOrder::little);
   file_.write(as_text(header));
@@ -52,7 +52,7 @@ void FileWriter::append_description(const TraceDescription& description) {
 
 void FileWriter::append_end(const TraceDescription& description) {
   append(pack(kFacts, 0, encode_end_facts(description)));
-  // Mappings appended before lack symbols that are known now.
+  // Repeats the mappings, because those written earlier may lack symbols.
   if (const UserMemory& memory = description.kernel.user_memory; !memory.objects.empty() || !memory.empty())
     append_user_memory(memory);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a .kmt file chunk by chunk. Appended chunks stay readable whatever happens next, and a partly written chunk is
-// removed. finish() adds the index, which marks the file complete.
+// Writes a .kmt file chunk by chunk. Complete chunks stay readable even if a later write fails; a partly written chunk
+// is removed. finish() adds the index, which marks the file complete.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@
 
 namespace kmt::kmt_format {
 
-// Packs the first chunks of a file, without its streams.
+// Packs the first chunks of a file, except its streams.
 std::vector<PackedChunk> pack_description(const TraceDescription& description);
 
 class FileWriter {
  public:
-  // The file appears, and replaces an older one, with publish() or finish(). Throws Error, as every method does.
+  // The file appears, and replaces an older one, with publish() or finish(). All methods throw Error.
   explicit FileWriter(const std::string& path, Replaced replaced = Replaced::removed);
 
   void append_description(const TraceDescription& description);
   void append(const PackedChunk& chunk);
-  // Writes facts known only at the end of the recording; they replace those of the description.
+  // Writes facts that are known only at the end of the recording. They replace facts of the description.
   void append_end(const TraceDescription& description);
   void append_sample(const StateSample& sample);
-  void append_user_memory(const UserMemory& memory);        // by time
-  std::uint16_t append_stream(const RecordStream& stream);  // returns the stream's number
+  void append_user_memory(const UserMemory& memory);        // in order of time
+  std::uint16_t append_stream(const RecordStream& stream);  // returns the number of the stream
   void append(const PackedBlock& block);
-  void publish() { file_.finish(); }  // shows the file while it grows
+  void publish() { file_.finish(); }  // makes the growing file visible
   void finish();
 
   std::uint64_t bytes() const { return size_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The index at the end of a .kmt file and the trailer with its offset: docs/formats/kmt.md.
+// Builds the index at the end of a .kmt file, and the trailer with the offset of the index: docs/formats/kmt.md.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace kmt::kmt_format {
 
 class Index {
  public:
-  // Call it for every chunk of the file, in order.
+  // Call this for every chunk of the file, in order.
   void add(std::uint64_t offset, std::uint8_t type, std::uint16_t stream);
-  // Follows add() for a block of events: their number, and their first and last time in ticks.
+  // For a block of events, call this after add().
   void add_events(std::uint64_t events, std::uint64_t first_ticks, std::uint64_t last_ticks);
 
-  const std::vector<std::uint8_t>& bytes() const { return bytes_; }  // the payload of the index chunk
-  // Returns index chunk and trailer of a file whose last indexed chunk ends at `offset`.
+  const std::vector<std::uint8_t>& bytes() const { return bytes_; }  // payload of the index chunk
+  // Returns the index chunk and the trailer. `offset` is the end of the last chunk in the index.
   std::vector<std::uint8_t> end_of_file(std::uint64_t offset) const;
 
  private:
-  // Enough for some million blocks. The index of a longer file stays empty: readers can do without.
+  // Enough for some million blocks. The index of a longer file stays empty, because readers do not need it.
   static constexpr std::size_t kMostBytes = 32u << 20;
 
   std::vector<std::uint8_t> bytes_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Encodes ring-buffer pages or records into blocks during recording, on the threads that read them.
+// Encodes ring-buffer pages or records into blocks during a recording. This runs on the threads that read the pages.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace kmt::kmt_format {
 
-// Returns the streams of a recording: one per CPU, numbered in this order.
+// Returns the streams of a recording: one per CPU, in the order of `cpus`.
 std::vector<RecordStream> live_streams(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
 
 class LiveEncoder : public RecordingSink {
@@ -24,13 +24,14 @@ class LiveEncoder : public RecordingSink {
   // The store must outlive the encoder. Throws Error if the kernel's page description is unusable.
   LiveEncoder(const KernelDescription& kernel, const std::vector<unsigned>& cpus, BlockStore& store);
 
-  // Stores a block if it is full, if its first page came a second ago, or on request.
+  // Encodes pages. Stores the block if it is full, if its first page is a second old, or if ask_for_blocks() was
+  // called.
   void pages(unsigned cpu, Bytes pages) override;
   void records(unsigned cpu, std::span<const LiveRecord> records) override;
-  // Requests all begun blocks: they are stored with the next pages of their CPUs. PageSink reports soon if no pages
-  // come. Callable from any thread.
+  // Requests that all started blocks are stored. Each is stored with the next pages of its CPU. pages() is also called
+  // after a short time if the CPU has no pages. May be called from any thread.
   void ask_for_blocks() { ++asked_; }
-  // Stores the last blocks, after the last pages. Throws Error as pages() does.
+  // Stores the last blocks. Call this after the last pages. Throws Error like pages().
   void finish();
 
   std::uint64_t damaged_pages() const { return damaged_pages_; }
@@ -43,12 +44,12 @@ class LiveEncoder : public RecordingSink {
     unsigned number;
     std::uint16_t stream;
     BlockEncoder encoder;
-    std::chrono::steady_clock::time_point begun;  // when the block's first pages came
-    unsigned answered = 0;                        // number of the latest request that was answered
+    std::chrono::steady_clock::time_point begun;  // time of the block's first pages
+    unsigned answered = 0;                        // number of the latest request that is done
   };
 
   Cpu& cpu_of(unsigned number) const;
-  // Calls `step` until nothing is left, and stores blocks that are due.
+  // Calls `step` until it returns false. Stores blocks that are full, old or requested.
   template <typename Step>
   void encode_all(Cpu& cpu, const Step& step);
   void encode(Cpu& cpu, Bytes page);
@@ -57,7 +58,7 @@ class LiveEncoder : public RecordingSink {
   PageLayout page_layout_;
   RecordLayouts layouts_;
   BlockStore& store_;
-  std::vector<std::unique_ptr<Cpu>> cpus_;  // by number, which are few
+  std::vector<std::unique_ptr<Cpu>> cpus_;  // by number; sorted, and only a few
   std::atomic<unsigned> asked_ = 0;
   std::atomic<std::uint64_t> damaged_pages_ = 0;
   std::atomic<bool> failed_allocation_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Chunks as stored in a file: they are packed early and without a lock, because packing takes time.
+// Chunks as they are stored in a file. They are packed early, outside locks, because packing takes time.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace kmt::kmt_format {
 
-// Large enough to make a block's dictionary cheap, small enough to lose little with a block.
+// Large enough that a block's dictionary adds little, and small enough that losing a block loses little.
 constexpr std::uint64_t kBlockEvents = 65536;
-constexpr std::size_t kBlockBytes = 4u << 20;  // plain
+constexpr std::size_t kBlockBytes = 4u << 20;  // uncompressed size
 
 struct PackedChunk {
   ChunkType type = kFacts;
@@ -20,7 +20,7 @@ struct PackedChunk {
   std::vector<std::uint8_t> bytes;
 };
 
-// A block of events and its index entry.
+// A block of events with its index entry.
 struct PackedBlock {
   PackedChunk chunk;
   std::uint64_t events = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The elements of chunks' payloads: varints and texts.
+// Reads and writes the elements of chunk payloads: varints and texts.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline void append_text(Payload& out, std::string_view text) {
   out.insert(out.end(), text.begin(), text.end());
 }
 
-// Borrows the payload. Throws Error if it ends too early.
+// Borrows the payload. All functions throw Error if the payload ends too early.
 class PayloadReader {
  public:
   explicit PayloadReader(Bytes payload) : at_(payload.data()), end_(payload.data() + payload.size()) {}

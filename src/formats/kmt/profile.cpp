@@ -19,19 +19,19 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::size_t kFullChunk = 16u << 20;  // in bytes; later groups go to another chunk
-constexpr std::size_t kMostFrames = 1024;      // of a stack
-constexpr std::size_t kMostSizes = 1u << 16;   // of a group
-constexpr std::size_t kMostMissing = 64;       // names of events
-// Least memory of a group and a fact, decoded and in an analysis. A whole profile may take 64 MiB or this multiple of
-// the file.
+constexpr std::size_t kFullChunk = 16u << 20;  // in bytes; later groups are written to another chunk
+constexpr std::size_t kMostFrames = 1024;      // frames of a stack
+constexpr std::size_t kMostSizes = 1u << 16;   // sizes of a group
+constexpr std::size_t kMostMissing = 64;       // names of missing events
+// Minimum memory of a group and a fact, after decoding and in an analysis. A profile may need up to 64 MiB, or the
+// file's size multiplied by kMostDecodedRatio.
 constexpr std::uint64_t kGroupBytes = 512;
 constexpr std::uint64_t kFactBytes = 128;
 constexpr std::uint64_t kMostDecodedBytes = 64u << 20;
 constexpr std::uint64_t kMostDecodedRatio = 64;
 constexpr std::string_view kCgroupPrefix = "cgroup:";
 
-// Numeric facts, by their names in the file.
+// Numeric facts and their names in the file.
 constexpr std::array<std::pair<std::string_view, std::uint64_t HeapProfileFacts::*>, 6> kNumbers = {{
     {"start_unix_ns", &HeapProfileFacts::start_unix_ns},
     {"duration_ns", &HeapProfileFacts::duration_ns},
@@ -96,7 +96,8 @@ void append_group(Payload& out, const DrawnGroup& group) {
     for (const std::uint64_t value : {size.requested, size.allocated, size.drawn, size.live}) append_varint(out, value);
 }
 
-// Allocates nothing for a count before the bytes that it announces are there: at least one each.
+// Reads a count. Throws Error if the payload is too short for this many elements, so callers can allocate memory for
+// them.
 std::uint64_t count(PayloadReader& in, std::uint64_t bytes_each) {
   const std::uint64_t count = in.varint();
   if (count > in.remaining() / bytes_each) throw Error("A count in the profile is larger than the profile");
@@ -152,7 +153,7 @@ void write_profile(const std::string& path, const DrawnProfile& profile, const K
   for (const DrawnGroup& group : profile.groups) {
     if (chunk.size() >= kFullChunk) {
       file.append(pack(kProfile, 0, chunk));
-      chunk = {0};  // facts
+      chunk = {0};  // the number of facts in this chunk
     }
     append_group(chunk, group);
   }

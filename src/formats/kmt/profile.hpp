@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A sampled profile of the heap in a .kmt file: docs/formats/kmt.md, "A profile".
+// Reads and writes a sampled heap profile in a .kmt file: docs/formats/kmt.md, "A profile".
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@ namespace kmt::kmt_format {
 
 struct StoredProfile {
   DrawnProfile profile;
-  std::string kallsyms;  // of the kernel, to name the profile's addresses
+  std::string kallsyms;  // symbols of the kernel, used to resolve addresses of the profile
 };
 
-// Creates or empties the file. Keeps the kernel's names, notes and kallsyms. Throws Error.
+// Creates the file or empties an existing one. Stores the kernel's names, notes and kallsyms with the profile. Throws
+// Error.
 void write_profile(const std::string& path, const DrawnProfile& profile, const KernelDescription& kernel);
 // Throws Error if the file is not a profile or is damaged.
 StoredProfile read_profile(const TraceFile& file);
-// Adds the payload of one chunk; takes its memory from `budget`, in bytes. Throws Error.
+// Adds the payload of one chunk. Subtracts the memory it needs, in bytes, from `budget`. Throws Error.
 void decode_profile(Bytes payload, std::uint64_t& budget, DrawnProfile& profile);
 
 }  // namespace kmt::kmt_format

@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// The event of a shape: decoding copies it and fills in the differences.
+// The decoded event of a shape. Reading an event copies it and sets the fields that differ.
 struct Template {
   Event event{};
   AddressKind address_kind = AddressKind::none;
   std::uint8_t address_bytes = 0;
-  bool is_event = false;  // else each of its records has to be decoded
+  bool is_event = false;  // if false, each record is decoded separately
 };
 
 struct OpenBlock {
@@ -34,7 +34,7 @@ struct OpenBlock {
 
   std::vector<std::uint8_t> plain;
   BlockReader reader;
-  std::vector<Template> templates;  // by shape
+  std::vector<Template> templates;  // by shape index
 };
 
 class BlockStream : public StackedStream {
@@ -66,7 +66,7 @@ class BlockStream : public StackedStream {
 
   unsigned cpu() const { return blocks_.stream.cpu; }
 
-  // False at the end.
+  // Opens the next readable block; false at the end.
   bool open_next() {
     while (next_block_ < blocks_.blocks.size()) {
       const Chunk& chunk = blocks_.blocks[next_block_++];
@@ -98,7 +98,7 @@ class BlockStream : public StackedStream {
   void fill(EventBatch& batch) {
     const std::size_t count = block_->reader.read(events_);
     if (count == 0) {
-      report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // after the last event
+      report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // losses after the last event
       block_.reset();
       return;
     }
@@ -135,7 +135,7 @@ class BlockStream : public StackedStream {
         {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
   }
 
-  // `noticed_ns`: time of the first evidence.
+  // `noticed_ns` is the time of the first event after the loss.
   void report_lost_before(std::uint64_t position, std::uint64_t noticed_ns, const EventBatch& batch) {
     const std::vector<LostHere>& lost = block_->reader.lost();
     for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {
@@ -177,11 +177,11 @@ class BlockStream : public StackedStream {
   std::array<BlockEvent, kBatchEvents> events_;
   std::vector<std::uint8_t> record_;
   std::size_t next_block_ = 0;
-  std::uint64_t offset_ = 0;  // of the current block
+  std::uint64_t offset_ = 0;  // offset of the current block
   std::uint64_t position_ = 0;
   std::size_t next_lost_ = 0;
   std::uint64_t last_ns_ = 0;
-  std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::stretches that end with this CPU's next event
+  std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::stretches that end at this CPU's next event
 };
 
 class KmtSource : public Source {
@@ -205,11 +205,10 @@ class KmtSource : public Source {
   double progress() const override { return streams_.progress(); }
 
  private:
-  // A CPU whose events the kernel counted must have a stream.
+  // Reports a CPU that has no stream although the kernel counted events on it.
   void report_missing_cpus(const std::vector<CpuPart>& parts) {
     if (info_.findings.count_of(Imperfection::missing_cpu) > 0)
-      return;  // reported by the file that it was converted
-               // from
+      return;  // already reported in the file before conversion
     for (const BufferStatistics& statistics : info_.losses.buffers) {
       const bool there = std::ranges::find(parts, statistics.cpu, &CpuPart::cpu) != parts.end();
       if (const std::uint64_t events = statistics.read + statistics.entries; !there && events > 0)

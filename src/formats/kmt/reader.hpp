@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A .kmt file as a Source.
+// Reads a .kmt file as a Source.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace kmt::kmt_format {
 
-// Throws Error if the header is unreadable or the wanted buffer is missing.
+// Throws Error if the header is unreadable or the requested buffer is missing.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::kmt_format

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The latest addresses, most recent first; writer and reader keep the same list. SLUB soon reuses a freed object, and
-// most objects are freed soon, so most addresses are a small number here.
+// A list of the latest addresses, most recent first. Writer and reader keep the same list, so an address is written as
+// its position. Positions are usually small: most objects are freed soon, and SLUB soon reuses freed objects.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace kmt::kmt_format {
 
-// The writer's list: addresses are searched in place.
+// The writer's list, which is searched for addresses.
 class RecencyList {
  public:
   static constexpr unsigned kSize = 64;
 
-  // Returns the address' position, kSize if it is missing. Moves it to the front, or inserts it there.
+  // Returns the position of the address, or kSize if it is not in the list. Then moves it to the front, or inserts it
+  // there.
   unsigned find_and_move(std::uint64_t address) {
     unsigned at = 0;
     while (at < kSize && addresses_[at] != address) ++at;
@@ -28,15 +29,15 @@ class RecencyList {
   std::uint64_t addresses_[kSize] = {};
 };
 
-// The reader's list, which receives positions. Addresses stay in place and their one-byte numbers move, in words of
-// eight: a load of a whole stored word need not wait for the store.
+// The reader's list, which is accessed by position. Addresses stay in place, and their one-byte indices move. The
+// indices move in words of eight, because the CPU can load a whole word right after storing it.
 class RecentAddresses {
  public:
   RecentAddresses() {
     for (unsigned at = 0; at < kSize; ++at) order_[front_ + at] = static_cast<std::uint8_t>(at);
   }
 
-  // Returns the address at a position below kSize and moves it to the front.
+  // Returns the address at a position below kSize, and moves it to the front.
   std::uint64_t take(unsigned at) {
     if (at >= 8) return take_far(at);
     const std::uint64_t word = first_eight();
@@ -46,7 +47,7 @@ class RecentAddresses {
     return addresses_[number];
   }
 
-  // Replaces the oldest.
+  // Inserts an address at the front. It replaces the oldest one.
   void insert(std::uint64_t address) {
     const std::uint8_t oldest = order_[front_ + kSize - 1];
     addresses_[oldest] = address;
@@ -61,7 +62,7 @@ class RecentAddresses {
 
  private:
   static constexpr unsigned kSize = RecencyList::kSize;
-  static constexpr unsigned kRoom = 1024;  // for insertions at the front, before everything moves
+  static constexpr unsigned kRoom = 1024;  // number of insertions at the front until the whole list must move
 
   std::uint64_t first_eight() const { return load<std::uint64_t>(order_ + front_, ByteOrder::little); }
   void set_first_eight(std::uint64_t word) { store(order_ + front_, word, ByteOrder::little); }
@@ -74,7 +75,7 @@ class RecentAddresses {
   }
 
   std::uint64_t addresses_[kSize] = {};
-  std::uint8_t order_[kRoom + kSize];  // numbers of addresses, most recent first, from front_
+  std::uint8_t order_[kRoom + kSize];  // indices of addresses from front_ on, most recent first
   unsigned front_ = kRoom;
 };
 

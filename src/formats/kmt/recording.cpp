@@ -108,7 +108,7 @@ std::optional<std::string> Recording::rotate(double seconds, const std::function
   return completed;
 }
 
-// The current file counts among those to keep.
+// `keep` includes the current file, which is not in kept_files_.
 void Recording::remove_old_files() {
   while (rotation_->keep > 0 && kept_files_.size() + 1 > rotation_->keep) {
     std::error_code code;
@@ -121,7 +121,7 @@ std::string Recording::finish(const TraceDescription& end) {
   try {
     encoder_.finish();
   } catch (const Error&) {
-    // The store has kept the blocks and tries again.
+    // The store kept the blocks and will try again.
   }
   ++files_written_;
   if (flight_) {

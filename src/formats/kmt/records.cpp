@@ -9,7 +9,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Only errors of reading are damage of the file; the sink's errors are not.
+// Only errors from reading become findings. Errors from the sink are thrown.
 class Block {
  public:
   Block(const Chunk& chunk, const RecordStream& stream, ByteOrder order, Findings& findings)
@@ -81,7 +81,7 @@ void RecordWriter::describe(const TraceDescription& description) {
   file_.emplace(path_);
   file_->append_description(description);
   for (const StateSample& sample : description.samples) file_->append_sample(sample);
-  Findings ignored;  // readers of the trace find them again
+  Findings ignored;  // readers of the trace report them again
   layouts_ = std::make_unique<RecordLayouts>(parse_event_formats(description.kernel.formats, ignored),
                                              description.kernel.byte_order);
   encoder_ = std::make_unique<BlockEncoder>(*layouts_);

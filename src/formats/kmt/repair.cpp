@@ -21,7 +21,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::size_t kMostNotes = 20;  // a file of many holes must not become one of many notes
+constexpr std::size_t kMostNotes = 20;  // a file with many damaged places gets only this many notes
 
 struct BlockSpan {
   std::uint64_t events = 0;
@@ -29,7 +29,7 @@ struct BlockSpan {
   std::uint64_t last_ticks = 0;
 };
 
-// Reads as far as possible: the checksum is right, but the writer may have been wrong.
+// Reads as many events as possible. A block may be damaged although its checksum is right, if the writer had an error.
 BlockSpan span_of(const Chunk& chunk, ByteOrder order) {
   BlockSpan span;
   try {
@@ -74,7 +74,7 @@ class Planner {
     for (std::uint64_t offset = kFileHeaderBytes; offset < end_;) {
       const std::optional<Chunk> chunk = find_chunk(chunks, offset);
       const std::uint64_t next = chunk ? chunk->offset : end_;
-      // After an index, it can only be the trailer that was cut off.
+      // After an index, a few bytes at the end can only be an incomplete trailer.
       if (next > offset && !(index_ && !chunk && end_ - offset < kTrailerBytes))
         leave_out({offset, next - offset}, chunk ? "no chunk" : "no whole chunk, at the end");
       if (!chunk) break;
@@ -102,7 +102,7 @@ class Planner {
     const BlockSpan span = span_of(chunk, description_.kernel.byte_order);
     new_index_.add_events(span.events, span.first_ticks, span.last_ticks);
     const auto stream = streams_.find(chunk.stream);
-    if (stream == streams_.end()) return;  // the CPU of these events is unknown
+    if (stream == streams_.end()) return;  // the events have an unknown CPU
     ++stream->second.blocks;
     stream->second.events += span.events;
     if (span.events > 0) stream->second.last_ns = description_.kernel.clock_scale.to_ns(span.last_ticks);
@@ -144,12 +144,12 @@ class Planner {
   }
 
   Bytes file_;
-  std::uint64_t end_;  // of the chunks
+  std::uint64_t end_;  // end of the chunks
   TraceDescription description_;
-  std::optional<std::uint16_t> full_snapshot_;  // the last kept one, which patches name
+  std::optional<std::uint16_t> full_snapshot_;  // number of the last kept full snapshot, for patches
   std::map<std::uint16_t, Repair::Stream> streams_;
   Repair repair_;
-  std::optional<Chunk> index_;  // the last chunk, if it is an index
+  std::optional<Chunk> index_;  // set if the last chunk is an index
   Index new_index_;
   std::uint64_t kept_bytes_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Repairs a truncated or damaged .kmt file: intact chunks stay, everything else goes, index and trailer are new. The
-// fact `repaired` lists the dropped ranges, so that the rest is not mistaken for the whole trace.
+// Repairs a truncated or damaged .kmt file. Keeps intact chunks, drops everything else, and writes a new index and
+// trailer. The fact `repaired` lists the dropped ranges, so that the remaining data is not mistaken for the whole
+// trace.
 #pragma once
 
 #include <cstdint>
@@ -14,44 +15,44 @@ namespace kmt::kmt_format {
 
 struct Repair {
   struct Range {
-    std::uint64_t offset = 0;  // in the damaged file
+    std::uint64_t offset = 0;  // offset in the damaged file
     std::uint64_t bytes = 0;
   };
   struct LeftOut {
     Range range;
     std::string what;
   };
-  // The kept part of a CPU's ring buffer.
+  // The kept data of a CPU's ring buffer.
   struct Stream {
     unsigned cpu = 0;
-    std::string buffer;  // "" is the top one
+    std::string buffer;  // "" is the top-level buffer
     std::uint64_t blocks = 0;
     std::uint64_t events = 0;
-    std::optional<std::uint64_t> last_ns;  // of the last event
+    std::optional<std::uint64_t> last_ns;  // time of the last event
   };
 
   bool needed = false;
-  bool readable = false;          // snapshots, or the machine's description is intact, which readers of events need
-  bool has_trace = false;         // it is no file of snapshots
-  bool lacked_index = false;      // the file was truncated: its last blocks may be missing
-  std::vector<LeftOut> left_out;  // in the order of the file
-  std::uint64_t snapshots = 0;    // that are kept
-  std::vector<Stream> streams;    // by number
-  std::vector<Range> kept;        // in order, never adjacent: the header and all intact chunks except an index
-  std::vector<std::uint8_t> end;  // bytes to append
+  bool readable = false;          // true if events have an intact machine description, or the file is a snapshot file
+  bool has_trace = false;         // false for a file with only snapshots
+  bool lacked_index = false;      // true if the file had no index: it was truncated, and its last blocks may be missing
+  std::vector<LeftOut> left_out;  // in file order
+  std::uint64_t snapshots = 0;    // number of kept snapshots
+  std::vector<Stream> streams;    // by stream number
+  std::vector<Range> kept;  // the header and all intact chunks except the index; in order, adjacent ranges are joined
+  std::vector<std::uint8_t> end;  // bytes to append to the kept ranges
 
-  // True if only the file's end is bad and can be replaced in place.
+  // True if only the end of the file is bad, so that the file can be repaired in place.
   bool only_end() const { return kept.size() == 1; }
 };
 
-// Returns the steps of a repair. Throws Error if the file's header is unreadable or no chunk is intact.
+// Plans a repair. Throws Error if the file's header is unreadable or no chunk is intact.
 Repair plan_repair(Bytes file);
 
-// Replaces the file's end. If interrupted at any point, the kept chunks stay readable. `size` is the file's size during
-// planning. Throws Error.
+// Replaces the end of the file. Kept chunks stay readable even if this is interrupted. `size` must be the file's size
+// at the time of planning. Throws Error.
 void repair_in_place(const std::string& path, std::uint64_t size, const Repair& repair);
-// Writes the repaired file beside `path` and renames it once it is complete and on disk; it replaces a symlink of that
-// name. Throws Error.
+// Writes the repaired file next to `path`, and renames it after it is complete and on disk. Replaces a symlink with
+// that name. Throws Error.
 void write_repaired(const std::string& path, Bytes file, const Repair& repair);
 
 }  // namespace kmt::kmt_format

@@ -14,9 +14,9 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Limits the loss from a damaged full snapshot; patches grow with its age.
+// Limits how many snapshots are lost if a full snapshot is damaged. Patches also become larger with its age.
 constexpr std::size_t kMostPatches = 64;
-// Limit for the snapshots of a file, unpacked, to its bytes. Files of quiet machines reach 300.
+// Limit for the ratio of all unpacked snapshots to the file's size. Files of idle machines reach 300.
 constexpr std::uint64_t kMostSeriesRatio = 320;
 constexpr std::uint64_t kAnySeries = 64u << 20;
 
@@ -62,7 +62,7 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   try {
     check_header(file.bytes);
     TraceDescription description;
-    description.kernel.page_size = 0;  // until a fact states it
+    description.kernel.page_size = 0;  // unknown until a fact states it
     std::uint64_t offset = kFileHeaderBytes;
     std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {
@@ -99,7 +99,7 @@ void SnapshotReader::add_damage(std::uint64_t offset, std::string_view what) {
   damage_.push_back(fmt::format("offset {:#x}: {}", offset, what));
 }
 
-// The snapshots are readable without the facts.
+// Damaged facts are only reported, because snapshots are readable without them.
 void SnapshotReader::read_facts(const Chunk& chunk, TraceDescription& description) {
   try {
     decode_facts(unpack(chunk), description);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Snapshots of the kernel's memory in a .kmt file, one or a series: docs/formats/kmt.md, "A snapshot".
+// Reads and writes snapshots of the kernel's memory in a .kmt file, one or a series: docs/formats/kmt.md, "A snapshot".
 #pragma once
 
 #include <cstddef>
@@ -13,44 +13,46 @@
 
 namespace kmt::kmt_format {
 
-// Writes the difference between snapshots. Added snapshots stay in the file whatever happens next. Every method throws
-// Error.
+// Writes a series of snapshots, most of them as differences. Added snapshots stay in the file even if later writes
+// fail. All methods throw Error.
 class SnapshotWriter {
  public:
-  // Keeps the kernel's names and notes. The file appears, and replaces an older one, with publish() or finish().
+  // Stores the kernel's names and notes. The file appears, and replaces an older one, with publish() or finish().
   SnapshotWriter(const std::string& path, const KernelDescription& kernel);
   void add(const StateSample& sample);
-  void publish() { file_.publish(); }  // shows the file while it grows
+  void publish() { file_.publish(); }  // makes the growing file visible
   void finish();                       // marks the file complete
   std::uint64_t bytes() const { return file_.bytes(); }
 
  private:
   FileWriter file_;
   std::vector<std::uint8_t> base_;  // the last full snapshot
-  std::size_t base_stored_ = 0;     // its bytes in the file
-  std::uint16_t number_ = 0;        // the number of its chunk's stream, which patches name
-  std::size_t patches_ = 0;         // since then
+  std::size_t base_stored_ = 0;     // stored size of the last full snapshot
+  std::uint16_t number_ = 0;        // stream number of the last full snapshot; patches have the same number
+  std::size_t patches_ = 0;         // patches since the last full snapshot
 };
 
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel);
 
-// The snapshots of a file, one at a time; in a trace, its samples. Borrows the file's bytes.
+// Reads the snapshots of a file, or the samples of a trace, one at a time. Borrows the file's bytes.
 class SnapshotReader {
  public:
   // Throws Error if the file is not a .kmt or has no snapshots.
   explicit SnapshotReader(const TraceFile& file);
-  const KernelDescription& kernel() const { return kernel_; }  // page size 0: unknown
+  const KernelDescription& kernel() const { return kernel_; }  // a page size of 0 means unknown
   std::size_t size() const { return entries_.size(); }         // at least 1
-  bool finished() const { return finished_; }                  // false: the recorder did not finish
-  std::size_t without_base() const { return without_base_; }   // unreadable because their full snapshot is damaged
-  const std::vector<std::string>& damage() const { return damage_; }  // of the file, besides its snapshots
-  // By time. Throws Error if it is damaged.
+  bool finished() const { return finished_; }                  // false if the recorder did not finish
+  std::size_t without_base() const {
+    return without_base_;
+  }  // number of unreadable patches: their full snapshot is damaged
+  const std::vector<std::string>& damage() const { return damage_; }  // damage of the file outside snapshots
+  // Snapshots are in order of time. Throws Error if this snapshot is damaged.
   StateSample at(std::size_t index);
 
  private:
   struct Entry {
     Chunk chunk;
-    std::size_t base;  // of a patch: index into bases_
+    std::size_t base;  // index into bases_
   };
   void add_damage(std::uint64_t offset, std::string_view what);
   void read_facts(const Chunk& chunk, TraceDescription& description);
@@ -61,8 +63,8 @@ class SnapshotReader {
   bool finished_ = false;
   std::size_t without_base_ = 0;
   std::vector<Entry> entries_;
-  std::vector<Chunk> bases_;  // the full ones
-  std::size_t unpacked_ = 0;  // index into bases_; its size: none
+  std::vector<Chunk> bases_;  // full snapshots
+  std::size_t unpacked_ = 0;  // index of the unpacked base; bases_.size() if none
   std::vector<std::uint8_t> base_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Mappings of code in processes, as a chunk of a .kmt: docs/formats/kmt.md, "Code of processes".
+// Encodes and decodes code mappings of processes in a chunk of a .kmt: docs/formats/kmt.md, "Code of processes".
 #pragma once
 
 #include "base/byte_reader.hpp"
@@ -9,7 +9,7 @@
 namespace kmt::kmt_format {
 
 Payload encode_user_memory(const UserMemory& memory);
-// Throws Error.
+// Throws Error if the payload is damaged.
 UserMemory decode_user_memory(Bytes payload);
 
 }  // namespace kmt::kmt_format
