@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The commands of docs/tutorial.md, for a virtual machine:
+# Runs the commands of docs/tutorial.md in a virtual machine:
 #   tests/vm/run --timeout 600 --out docs/tutorial --file hold_pipes:/bin/hold_pipes docs/tutorial/commands.sh
 hold_pipes &
 leaking=$!
-# Harmless work beside it: files that are written and removed.
+# Other work that does not leak: a file is written and removed each second.
 while :; do date >/tmp/date; cat /tmp/date >/dev/null; rm /tmp/date; sleep 1; done &
 busy=$!
 run() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A program that leaks: 100 pipes a second that it never closes, until it has no more descriptors.
+// This program leaks 100 pipes a second: it opens pipes and never closes them, until it has no more descriptors.
 #include <sys/resource.h>
 #include <unistd.h>
 
