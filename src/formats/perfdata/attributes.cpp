@@ -10,14 +10,14 @@ namespace kmt::perfdata {
 
 namespace {
 
-// Bit fields of perf_event_attr in the order of little-endian compilers; big-endian ones count from the top.
+// Bits of perf_event_attr as little-endian compilers number them. Big-endian compilers number them from the top.
 constexpr unsigned kFrequencyBit = 10;
 constexpr unsigned kEnableOnExecBit = 12;
 constexpr unsigned kIdsInAllBit = 18;
 constexpr unsigned kUseClockBit = 25;
-constexpr std::size_t kBranchTypeOffset = 72;     // in attributes of 80 bytes and more
-constexpr std::size_t kUserRegistersOffset = 80;  // of 96 and more
-constexpr std::size_t kClockOffset = 92;          // likewise
+constexpr std::size_t kBranchTypeOffset = 72;     // present in attributes of at least 80 bytes
+constexpr std::size_t kUserRegistersOffset = 80;  // present in attributes of at least 96 bytes
+constexpr std::size_t kClockOffset = 92;          // present in attributes of at least 96 bytes
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset) {
   ByteReader in(bytes, order, offset);
   Attribute attribute;
   attribute.type = in.u32();
-  in.skip(4);  // size
+  in.skip(4);  // the size field
   attribute.config = in.u64();
   attribute.period = in.u64();
   attribute.sample_type = in.u64();

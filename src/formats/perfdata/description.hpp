@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The description of machine and recording from a perf.data, in the common form of all formats.
+// Converts the description of machine and recording in a perf.data to the common form of all formats.
 #pragma once
 
 #include "formats/perfdata/file.hpp"
@@ -7,9 +7,9 @@
 
 namespace kmt::perfdata {
 
-// True if all events are other than tracepoints: they need no descriptions and have no memory events.
+// True if no event is a tracepoint. Such a file needs no format descriptions and has no memory events.
 bool has_no_tracepoints(const FileContents& contents);
-// Fills the machine's part of the info, and adds findings from it.
+// Fills in the machine's part of the info, and adds findings about it.
 void describe(FileContents& contents, TraceInfo& info);
 
 }  // namespace kmt::perfdata

@@ -21,15 +21,16 @@ namespace {
 
 constexpr std::uint32_t kMostCpus = 0x10000;
 constexpr std::uint64_t kMostIdBytes = 20;
-constexpr std::string_view kKernel = "[kernel.kallsyms]";  // the symbol in a mapping's name follows
+constexpr std::string_view kKernel = "[kernel.kallsyms]";  // in a mapping's name, a symbol follows
 
-// A size, then that many bytes; the text ends at the first NUL.
+// Reads a size and a text of that many bytes. The text ends at the first NUL.
 std::string_view read_text(ByteReader& in) {
   const std::string_view padded = in.text(in.u32());
   return padded.substr(0, padded.find('\0'));
 }
 
-// "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz" and "[ext4]" are both ext4; empty if it is not a module.
+// Returns the name of a module: "ext4" for "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz" and for "[ext4]". Empty if
+// the path is not a module.
 std::string module_of_path(std::string_view path) {
   if (path.starts_with('[')) {
     if (!path.ends_with(']') || path.starts_with("[kernel") || path.starts_with("[guest") || path.starts_with("[vdso"))
@@ -44,7 +45,7 @@ std::string module_of_path(std::string_view path) {
   return name;
 }
 
-// The rest of a record, up to the first NUL.
+// Reads the rest of a record up to the first NUL.
 std::string_view read_name(ByteReader& in) {
   const std::string_view padded = in.text(in.remaining());
   return padded.substr(0, padded.find('\0'));
@@ -62,7 +63,7 @@ void note_build_id(std::string_view path, Bytes id, KernelDescription& kernel) {
 
 void read_build_ids(ByteReader& in, KernelDescription& kernel) {
   while (in.remaining() >= kRecordHeaderBytes) {
-    in.skip(4);  // type
+    in.skip(4);  // record type
     const std::uint16_t misc = in.u16();
     const std::uint16_t size = in.u16();
     if (size < kRecordHeaderBytes)
@@ -72,7 +73,8 @@ void read_build_ids(ByteReader& in, KernelDescription& kernel) {
   }
 }
 
-// "0-3,8-11". A valid file names each CPU once: `cpus_left` bounds the work for a small malicious file.
+// Parses a list like "0-3,8-11". `cpus_left` limits the work for a small malicious file, because a valid file lists
+// each CPU once.
 void assign_node(std::string_view cpus, int node, std::vector<int>& nodes, std::uint32_t& cpus_left) {
   for (std::string_view range : split(cpus, ',')) {
     const auto begin = take_number<std::uint32_t>(range);
@@ -92,7 +94,7 @@ void read_numa_topology(ByteReader& in, KernelDescription& kernel) {
   std::uint32_t cpus_left = kMostCpus;
   for (std::uint32_t left = in.u32(); left > 0; --left) {
     const std::uint32_t node = in.u32();
-    in.skip(16);  // bytes of memory: all, free
+    in.skip(16);  // total and free memory in bytes
     const std::string_view cpus = read_text(in);
     if (node <= 0x7FFF) assign_node(cpus, static_cast<int>(node), kernel.cpu_nodes, cpus_left);
   }
@@ -118,7 +120,7 @@ void read_event_names(ByteReader& in, Attributes& attributes) {
   }
 }
 
-// The wall clock at the start of the recording.
+// Reads the wall-clock time at the start of the recording.
 void read_clocks(ByteReader& in, KernelDescription& kernel) {
   in.skip(8);  // version, clock
   const std::uint64_t seconds = in.u64() / 1'000'000'000;
@@ -150,7 +152,7 @@ void read_kernel_mapping(const Record& record, KernelDescription& kernel) {
   if (record.type == kMmap2) {
     const std::uint8_t size = in.u8();
     in.skip(3);
-    const Bytes field = in.bytes(kMostIdBytes);  // or the place of a file
+    const Bytes field = in.bytes(kMostIdBytes);  // a build ID, or the device and inode of a file
     if ((record.misc & kMmapBuildId) != 0) id = field.first(std::min<std::uint64_t>(size, kMostIdBytes));
     in.skip(8);  // protection, flags
   }
@@ -191,7 +193,7 @@ void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, FileConte
 
 std::string uname_of_names(const KernelDescription& kernel) {
   if (kernel.release.empty() && kernel.machine.empty()) return {};
-  // trace.dat separates words by blanks.
+  // The words of `uname` are separated by blanks, so none may be empty.
   const auto word = [](const std::string& text) { return text.empty() ? std::string("unknown") : text; };
   return fmt::format("Linux {} {} {}", word(kernel.node_name), word(kernel.release), word(kernel.machine));
 }

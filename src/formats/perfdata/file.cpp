@@ -38,7 +38,7 @@ Section read_section(ByteReader& in) {
   return {offset, in.u64()};
 }
 
-// The section's bytes in the file; throws Error if some are missing.
+// Returns the section's bytes in the file. Throws Error if some are missing.
 ByteReader reader_of(Bytes file, Section section, ByteOrder order) {
   ByteReader in(file, order);
   in.seek(section.offset);
@@ -51,14 +51,14 @@ std::vector<std::uint64_t> read_ids(ByteReader in) {
   return ids;
 }
 
-// Attributes of the header's size, each followed by the place of its IDs.
+// Reads the attributes. Each has the size stated in the header, and is followed by the position of its IDs.
 void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, FileContents& contents,
                      Findings& findings) {
   constexpr std::uint64_t kSectionBytes = 16;
   try {
     if (entry_bytes < kLeastAttributeBytes + kSectionBytes)
       throw Error(fmt::format("Impossible size of attributes: {}", entry_bytes)).at({{}, {}, 16});
-    std::uint64_t ids_left = file.size() / 8;  // a valid file has each ID once
+    std::uint64_t ids_left = file.size() / 8;  // a valid file contains each ID once
     for (ByteReader in = reader_of(file, section, contents.order()); in.remaining() >= entry_bytes;) {
       const std::uint64_t at = in.file_offset();
       const Attribute attribute = parse_attribute(in.bytes(entry_bytes - kSectionBytes), contents.order(), at);
@@ -78,8 +78,9 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
   }
 }
 
-// The bits are words of the recording program. On big-endian machines, only the result shows whether words have 4 or 8
-// bytes: perf always writes the host's name.
+// The bits are stored in words of the program that recorded. On big-endian machines, the size of these words is not
+// stored. Tries 8 bytes first, then 4 bytes: the size is right if the host name's bit is set, because perf always
+// writes that name.
 std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
   std::array<bool, kFeatureBits> has{};
   for (const unsigned word_bytes : {8u, 4u}) {
@@ -97,7 +98,7 @@ std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
 void read_features(Bytes file, const std::array<bool, kFeatureBits>& has, FileContents& contents, Findings& findings) {
   ByteReader sections(file, contents.order());
   sections.seek(contents.data_end);
-  std::uint64_t left = 2 * file.size();  // a valid file has each of their bytes once
+  std::uint64_t left = 2 * file.size();  // a valid file refers to each byte of the sections once
   for (unsigned feature = 0; feature < kFeatureBits; ++feature) {
     if (!has[feature]) continue;
     try {
@@ -117,7 +118,7 @@ void parse_file_mode(Bytes file, ByteReader& in, FileContents& contents, Finding
   const std::uint64_t attribute_bytes = in.u64();
   const Section attributes = read_section(in);
   const Section data = read_section(in);
-  in.skip(16);  // names of events, of old versions
+  in.skip(16);  // event names in files of old versions
   const std::array<bool, kFeatureBits> has = read_feature_bits(in.bytes(kFeatureBits / 8), contents.order());
   read_attributes(file, attributes, attribute_bytes, contents, findings);
 
@@ -151,7 +152,7 @@ void read_pipe_attribute(const Record& record, FileContents& contents) {
                           read_ids(ByteReader(payload.subspan(bytes), contents.order())));
 }
 
-// Learns the CPU and task of each ID.
+// Stores the CPU of each ID. Also stores the task of the first ID, and the CPUs with tracepoints.
 void read_id_index(const Record& record, FileContents& contents) {
   ByteReader in(record.payload, contents.order(), record.offset + kRecordHeaderBytes);
   in.skip(8);
@@ -161,9 +162,9 @@ void read_id_index(const Record& record, FileContents& contents) {
     const std::uint64_t cpu = in.u64();
     const auto task = static_cast<std::int32_t>(in.u64());
     if (!contents.first_task) contents.first_task = task;
-    if (cpu > 0xFFFF) continue;  // any
+    if (cpu > 0xFFFF) continue;  // any CPU
     contents.attributes.set_cpu(id, static_cast<std::uint32_t>(cpu));
-    // Events that perf itself adds, to learn of tasks, may be on all CPUs.
+    // Count only tracepoints: the events that perf adds to learn about tasks may be on all CPUs.
     const auto event = contents.attributes.of_id(id);
     if (event && contents.attributes.all()[*event].type == kTypeTracepoint)
       contents.tracepoint_cpus.insert(static_cast<std::uint32_t>(cpu));
@@ -203,10 +204,11 @@ void read_description_record(const Record& record, FileContents& contents, Findi
   }
 }
 
-// Records that describe the recording. In a file they precede the first sample, or, if the kernel is missing there,
-// follow the last one (perf record --tail-synthesize). In a pipe, perf writes build IDs last.
+// Reads the records that describe the recording. In a file, they come before the first sample. If the kernel is not
+// among them, they also come after the last sample (perf record --tail-synthesize). In a pipe, perf writes build IDs
+// last.
 void read_description_records(Bytes file, FileContents& contents, Findings& findings) {
-  Findings found_again;  // by the reader of the events
+  Findings found_again;  // the reader of the events reports these again
   RecordCursor records(file, contents.data_begin, contents.data_end, contents.order(), false, found_again);
   const auto& notes = contents.description.kernel.notes;
   bool described = !contents.description.kernel.header_page.empty();
@@ -221,7 +223,8 @@ void read_description_records(Bytes file, FileContents& contents, Findings& find
   }
 }
 
-// Whether the command line has perf record -p, -t or -u. In a word of several short options, any may be -a.
+// True if the command line has perf record -p, -t or -u, but not -a. In a word of several short options, each letter
+// may be an option.
 bool names_tasks(std::string_view arguments) {
   bool found = false;
   for (const std::string_view word : split(arguments, ' ')) {
@@ -234,7 +237,7 @@ bool names_tasks(std::string_view arguments) {
   return found;
 }
 
-// Returns which tasks were recorded; empty if all.
+// Returns a text that says which tasks were recorded; empty if all were.
 std::string selected_tasks(const FileContents& contents) {
   if (contents.first_task && *contents.first_task < 0) return {};
   if (contents.first_task) return fmt::format("task {}, perhaps others and their children", *contents.first_task);
@@ -246,7 +249,7 @@ std::string selected_tasks(const FileContents& contents) {
   return arguments != notes.end() && names_tasks(arguments->second) ? "those that perf's command line names" : "";
 }
 
-// Returns which CPUs were recorded (perf record -C); empty if all.
+// Returns a text that says which CPUs were recorded (perf record -C); empty if all were.
 std::string selected_cpus(const FileContents& contents) {
   constexpr std::size_t kMostNamed = 16;
   const std::set<std::uint32_t>& cpus = contents.tracepoint_cpus;

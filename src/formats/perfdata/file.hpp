@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A perf.data's description of its events. File mode has a header at the start and features after the data; in pipe
-// mode all of that is records.
+// Reads a perf.data's description of its events. In file mode, there is a header at the start, and features follow the
+// data. In pipe mode, all of these are records.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace kmt::perfdata {
 
 struct FileContents {
   bool is_pipe = false;
-  std::uint64_t data_begin = 0;  // of the records, in the file
+  std::uint64_t data_begin = 0;  // offset of the first record in the file
   std::uint64_t data_end = 0;
   Attributes attributes;
-  std::optional<std::int32_t> first_task;   // task of PERF_RECORD_ID_INDEX's first event; negative: all tasks
-  std::set<std::uint32_t> tracepoint_cpus;  // that have tracepoints in PERF_RECORD_ID_INDEX
-  std::uint32_t cpus_online = 0;            // 0: unknown
+  std::optional<std::int32_t> first_task;   // task of the first event in PERF_RECORD_ID_INDEX; negative means all tasks
+  std::set<std::uint32_t> tracepoint_cpus;  // CPUs with tracepoints in PERF_RECORD_ID_INDEX
+  std::uint32_t cpus_online = 0;            // 0 if unknown
   TraceDescription description;
 
   ByteOrder order() const { return description.kernel.byte_order; }
@@ -29,7 +29,7 @@ struct FileContents {
 
 bool is_perf_data(Bytes file);
 
-// Keeps intact parts; damage becomes findings. Throws Error if the file's header is unreadable.
+// Reads all intact parts. Damage becomes findings. Throws Error if the file's header is unreadable.
 FileContents parse_file(Bytes file, Findings& findings);
 
 }  // namespace kmt::perfdata

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Constants of the perf.data format: include/uapi/linux/perf_event.h, and tools/lib/perf/include/perf/event.h and
+// Constants of the perf.data format. Sources: include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h and
 // tools/perf/Documentation/perf.data-file-format.txt of Linux 6.18.
 #pragma once
 
@@ -9,14 +9,14 @@
 namespace kmt::perfdata {
 
 constexpr std::string_view kMagicLittle = "PERFILE2";
-constexpr std::string_view kMagicBig = "2ELIFREP";  // the same number on a big-endian machine
+constexpr std::string_view kMagicBig = "2ELIFREP";  // the magic number as written on a big-endian machine
 constexpr std::uint64_t kFileHeaderBytes = 104;
 constexpr std::uint64_t kPipeHeaderBytes = 16;
 constexpr std::uint64_t kLeastAttributeBytes = 64;  // PERF_ATTR_SIZE_VER0
 constexpr std::uint64_t kRecordHeaderBytes = 8;
 constexpr unsigned kFeatureBits = 256;
 
-// Types of records: perf writes those from kUserTypes on, the kernel the others.
+// Types of records. perf writes the types from kUserTypes on; the kernel writes the others.
 enum RecordType : std::uint32_t {
   kMmap = 1,
   kLost = 2,
@@ -37,14 +37,14 @@ enum RecordType : std::uint32_t {
   kEventUpdate = 78,
   kHeaderFeature = 80,
   kCompressed = 81,
-  kCompressed2 = 83,  // since Linux 6.16: its size comes first, so that records stay aligned
+  kCompressed2 = 83,  // since Linux 6.16; starts with the size of the data, so that records stay aligned
   kLastUserType = 84,
 };
 constexpr bool is_known_type(std::uint32_t type) {
   return (type > 0 && type <= kLastKernelType) || (type >= kUserTypes && type <= kLastUserType);
 }
 
-// Bits of perf_event_attr::sample_type, in the order of a sample's fields (all up to kUserRegisters).
+// Bits of perf_event_attr::sample_type. Up to kUserRegisters, they are in the order of a sample's fields.
 struct SampleBits {
   static constexpr std::uint64_t kIp = 1u << 0;
   static constexpr std::uint64_t kTid = 1u << 1;
@@ -63,7 +63,7 @@ struct SampleBits {
   static constexpr std::uint64_t kIdentifier = 1u << 16;
 };
 
-// Bits of perf_event_attr::branch_sample_type: extra fields of a sample's branches.
+// Bits of perf_event_attr::branch_sample_type. They add fields to the branches of a sample.
 struct BranchBits {
   static constexpr std::uint64_t kHardwareIndex = 1u << 17;
   static constexpr std::uint64_t kCounters = 1u << 19;
@@ -78,19 +78,19 @@ struct ReadBits {
 };
 
 constexpr std::uint32_t kTypeTracepoint = 2;       // perf_event_attr::type
-constexpr std::uint16_t kCpuModeMask = 7;          // of a record's misc
+constexpr std::uint16_t kCpuModeMask = 7;          // part of a record's `misc`
 constexpr std::uint16_t kCpuModeKernel = 1;        // PERF_RECORD_MISC_KERNEL
 constexpr std::uint16_t kCpuModeUser = 2;          // PERF_RECORD_MISC_USER
 constexpr std::uint16_t kCommExec = 1u << 13;      // PERF_RECORD_MISC_COMM_EXEC
 constexpr std::uint16_t kMmapBuildId = 1u << 14;   // PERF_RECORD_MISC_MMAP_BUILD_ID
 constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
 
-// Entries of a call chain from this value on are marks: they say whether kernel or user addresses follow.
+// Call chain entries from this value on are markers. A marker says whether kernel or user addresses follow.
 constexpr std::uint64_t kFirstMark = ~std::uint64_t{4095} + 1;  // PERF_CONTEXT_MAX
 constexpr std::uint64_t kKernelMark = ~std::uint64_t{128} + 1;  // PERF_CONTEXT_KERNEL
 constexpr std::uint64_t kUserMark = ~std::uint64_t{512} + 1;    // PERF_CONTEXT_USER
 
-// Sections after the data, and records kHeaderFeature.
+// Sections after the data, or kHeaderFeature records.
 enum Feature : unsigned {
   kTracingData = 1,
   kBuildId = 2,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Code in the memory of processes, from PERF_RECORD_MMAP and PERF_RECORD_MMAP2.
+// Reads the code mappings of processes from PERF_RECORD_MMAP and PERF_RECORD_MMAP2.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@
 namespace kmt::perfdata {
 
 struct Mapping {
-  SpaceChange change;  // without its object and time
+  SpaceChange change;  // `object` and `time_ns` are not set
   std::string path;
   std::string build_id;  // may be empty
 };
 
-// Reads a record of one of the two types; empty if it does not map user code. Throws Error if it is too short.
+// Reads a PERF_RECORD_MMAP or PERF_RECORD_MMAP2. Returns nothing if it does not map user code. Throws Error if it is
+// too short.
 std::optional<Mapping> read_mapping(const Record& record, ByteOrder order);
 
-// Numbers objects in TraceCode::user, which already holds those with a build ID in the file.
+// Assigns numbers to mapped objects in TraceCode::user. Objects with a build ID in the file are already there.
 class MappedObjects {
  public:
   explicit MappedObjects(TraceInfo& info);
@@ -31,8 +32,8 @@ class MappedObjects {
 
  private:
   TraceInfo& info_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;  // by path and build ID
-  std::map<std::string, std::string> build_ids_;                          // by path
+  std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;  // numbers by path and build ID
+  std::map<std::string, std::string> build_ids_;                          // build IDs by path
 };
 
 }  // namespace kmt::perfdata

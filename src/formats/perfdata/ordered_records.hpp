@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The records of a perf.data in the order of time, common to reading and converting.
+// Reads the records of a perf.data in order of time. Readers and converters both use this.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,23 @@ namespace kmt::perfdata {
 template <typename Item>
 class OrderedRecords {
  public:
-  // The file's bytes, the contents and `info` must outlive this. `info` receives findings, and tasks' names no later
-  // than the items of that time are due.
+  // The file's bytes, the contents and `info` must outlive this object. `info` receives findings. Names of tasks are
+  // added before items of the same time become due.
   OrderedRecords(Bytes file, const FileContents& contents, TraceInfo& info)
       : parser_(file, contents, info.findings), info_(info), objects_(info), most_held_(most_held(file.size())) {}
 
-  // Reads one more record; a sample or a loss may add an item to hold. Call it only if nothing is due. At the end all
-  // items are due.
+  // Reads one more record. For a sample or a loss, the caller may append an item and hold() it. Call this only if no
+  // item is due. At the end all items become due.
   RecordParser::Kind next();
   const RecordParser& parser() const { return parser_; }
 
-  // Append here, then hold() the appended items.
+  // Append an item here, then call hold() for it.
   std::vector<Item>& items() { return items_.items(); }
   void hold(std::uint64_t time_ns, std::uint16_t cpu) {
     items_.hold(time_ns, cpu);
     bound_memory();
   }
-  // As HeldByTime::next_due().
+  // See HeldByTime::next_due().
   Item* next_due() { return items_.next_due(); }
 
  private:
@@ -57,7 +57,7 @@ class OrderedRecords {
   std::uint64_t most_held_;
   HeldByTime<Item> items_;
   HeldByTime<TaskChange> tasks_;
-  std::uint64_t released_ns_ = 0;  // all items up to then were due
+  std::uint64_t released_ns_ = 0;  // all items up to this time were released
 };
 
 template <typename Item>

@@ -23,7 +23,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// An event with its raw user stack: mappings are known when the event is due.
+// An event with its raw user stack. The stack's mappings are known only when the event is due.
 struct HeldEvent {
   Event event;
   StackId user;
@@ -62,13 +62,13 @@ class PerfDataSource : public Source {
   std::unique_ptr<RecordDecoder> decoder_;
   std::unique_ptr<StackIds> stack_ids_;
   std::unique_ptr<OrderedRecords<HeldEvent>> records_;
-  EventBatch decoded_;  // of one sample
+  EventBatch decoded_;  // the events of one sample
   EventBatch timeless_;
   bool ended_ = false;
-  std::vector<std::uint64_t> last_of_cpu_ns_;               // the last event read
-  FlatMap<std::size_t> sums_;                               // of lost events by CPU: indices in buffer_statistics
-  std::vector<std::uint64_t> stack_;                        // of the last sample
-  std::vector<std::optional<EventTypeId>> untraced_types_;  // by attribute
+  std::vector<std::uint64_t> last_of_cpu_ns_;  // time of the last event read, by CPU
+  FlatMap<std::size_t> sums_;                  // by CPU: index of its total losses in TraceInfo::losses.buffers
+  std::vector<std::uint64_t> stack_;           // stack of the last sample
+  std::vector<std::optional<EventTypeId>> untraced_types_;  // indexed by attribute
 };
 
 bool PerfDataSource::read(EventBatch& batch) {
@@ -113,7 +113,7 @@ void PerfDataSource::take_sample() {
   HeldEvent held{decoded_.front(), {}};
   take_stacks(sample, attribute, held);
   if (info_.machine.cpus <= cpu) info_.machine.cpus = cpu + 1u;
-  if (sample.time_ns == 0) {  // it comes at once, after the earlier ones
+  if (sample.time_ns == 0) {  // return this event next, because it cannot be ordered by time
     place(held, held.event);
     timeless_.push_back(held.event);
     return;
@@ -124,8 +124,8 @@ void PerfDataSource::take_sample() {
   records_->hold(sample.time_ns, cpu);
 }
 
-// Without a call chain, the instruction pointer is the stack. An interrupt does not act for the program that it
-// interrupts.
+// Without a call chain, the stack is only the instruction pointer. Events of an interrupt get no user stack, because
+// the interrupt does not act for the program that it interrupts.
 void PerfDataSource::take_stacks(const Sample& sample, const Attribute& attribute, HeldEvent& held) {
   UserStacks& users = decoder_->user_stacks();
   if (sample.chain.empty()) {
@@ -149,7 +149,7 @@ void PerfDataSource::place(const HeldEvent& held, Event& event) {
   event.stack = decoder_->user_stacks().place(event.stack, held.user, event.time_ns);
 }
 
-// Counts events other than tracepoints, and tracepoints recorded without their fields.
+// Returns the type for events without a tracepoint's fields. These are only counted.
 EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
   std::optional<EventTypeId>& type = untraced_types_[index];
   if (type) return *type;
@@ -167,7 +167,8 @@ void PerfDataSource::take_loss() {
   if (info_.machine.cpus <= loss.cpu) info_.machine.cpus = loss.cpu + 1u;
   const std::string what = lost_events_text(loss.count);
   if (loss.time_ns == 0) {
-    // A sum at the recording's end includes losses with marks: the larger number counts, as for overruns.
+    // This total was written at the end of the recording. It includes losses with a time, so the larger number counts,
+    // as for overruns.
     const auto [index, is_first] = sums_.insert(loss.cpu);
     if (is_first) {
       *index = info_.losses.buffers.size();

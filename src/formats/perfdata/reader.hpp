@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// perf.data, file and pipe mode, as a Source.
+// Reads a perf.data, in file or pipe mode, as a Source.
 #pragma once
 
 #include <memory>

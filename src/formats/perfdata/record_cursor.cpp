@@ -16,7 +16,7 @@ namespace {
 struct Header {
   std::uint32_t type;
   std::uint16_t misc;
-  std::uint16_t size;  // with the header
+  std::uint16_t size;  // includes the header
 };
 
 Header header_at(const std::uint8_t* at, ByteOrder order) {
@@ -25,13 +25,13 @@ Header header_at(const std::uint8_t* at, ByteOrder order) {
 
 bool is_compressed(std::uint32_t type) { return type == kCompressed || type == kCompressed2; }
 
-// Finds records after damage. All have whole words except compressed ones.
+// Used to find records after damage. The size of all records is a multiple of 8 bytes, except for compressed ones.
 bool looks_like_a_record(const Header& header) {
   return is_known_type(header.type) && header.size >= kRecordHeaderBytes &&
          (header.size % 8 == 0 || is_compressed(header.type));
 }
 
-// True if a few records follow each other from there, or all that are left.
+// True if four valid headers follow from this position, or only valid ones up to the end.
 bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
   constexpr unsigned kConvincing = 4;
   for (unsigned seen = 0; seen < kConvincing; ++seen) {
@@ -45,13 +45,13 @@ bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
   return true;
 }
 
-// perf compresses the kernel's buffers (tools/perf/builtin-record.c, Linux 6.18): records in whole words, of types that
-// newer kernels may extend.
+// True if perf may have compressed this record. perf compresses buffers of the kernel (tools/perf/builtin-record.c,
+// Linux 6.18). Record sizes are multiples of 8 bytes, and newer kernels may have more record types.
 bool may_be_compressed(const Header& header) {
   return header.type > 0 && header.type < kUserTypes && header.size >= kRecordHeaderBytes && header.size % 8 == 0;
 }
 
-// True if all are records; the last one may be incomplete.
+// True if the bytes consist of records. The last record may be incomplete.
 bool are_records(Bytes bytes, ByteOrder order) {
   while (bytes.size() >= kRecordHeaderBytes) {
     const Header header = header_at(bytes.data(), order);
@@ -61,7 +61,7 @@ bool are_records(Bytes bytes, ByteOrder order) {
   return true;
 }
 
-// Empty if it is shorter than it says.
+// Returns nothing if the record is shorter than its stated size.
 std::optional<Bytes> packed_data(const Record& record, ByteOrder order) {
   if (record.type != kCompressed2) return record.payload;
   if (record.payload.size() < 8) return std::nullopt;
@@ -71,11 +71,11 @@ std::optional<Bytes> packed_data(const Record& record, ByteOrder order) {
 }
 
 bool begins_stream(Bytes packed) {
-  constexpr std::uint8_t kMagic[] = {0x28, 0xB5, 0x2F, 0xFD};  // of a zstd frame (RFC 8878)
+  constexpr std::uint8_t kMagic[] = {0x28, 0xB5, 0x2F, 0xFD};  // start of a zstd frame (RFC 8878)
   return packed.size() >= std::size(kMagic) && std::equal(std::begin(kMagic), std::end(kMagic), packed.begin());
 }
 
-// Limit for one file. Long runs of one event, which perf compresses best, shrink to a fiftieth.
+// Returns the limit for the unpacked size of a file. perf compresses long series of one event best, to a fiftieth.
 std::uint64_t most_unpacked(std::uint64_t file_bytes) { return std::max<std::uint64_t>(64u << 20, 128 * file_bytes); }
 
 }  // namespace
@@ -115,7 +115,8 @@ bool RecordCursor::next_in_file(Record& record) {
   }
 }
 
-// Two kinds of records are followed by data that the size in their header excludes. False if that data is missing.
+// Sets the data that follows two kinds of records. The size in their header does not include it. Returns false if the
+// data is incomplete.
 bool RecordCursor::attach(Record& record) {
   std::uint64_t bytes = 0;
   if (record.type == kHeaderTracingData && record.payload.size() >= 4)
@@ -132,13 +133,13 @@ void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
   while (position_ < end_ && !go_on_from(file_.first(end_), position_, order_));
-  // At the end of the file, it is a record that was not completely written, or looks like one.
+  // At the end of the file, assume a record that was not completely written.
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are no whole record", position_ - begin)
                                : fmt::format("{} bytes skipped", position_ - begin);
   findings_.add(
       {cut_off ? Imperfection::truncated_file : Imperfection::damaged_record, std::move(detail), {}, begin, {}});
-  // A piece of the stream may be lost here.
+  // The damage may include a part of the compressed stream.
   if (unpacker_) give_up("a part of it may be missing", begin);
 }
 
@@ -172,7 +173,7 @@ bool RecordCursor::next_unpacked(Record& record) {
     unpacked_.erase(unpacked_.begin(), unpacked_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
     try {
-      // A piece's bytes before damage may be wrong too.
+      // Unpack a whole piece first: if it is damaged, even the bytes before the damage may be wrong.
       constexpr std::size_t kMostAhead = 4u << 20;
       const std::size_t before = unpacked_.size();
       while (unpacked_.size() < kMostAhead && unpacker_->unpack(unpacked_)) {
@@ -189,14 +190,15 @@ void RecordCursor::distrust(const Record& record, const char* what) {
   if (record.is_unpacked) give_up(what, record.offset);
 }
 
-// zstd repeats earlier bytes, without a checksum: after damage everything may be wrong, although it unpacks.
+// Ignores the rest of the compressed stream. zstd repeats earlier bytes and has no checksum here, so all data after
+// damage may be wrong even if it unpacks.
 void RecordCursor::give_up(std::string_view why, std::uint64_t offset) {
   if (given_up_) return;
   given_up_ = GivenUp{std::string(why), offset};
   left_out_ = offset == compressed_offset_ ? packed_bytes_ : 0;
 }
 
-// Called at the start of a new stream, and at the end of the file.
+// Reports ignored data. Called at the start of a new stream, and at the end of the file.
 void RecordCursor::say_left_out() {
   if (!given_up_) return;
   if (left_out_ > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The records of a perf.data in order, including those in compressed records.
+// Reads the records of a perf.data in order, including those in compressed records.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,23 @@ namespace kmt::perfdata {
 struct Record {
   std::uint32_t type = 0;
   std::uint16_t misc = 0;
-  Bytes payload;             // without the header; valid until the next record
-  Bytes attached;            // data after a few of perf's own records
-  std::uint64_t offset = 0;  // in the file; for an unpacked record, that of the compressed one
-  bool is_unpacked = false;  // was compressed
+  Bytes payload;             // excludes the header; valid until the next record
+  Bytes attached;            // data after the record; only for a few of perf's own types
+  std::uint64_t offset = 0;  // in the file; for an unpacked record, the offset of the compressed record
+  bool is_unpacked = false;  // true if the record was compressed
 };
 
 class RecordCursor {
  public:
-  // Reads file[begin, end), which lies within the file. Ignores compressed records unless `unpack` is set. Damage is
-  // skipped to the next records, in compressed ones to the next zstd stream, and becomes a finding.
+  // Reads file[begin, end). Ignores compressed records unless `unpack` is set. Damage becomes a finding, and reading
+  // continues at the next records. In compressed records it continues at the next zstd stream.
   RecordCursor(Bytes file, std::uint64_t begin, std::uint64_t end, ByteOrder order, bool unpack, Findings& findings);
 
   bool next(Record& record);
-  // Reports impossible values in the last record: if it was compressed, the rest of its stream is ignored.
+  // Call this if the last record has impossible values. If it was compressed, the rest of its stream is ignored and
+  // reported.
   void distrust(const Record& record, const char* what);
-  // How far reading has come in the file.
+  // Returns the current position in the file.
   std::uint64_t position() const { return position_; }
 
  private:
@@ -45,10 +46,10 @@ class RecordCursor {
   void say_left_out();
   void finish();
 
-  // The compressed stream after damage.
+  // Describes damage of the compressed stream.
   struct GivenUp {
     std::string why;
-    std::uint64_t offset;  // in the file
+    std::uint64_t offset;  // offset of the damage in the file
   };
 
   Bytes file_;
@@ -57,13 +58,13 @@ class RecordCursor {
   ByteOrder order_;
   bool unpack_;
   Findings& findings_;
-  std::optional<Unpacker> unpacker_;     // from the first compressed record on
-  std::vector<std::uint8_t> unpacked_;   // records, the last one maybe incomplete
-  std::size_t next_ = 0;                 // in unpacked_
-  std::uint64_t compressed_offset_ = 0;  // of the compressed record
-  std::uint64_t packed_bytes_ = 0;       // of that record
+  std::optional<Unpacker> unpacker_;     // set from the first compressed record on
+  std::vector<std::uint8_t> unpacked_;   // unpacked records; the last one may be incomplete
+  std::size_t next_ = 0;                 // position in unpacked_
+  std::uint64_t compressed_offset_ = 0;  // offset of the current compressed record
+  std::uint64_t packed_bytes_ = 0;       // size of that record
   std::optional<GivenUp> given_up_;
-  std::uint64_t left_out_ = 0;  // compressed bytes since
+  std::uint64_t left_out_ = 0;  // compressed bytes ignored since the damage
 };
 
 }  // namespace kmt::perfdata

@@ -11,10 +11,10 @@ namespace kmt::perfdata {
 namespace {
 
 constexpr std::uint32_t kMostCpu = 0xFFFF;
-// A billion per second, for days.
+// A billion events per second for three days.
 constexpr std::uint64_t kMostLost = std::uint64_t{1} << 48;
 
-// perf, too, uses these for a record without a time.
+// False for the values that perf uses for records without a time.
 constexpr bool is_time(std::uint64_t time_ns) { return time_ns != 0 && time_ns != ~std::uint64_t{0}; }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
   return std::nullopt;
 }
 
-// In a file with several events, all have the ID at the same place.
+// Finds the event of a sample. In a file with several events, the ID is at the same position in all samples.
 bool RecordParser::find_attribute() {
   if (layouts_.empty()) return false;
   if (layouts_.size() == 1) return true;
@@ -111,7 +111,7 @@ void RecordParser::take_loss(const Trailer& trailer) {
   if (record_.type == kLost) id = in.u64();
   if (record_.type != kThrottle) loss_.count = in.u64();
   if (loss_.count.value_or(0) > kMostLost) throw Error("impossible number of lost events");
-  // Records that perf adds at the end have an ID, which belongs to a CPU, and zeroes for the time and the CPU.
+  // Records that perf adds at the end have no time and no CPU, but an event ID that belongs to a CPU.
   std::optional<std::uint32_t> cpu = trailer.cpu;
   if (loss_.time_ns == 0 && id)
     if (const auto of_id = contents_.attributes.cpu_of_id(*id)) cpu = of_id;
@@ -125,7 +125,7 @@ Trailer RecordParser::trailer() const {
   return read_trailer(record_.payload, first.sample_type, contents_.order()).value_or(Trailer{});
 }
 
-// Recordings of single tasks may have no CPUs.
+// Recordings of single tasks may lack CPUs; these count as CPU 0.
 std::uint16_t RecordParser::checked_cpu(std::optional<std::uint32_t> cpu) {
   if (cpu && *cpu > kMostCpu) throw Error("impossible CPU");
   return static_cast<std::uint16_t>(cpu.value_or(0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events in a perf.data's records, in the file's order: samples with their fields, losses, tasks, and ends of
-// rounds. Ignores all others.
+// Parses the records of a perf.data in file order: samples with their fields, losses, tasks, and ends of rounds.
+// Ignores all other records.
 #pragma once
 
 #include <array>
@@ -16,31 +16,31 @@
 
 namespace kmt::perfdata {
 
-// Events of one CPU that the kernel or perf counted instead of recording them.
+// Events of one CPU that were not recorded. The kernel or perf counted them.
 struct Loss {
-  std::optional<std::uint64_t> count;  // empty: unknown
-  std::uint64_t time_ns = 0;           // 0: a sum at the recording's end, which includes reported losses
+  std::optional<std::uint64_t> count;  // empty if unknown
+  std::uint64_t time_ns = 0;           // 0 for a total at the end of the recording, which includes the other losses
   std::uint16_t cpu = 0;
-  std::uint64_t offset = 0;  // in the file
+  std::uint64_t offset = 0;  // offset in the file
 };
 
 class RecordParser {
  public:
   enum class Kind : std::uint8_t { sample, loss, task, round_end, end };
 
-  // The contents and the file's bytes must outlive this. Damage becomes findings.
+  // The contents and the file's bytes must outlive this object. Damage becomes findings.
   RecordParser(Bytes file, const FileContents& contents, Findings& findings);
 
-  // Reads the next item; its fields are below.
+  // Reads the next item. The functions below return it.
   Kind next();
-  const Sample& sample() const { return sample_; }        // always has a CPU
-  std::uint32_t attribute() const { return attribute_; }  // of the sample: index into Attributes::all()
+  const Sample& sample() const { return sample_; }        // `cpu` is always set
+  std::uint32_t attribute() const { return attribute_; }  // the sample's event: index into Attributes::all()
   const Loss& loss() const { return loss_; }
   TaskChange& task() { return task_; }
-  std::uint64_t offset() const { return record_.offset; }  // in the file
+  std::uint64_t offset() const { return record_.offset; }  // offset in the file
   std::uint64_t position() const { return cursor_.position(); }
 
-  // Ends a round and returns the time up to which records are due.
+  // Ends a round. Returns the time up to which records are now due.
   std::uint64_t end_round() { return limit_.end_round(); }
 
  private:
@@ -57,8 +57,8 @@ class RecordParser {
   Findings& findings_;
   RecordCursor cursor_;
   RoundLimit limit_;
-  bool has_times_ = false;             // up to here
-  std::vector<SampleLayout> layouts_;  // by attribute
+  bool has_times_ = false;             // true after the first record with a time
+  std::vector<SampleLayout> layouts_;  // indexed by attribute
   Record record_;
   Sample sample_;
   std::uint32_t attribute_ = 0;
@@ -66,7 +66,7 @@ class RecordParser {
     std::uint64_t id = 0;
     std::optional<std::uint32_t> attribute;
   };
-  std::array<KnownId, 64> known_ids_;  // by their last bits: the kernel numbers events consecutively
+  std::array<KnownId, 64> known_ids_;  // indexed by the last bits of the ID: the kernel numbers events consecutively
   Loss loss_;
   TaskChange task_;
 };

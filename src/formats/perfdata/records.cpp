@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint16_t kUsualStackId = 4;  // TRACE_STACK of kernel/trace/trace.h
 
-// Empty if all are used.
+// Returns an unused event ID, or nothing if all are used.
 std::optional<std::uint16_t> unused_id(const std::vector<FormatText>& formats) {
   constexpr unsigned kIds = 0x10000;
   std::vector<bool> used(kIds);
@@ -38,7 +38,7 @@ std::optional<std::uint16_t> unused_id(const std::vector<FormatText>& formats) {
   return std::nullopt;
 }
 
-// "ID TEXT" lines, by id.
+// Returns lines "ID TEXT", sorted by ID.
 template <typename Texts>
 std::string lines_by_id(const Texts& texts) {
   std::string lines;
@@ -48,19 +48,19 @@ std::string lines_by_id(const Texts& texts) {
   return lines;
 }
 
-// Copies of records that wait for their turn.
+// A copy of a record, or a loss, that is not due yet.
 struct Held {
   std::uint64_t time_ns = 0;
   std::uint16_t cpu = 0;
   bool is_loss = false;
-  std::optional<std::uint64_t> lost;  // of a loss
+  std::optional<std::uint64_t> lost;  // for a loss
   std::vector<std::uint8_t> record;
   std::vector<std::uint64_t> stack;
   std::int32_t process = 0;
   std::vector<std::uint64_t> user_stack;
 };
 
-// Mappings of processes' code from samples and tasks.
+// Returns the code mappings of processes. They are read from the whole file.
 UserMemory user_memory_of(Bytes file, const FileContents& contents) {
   TraceInfo info;  // the reader reports these findings again
   for (const CodeObject& object : contents.description.kernel.user_memory.objects)
@@ -104,18 +104,18 @@ class Converter {
 
   RecordSink& sink_;
   Findings& findings_;
-  TraceInfo read_again_;  // already described by describe()
+  TraceInfo read_again_;  // ignored: describe() has already reported this
   FileContents contents_;
   OrderedRecords<Held> records_;
   std::optional<RecordsByCpu> by_cpu_;
   unsigned long_bytes_ = 8;
-  std::optional<std::uint16_t> stack_id_;  // empty: none are written
+  std::optional<std::uint16_t> stack_id_;  // empty if no stacks are written
   std::optional<std::uint16_t> user_stack_id_;
   std::uint64_t left_out_ = 0;
   std::vector<std::uint8_t> stack_record_;
 };
 
-// Facts that depend on the whole file come from a reader.
+// Reads the whole file first, because some facts depend on all of it.
 void Converter::describe(const TraceFile& file) {
   TraceDescription& description = contents_.description;
   KernelDescription& kernel = description.kernel;
@@ -142,7 +142,7 @@ void Converter::describe(const TraceFile& file) {
   kernel.thread_groups = lines_by_id(info.tasks.thread_groups);
   note_task_names(info.tasks.names, kernel.notes, findings_);
   note_task_lives(info.tasks.lives, kernel.notes, findings_);
-  // If perf ended the recording, marks count all losses; otherwise their number is unknown.
+  // If perf completed the recording, the loss records count all losses. Otherwise the number of losses is unknown.
   const std::vector<std::uint64_t> lost = lost_events_per_cpu(info.losses, info.machine.cpus);
   for (unsigned cpu = 0; cpu < lost.size() && info.findings.count_of(Imperfection::truncated_file) == 0; ++cpu)
     description.cpu_stats.push_back(cpu_stats_of(kernel, cpu, fmt::format("overrun: {}\n", lost[cpu])));
@@ -197,7 +197,7 @@ void Converter::take_sample() {
   records_.hold(item.time_ns, item.cpu);
 }
 
-// A loss without a time is the total at the end of the recording: the statistics have it.
+// Ignores a loss without a time: it is the total at the end, which is already in the statistics.
 void Converter::take_loss() {
   const Loss& loss = records_.parser().loss();
   if (loss.time_ns == 0) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Orders records by time, as perf does (util/ordered-events.c, Linux 6.18). perf reads the CPUs' buffers in turn and
-// ends each turn, a round, with PERF_RECORD_FINISHED_ROUND. A round may have records older than the previous round's
-// latest, but, by assumption, none older than the latest of the round before that. So the end of a round makes all
-// records up to the previous round's latest time due.
+// Orders records by time as perf does (util/ordered-events.c, Linux 6.18). perf reads the buffers of the CPUs in turn.
+// Reading all buffers once is a round, and PERF_RECORD_FINISHED_ROUND ends it. A round may contain records older than
+// the latest record of the previous round. The assumption is that none is older than the latest record of the round
+// before that. So at the end of a round, all records up to the latest time of the previous round are due.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 
 namespace kmt::perfdata {
 
-// The time up to which records are due.
+// Computes the time up to which records are due.
 class RoundLimit {
  public:
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
-  // Takes each kernel record that has a time, in the file's order.
+  // Call this for each kernel record that has a time, in file order.
   void note(std::uint64_t time_ns) {
     latest_ns_ = none_held_ ? time_ns : std::max(latest_ns_, time_ns);
     none_held_ = false;
   }
-  // Returns the time up to which records are due at this round's end; 0: none.
+  // Ends the round. Returns the time up to which records are due, or 0 if there are none.
   std::uint64_t end_round() {
     const std::uint64_t due_ns = std::exchange(next_due_ns_, latest_ns_);
     if (latest_ns_ <= due_ns) none_held_ = true;
@@ -31,21 +31,21 @@ class RoundLimit {
   }
 
  private:
-  std::uint64_t latest_ns_ = 0;  // of the held ones
+  std::uint64_t latest_ns_ = 0;  // latest time among held records
   std::uint64_t next_due_ns_ = 0;
   bool none_held_ = true;
 };
 
-// In a file without rounds, this many held items make half of them due, so that memory stays in proportion.
+// Returns the number of held items at which half of them become due. This limits memory for files without rounds.
 constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
   return std::max<std::uint64_t>(1u << 20, file_bytes / 256);
 }
 
-// Items that wait for their turn. They come in runs, each of one CPU and in order, which are merged.
+// Holds items until they are due. Items come in sorted runs, usually of one CPU, which are merged.
 template <typename Item>
 class HeldByTime {
  public:
-  // Append here, then hold() the appended items, while nothing is due.
+  // Append an item here, then call hold() for it. Do not append while items are due.
   std::vector<Item>& items() { return items_; }
   void hold(std::uint64_t time_ns, std::uint16_t cpu) {
     const Place place{time_ns, static_cast<std::uint32_t>(items_.size() - 1), cpu};
@@ -54,19 +54,19 @@ class HeldByTime {
   }
   std::size_t size() const { return order_.size(); }
 
-  // Makes all items up to `due_ns` due.
+  // Makes all items up to the time `due_ns` due.
   void release(std::uint64_t due_ns) {
     merge_runs();
     const auto later = std::partition_point(order_.begin(), order_.end(),
                                             [due_ns](const Place& place) { return place.time_ns <= due_ns; });
     due_ = static_cast<std::size_t>(later - order_.begin());
   }
-  // Returns the time that would make half of the items due.
+  // Returns a time up to which about half of the items would be due.
   std::uint64_t middle_ns() {
     merge_runs();
     return order_[order_.size() / 2].time_ns;
   }
-  // Returns the next due item, by time, then by CPU, then in order of arrival; null at the end. Valid until the next
+  // Returns the next due item, ordered by time, then CPU, then arrival. Returns null at the end. Valid until the next
   // call.
   Item* next_due() {
     if (next_ < due_) {
@@ -81,7 +81,7 @@ class HeldByTime {
  private:
   struct Place {
     std::uint64_t time_ns;
-    std::uint32_t index;  // into items_; the order of arrival for equal times and CPUs
+    std::uint32_t index;  // index into items_; orders items with equal time and CPU by arrival
     std::uint16_t cpu;
   };
   static bool before(const Place& a, const Place& b) {
@@ -89,7 +89,7 @@ class HeldByTime {
     return a.cpu != b.cpu ? a.cpu < b.cpu : a.index < b.index;
   }
 
-  // Merges pairs of neighbours until one is left.
+  // Merges adjacent runs in pairs until one run is left.
   void merge_runs() {
     const auto at = [this](std::size_t place) { return order_.begin() + static_cast<std::ptrdiff_t>(place); };
     while (runs_.size() > 1) {
@@ -103,7 +103,7 @@ class HeldByTime {
     }
   }
 
-  // The rest is one run. It moves to the front of its memory occasionally, when it is small.
+  // Drops the returned items. The remaining items are one run. If they are few, moves them to the front of items_.
   void let_go_of_due() {
     order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(due_));
     due_ = next_ = 0;
@@ -116,11 +116,11 @@ class HeldByTime {
     items_.swap(left_);
   }
 
-  std::vector<Item> items_;  // includes items already returned
-  std::vector<Item> left_;   // target for moving items_: its memory is reused
+  std::vector<Item> items_;  // may include items that were already returned
+  std::vector<Item> left_;   // receives the moved items; kept to reuse its memory
   std::vector<Place> order_;
-  std::vector<std::size_t> runs_ = {0};  // their starts in order_
-  std::size_t due_ = 0;                  // at the front of order_
+  std::vector<std::size_t> runs_ = {0};  // starts of the runs in order_
+  std::size_t due_ = 0;                  // number of due items at the front of order_
   std::size_t next_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// Returns the size of PERF_SAMPLE_READ's values at `at`; empty if they do not fit.
+// Returns the size of the values of PERF_SAMPLE_READ at `at`. Empty if they exceed the payload.
 std::optional<std::uint64_t> bytes_of_values(Bytes payload, std::uint64_t at, std::uint64_t format, ByteOrder order) {
   const bool group = (format & ReadBits::kGroup) != 0;
   const auto times = static_cast<unsigned>(std::popcount(format & (ReadBits::kTimeEnabled | ReadBits::kTimeRunning)));
@@ -18,11 +18,11 @@ std::optional<std::uint64_t> bytes_of_values(Bytes payload, std::uint64_t at, st
   if (!group) return std::uint64_t{8} * (1 + times + with_each);
   if (payload.size() - at < 8) return std::nullopt;
   const auto events = load<std::uint64_t>(payload.data() + at, order);
-  if (events > payload.size()) return std::nullopt;  // and the product below cannot overflow
+  if (events > payload.size()) return std::nullopt;  // also prevents an overflow of the product below
   return 8 * (1 + times + events * (1 + with_each));
 }
 
-// The number of the program counter in arch/*/include/uapi/asm/perf_regs.h (Linux 6.18).
+// Returns the number of the program counter among the registers, from arch/*/include/uapi/asm/perf_regs.h (Linux 6.18).
 std::optional<unsigned> ip_register(std::string_view machine) {
   if (machine == "x86_64" || (machine.starts_with('i') && machine.ends_with("86"))) return 8;
   if (machine == "aarch64" || machine.starts_with("ppc")) return 32;
@@ -97,7 +97,7 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
   return true;
 }
 
-// A sample too short for them has none: the event before them is complete.
+// Sets no registers if the sample is too short: the event's fields before them are complete.
 void SampleLayout::read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const {
   std::uint64_t at = 0;
   const auto next = [&]() -> std::uint64_t {
@@ -110,7 +110,7 @@ void SampleLayout::read_user_registers(Bytes behind_raw, ByteOrder order, Sample
     if ((branch_type_ & BranchBits::kHardwareIndex) != 0) at += 8;
     at += branches * ((branch_type_ & BranchBits::kCounters) != 0 ? 32 : 24);
   }
-  if (next() == 0) return;  // PERF_SAMPLE_REGS_ABI_NONE: a thread of the kernel
+  if (next() == 0) return;  // PERF_SAMPLE_REGS_ABI_NONE: a kernel thread
   at += 8 * *ip_place_;
   sample.user_ip = next();
 }

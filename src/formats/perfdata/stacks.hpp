@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's and the user's part of a call chain.
+// Splits a call chain into its kernel and user parts.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 
 namespace kmt::perfdata {
 
-// Returns the addresses from the kernel's mark to the next mark, innermost first, at most 256. Skips those of user
-// space or a hypervisor.
+// Returns the addresses of the kernel, innermost first, at most 256. Skips addresses of user space or a hypervisor.
 void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses);
-// The same for user space. If the sample has registers and a copy of the program's memory instead (--call-graph dwarf),
-// only the program counter: nothing is unwound.
+// Returns the addresses of user space in the same way. With --call-graph dwarf, the sample has registers and a copy of
+// the stack instead. Then only the program counter is returned, because nothing is unwound.
 void user_stack(const Sample& sample, ByteOrder order, std::vector<std::uint64_t>& addresses);
 
 }  // namespace kmt::perfdata

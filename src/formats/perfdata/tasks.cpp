@@ -61,16 +61,16 @@ void learn_birth(const TaskChange& change, TaskLives& lives) {
 
 }  // namespace
 
-// A task outside the recorder's PID namespace has the ID -1 there.
+// Adds a change to the info. perf gives the ID -1 to tasks outside the recorder's PID namespace.
 void learn(const TaskChange& change, TraceInfo& info) {
   if (const auto of_memory = space_change(change)) info.code.address_spaces.add(*of_memory);
   if (change.mapping) return;
-  if (change.task <= 0) return;  // every CPU's idle task has the ID 0
+  if (change.task <= 0) return;  // the idle tasks of all CPUs have ID 0
   if (change.process > 0) info.tasks.thread_groups[change.task] = change.process;
   if (change.forked && change.process > 0) learn_birth(change, info.tasks.lives);
   std::string name = change.name;
   if (name.empty()) {
-    if (change.task == change.parent) return;  // the earlier program has a record of its own
+    if (change.task == change.parent) return;  // the earlier program has a separate record
     const std::string_view of_parent = task_name(info.tasks, change.parent, change.time_ns);
     if (change.parent <= 0 || of_parent == "<...>") return;
     name = of_parent;

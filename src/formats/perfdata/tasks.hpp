@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tasks' names, parents, processes and code, from PERF_RECORD_COMM, PERF_RECORD_FORK and the records of mappings. perf
-// writes some from /proc when the recording begins, or, with --tail-synthesize, after its end; those have no time.
+// Reads names, parents, processes and code of tasks from PERF_RECORD_COMM, PERF_RECORD_FORK and mapping records. perf
+// writes some of these records from /proc, when the recording starts or, with --tail-synthesize, after its end. Those
+// records have no time.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +20,21 @@ struct TaskChange {
   std::int32_t process = 0;
   std::int32_t task = 0;
   std::int32_t parent = 0;          // the task that forked
-  std::string name;                 // empty: the parent's
-  std::int32_t parent_process = 0;  // the parent of a new process; 0 for a new thread
+  std::string name;                 // empty: named like the parent
+  std::int32_t parent_process = 0;  // parent of a new process; 0 for a new thread
   bool executed = false;
   bool forked = false;
-  bool at_end = false;             // without a time, after records with one
-  std::optional<Mapping> mapping;  // if set, only the time is set besides
+  bool at_end = false;             // has no time and follows records with times
+  std::optional<Mapping> mapping;  // if set, only time_ns is valid besides this
 };
 
-// Reads a record of one of the two types. Throws Error if it is too short.
+// Reads a PERF_RECORD_COMM or PERF_RECORD_FORK. Throws Error if it is too short.
 TaskChange read_task_change(const Record& record, ByteOrder order);
 
-// Returns the change of the process' memory.
+// Returns how the process' memory changes, or nothing if it does not.
 std::optional<SpaceChange> space_change(const TaskChange& change);
 
-// Call it in the order of time.
+// Call this in order of time.
 void learn(const TaskChange& change, TraceInfo& info);
 
 }  // namespace kmt::perfdata

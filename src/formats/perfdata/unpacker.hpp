@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The zstd stream in PERF_RECORD_COMPRESSED records: one for the whole file, in pieces.
+// Unpacks the zstd stream in PERF_RECORD_COMPRESSED records. A file has one stream, which is split into pieces.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace kmt::perfdata {
 
 class Unpacker {
  public:
-  // Refuses more than `most_bytes` in all.
+  // Throws Error after more than `most_bytes` unpacked bytes.
   explicit Unpacker(std::uint64_t most_bytes);
 
-  // Sets the next piece. Drops the rest of the previous one.
+  // Sets the next piece. Drops the rest of the previous piece.
   void feed(Bytes packed) { packed_ = packed; }
-  // Appends the next bytes to `out`, some hundred KiB at most; false at the end of the piece. Throws Error for damage:
-  // later pieces are useless until a new stream begins.
+  // Appends the next bytes to `out`, at most 256 KiB. Returns false at the end of the piece. Throws Error if the data
+  // is damaged. Later pieces are then useless until a new stream starts.
   bool unpack(std::vector<std::uint8_t>& out);
-  // The next piece starts a stream.
+  // Call this if the next piece starts a stream.
   void restart();
 
  private:
@@ -33,7 +33,7 @@ class Unpacker {
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
   Bytes packed_;
   bool more_inside_ = false;  // the last call filled its output
-  std::uint64_t left_;        // bytes that may still come
+  std::uint64_t left_;        // number of bytes that may still be unpacked
 };
 
 }  // namespace kmt::perfdata
