@@ -18,10 +18,10 @@ namespace kmt {
 
 // Memory that one stack of one process allocated from one cache, and its live bytes at each step.
 struct GrowthGroup {
-  // "alloc_pipe_info+0x52", the call site first; without a known stack, only the call site "filp", "kmalloc-1k", "pages
-  // of order 2", "vmalloc areas". All kmalloc caches of one size have the same name here. Before Linux 6.1, allocation
-  // events do not name caches: "objects of 256 B".
+  // "alloc_pipe_info+0x52", the call site first; without a known stack, only the call site.
   std::vector<std::string> stack;
+  // "filp", "kmalloc-1k", "pages of order 2", "vmalloc areas". All kmalloc caches of one size have the same name here.
+  // Before Linux 6.1, allocation events do not name caches: "objects of 256 B".
   std::string cache;
   std::string task;           // "bash", "[softirq]"
   std::uint32_t process = 0;  // 0: none, or not known

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Single allocations on tracks over time: the largest of a trace, each with who made and who freed it.
+// The largest allocations of a trace, on tracks over time. Each has the task that allocated it and the task that freed
+// it.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +13,25 @@
 namespace kmt {
 
 struct AllocationSlice {
-  std::uint32_t number = 0;      // 1 is the trace's first allocation
-  std::uint32_t track = 0;       // of AllocationSlices::tracks
-  std::optional<unsigned> lane;  // on its track, where slices do not overlap; empty: not freed, or there is no room
+  std::uint32_t number = 0;  // 1 is the first allocation of the trace
+  std::uint32_t track = 0;   // index into AllocationSlices::tracks
+  // Lane of the track; slices of a lane do not overlap; empty: not freed, or no lane was free.
+  std::optional<unsigned> lane;
   Allocator allocator = Allocator::slab;
-  std::uint64_t address = 0;  // of pages the number of the first frame
+  std::uint64_t address = 0;  // for pages, the number of the first page frame
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint64_t began_ns = 0;
-  std::uint64_t call_site = 0;            // address; 0: the event does not say
-  std::vector<std::uint64_t> stack;       // the kernel's part, addresses, innermost first; empty: not known
-  std::vector<std::uint64_t> user_stack;  // the program's: numbers of UserCode::frames
-  std::string cache;                      // empty: not known
+  std::uint64_t call_site = 0;            // address of the call site; 0: the event does not contain it
+  std::vector<std::uint64_t> stack;       // addresses of the kernel frames, innermost first; empty: unknown
+  std::vector<std::uint64_t> user_stack;  // program frames, as indexes into UserCode::frames
+  std::string cache;                      // empty: unknown
   unsigned cpu = 0;
-  unsigned order = 0;  // of pages
+  unsigned order = 0;  // only for pages
 
   struct End {
     std::uint64_t time_ns = 0;
-    bool freed = true;  // false: allocated again while it looked live
+    bool freed = true;  // false: the address was allocated again while the object looked live
     unsigned cpu = 0;
     std::uint64_t call_site = 0;
     std::string task;  // the task that freed it
@@ -37,7 +39,7 @@ struct AllocationSlice {
   std::optional<End> end;  // empty: live at the end of the trace
 };
 
-// A task, or an interrupt.
+// The track of a task, or of one kind of interrupt.
 struct AllocationTrack {
   std::optional<std::int32_t> tid;
   std::string name;
@@ -45,13 +47,13 @@ struct AllocationTrack {
 };
 
 struct AllocationSlices {
-  static constexpr unsigned kMostLanes = 32;  // of a track
+  static constexpr unsigned kMostLanes = 32;  // per track
 
   std::vector<AllocationTrack> tracks;
-  std::vector<AllocationSlice> slices;  // by the time when they began
-  std::uint64_t allocations = 0;        // in all; these are the largest
-  std::uint64_t with_lane = 0;          // of these: the ones that hold most bytes for longest
-  std::uint64_t without_room = 0;       // freed, but too many others were there at the same time
+  std::vector<AllocationSlice> slices;  // sorted by the time of allocation
+  std::uint64_t allocations = 0;        // number of all allocations; `slices` are the largest of them
+  std::uint64_t with_lane = 0;          // number of slices with a lane: those with the most bytes times lifetime
+  std::uint64_t without_room = 0;       // number of freed slices without a lane, because too many others overlap
   bool complete = true;                 // false: reading was interrupted
 };
 

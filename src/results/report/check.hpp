@@ -8,8 +8,8 @@ namespace kmt {
 
 struct CheckResult {
   TraceSummary trace;
-  Findings findings;  // of the source and of the check itself; places carry cpu, offset and time where known
-  bool sound = true;  // nothing of severity `loss` or `error`, nor `uncertain`
+  Findings findings;  // findings of the reader and of the check, with cpu, offset and time if known
+  bool sound = true;  // no findings of severity `uncertain`, `loss` or `error`
 };
 
 }  // namespace kmt

@@ -11,7 +11,7 @@ namespace {
 
 using GroupColumn = Column<GroupRow>;
 
-// Values that say what is at a time, not what happened until then.
+// True if the column is a state at one time, not a count of events up to that time.
 bool is_level(const GroupColumn& column) {
   return column.key == "live" || column.key == "live-bytes" || column.key == "peak";
 }
@@ -27,14 +27,14 @@ std::optional<double> value_of(const std::optional<GroupRow>& row, const GroupCo
   return std::nullopt;
 }
 
-// The part of all lifetimes that lies beyond a percentile.
+// Returns the share of all lifetimes that are above a percentile.
 double tail_of(const GroupColumn& column) {
   if (column.key == "p50-life") return 0.5;
   if (column.key == "p90-life") return 0.1;
   return column.key == "p99-life" ? 0.01 : 1;
 }
 
-// The number of events that a value is based on.
+// Returns the number of events on which a value is based.
 double evidence(const std::optional<GroupRow>& row, const GroupColumn& column) {
   if (!row) return 0;
   if (column.unit == Unit::duration) return static_cast<double>(row->lifetimes.count()) * tail_of(column);
@@ -47,8 +47,8 @@ double evidence(const std::optional<GroupRow>& row, const GroupColumn& column) {
   return static_cast<double>(row->allocations);
 }
 
-// Standard deviation of b - a if both counted the same process: n events, each worth the same, in an exposure of e. Its
-// variance is r/e for a rate r, and where the exposure is a count itself, r²/e more.
+// Returns the standard deviation of b - a, assuming that both traces count the same random process: n events of equal
+// value in an exposure e. For a rate r, the variance is r/e. If the exposure is also a count, r²/e is added.
 double deviation_of_counts(double value, double n, double ea, double eb, bool exposure_is_count) {
   if (n == 0) return 0;
   const double rate = n / (ea + eb);
@@ -70,7 +70,7 @@ bool beyond_noise(const DiffRow& row, const GroupColumn& column, const Change& c
   if (is_ratio(column)) {
     if (std::min(na, nb) < static_cast<double>(noise.least_count)) return false;
     if (column.key == "mean-life") return difference > Noise::kDeviations * std::sqrt(a * a / na + b * b / nb);
-    constexpr double kBucket = 0.25;  // how exactly a percentile is known
+    constexpr double kBucket = 0.25;  // precision of percentiles
     return column.unit != Unit::duration || difference > kBucket * std::max(a, b);
   }
   if (std::max(na, nb) < static_cast<double>(noise.least_count)) return false;

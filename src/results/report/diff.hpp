@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `diff`: two reports, group by group, and changes between them beyond noise.
+// The result of `diff`: the groups of two reports, and the changes between them that exceed noise.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,31 @@
 
 namespace kmt {
 
-// The divisor of counts, so that traces of different length can be compared.
+// The divisor of counts. It makes traces of different length comparable.
 enum class DiffPer : std::uint8_t { trace, second, event };
 struct DiffBasis {
   DiffPer per = DiffPer::trace;
-  std::string event;  // DiffPer::event: which
-  double a = 1;       // seconds, or how often the event occurred; 1 where counts stay as they are
+  std::string event;  // name of the event for DiffPer::event
+  double a = 1;       // seconds, or number of events; 1 if counts are not divided
   double b = 1;
-  std::string why;  // "one lasts longer than the other"
+  std::string why;  // reason for the basis: "one lasts longer than the other"
 };
 
-// Groups of both traces that have the same name. A trace without such a group has zeros where it would tell of one:
-// nothing is known where it holds no allocation of the allocator, nor cross-node frees or bytes where no group has
-// them.
+// Groups of both traces that have the same name. If only one trace has the group, the other trace has zeros. Its values
+// are unknown if it has no allocations of the allocator; bytes and cross-node frees are unknown if none of its groups
+// has them.
 struct DiffRow {
-  std::vector<KeyValue> keys;  // none of a sum
+  std::vector<KeyValue> keys;  // empty for a sum
   std::string name;
-  std::optional<GroupRow> a;  // empty: not known
+  std::optional<GroupRow> a;  // empty: unknown
   std::optional<GroupRow> b;
-  bool in_a = false;  // whether the trace has such a group
+  bool in_a = false;  // true: trace A has the group
   bool in_b = false;
 };
 struct DiffTable {
   Allocator allocator = Allocator::slab;
-  std::vector<DiffRow> rows;  // unsorted; views sort and cut
-  bool knows_a = true;        // false: that side holds no allocation of the allocator, and no row knows of it
+  std::vector<DiffRow> rows;  // unsorted; views sort and limit them
+  bool knows_a = true;  // false: trace A has no allocations of the allocator, and its values are unknown in all rows
   bool knows_b = true;
 };
 
@@ -56,37 +56,41 @@ struct DiffResult {
   std::vector<DiffTable> tables;
 };
 
-// Limits of noise. Counts of independent events vary by their square root. Kernel events come in bursts and vary more:
-// a change above the limits is no proof, one below them is not reported.
+// Limits of noise. Counts of independent events vary by their square root. Kernel events occur in bursts and vary more.
+// So a change above the limits is not a proof, and a change below them is not reported.
 struct Noise {
   static constexpr double kDeviations = 3;
-  double percent = 5;              // a smaller change is none; of percentages, points
-  std::uint64_t least_count = 10;  // events that a value is based on, in either trace; for means and shares, in both
+  double percent = 5;  // smaller changes do not count; for percentages, in percentage points
+  std::uint64_t least_count =
+      10;  // least number of events on which a value is based, in any trace; for means and shares, in both traces
 };
 
 enum class Verdict : std::uint8_t {
-  unknown,  // one trace does not say
+  unknown,  // one trace lacks the value
   unchanged,
   changed,
 };
 struct Change {
-  std::optional<double> a;  // divided by the basis where the column counts what happens
+  std::optional<double> a;  // value; divided by the basis if the column counts events
   std::optional<double> b;
   std::optional<double> difference;  // b - a
-  std::optional<double> percent;     // of a; empty where that is 0
+  std::optional<double> percent;     // change in percent of `a`; empty if `a` is 0
   Verdict verdict = Verdict::unknown;
 };
 
-// The comparable columns, a part of group_columns().
+// Returns the columns of group_columns() that can be compared.
 std::vector<const Column<GroupRow>*> diff_columns();
-// True if the column counts events, and so grows with the length of a trace. Live memory, means and shares do not.
+// True if the column counts events and therefore grows with the length of a trace. Live memory, means and shares do not
+// grow.
 bool grows_with_time(const Column<GroupRow>& column);
-// Whether less of it is better: bytes, waste, failures, travelling cache lines. Others are neither good nor bad.
+// True if smaller values are better: bytes, waste, failures, and cache lines that move between CPUs. Other columns are
+// neutral.
 bool less_is_better(const Column<GroupRow>& column);
 
 Change change_of(const DiffRow& row, const Column<GroupRow>& column, const DiffBasis& basis, const Noise& noise);
 
-// The rows of a table by what became of a column: those that changed by the size of the change, the largest first.
+// The rows of a table, divided by the change of a column. Changed rows are sorted by the size of the change, largest
+// first.
 struct DiffOrder {
   std::vector<const DiffRow*> changed;
   std::vector<const DiffRow*> unchanged;
@@ -95,7 +99,7 @@ struct DiffOrder {
 DiffOrder ordered_rows(const DiffTable& table, const Column<GroupRow>& column, const DiffBasis& basis,
                        const Noise& noise);
 
-// One row that adds up both sides.
+// Returns one row with the sums of both sides.
 DiffRow sum_of(std::span<const DiffRow* const> rows, std::string_view name);
 
 }  // namespace kmt

@@ -6,16 +6,16 @@ namespace kmt {
 const DoubtText& describe(Doubt doubt) {
   static constexpr std::array<DoubtText, kDoubts> kTexts = {
       {{"frees-not-recorded", "no frees", "the trace holds no frees of this allocator at all"},
-       {"tasks-selected", "selected", "only some tasks were recorded, and what others free is not in the trace"},
-       {"lost-stretch", "lost", "events were lost after they had been allocated, their frees may be among them"},
+       {"tasks-selected", "selected", "only some tasks were recorded, and frees by other tasks are not in the trace"},
+       {"lost-stretch", "lost", "events were lost after the allocations, and their frees may be among the lost events"},
        {"incomplete-trace", "incomplete", "events are missing from the trace, at unknown times"},
        {"reallocated", "reused",
-        "others of the same call site and size were allocated again while they looked live: their frees are not "
-        "traced"},
-       {"untraced-path", "untraced", "the kernel may free such objects where it has no tracepoint"},
+        "addresses of objects with the same call site and size were allocated again while the objects looked live: "
+        "some of their frees are not traced"},
+       {"untraced-path", "untraced", "the kernel may free such objects on a path without a tracepoint"},
        {"reclaimable", "reclaimable",
-        "user memory, page cache, inodes and the like: they grow with use, and the kernel takes them back when memory "
-        "is short"}}};
+        "user memory, page cache, inodes and similar objects: they grow with use, and the kernel reclaims them when "
+        "memory is short"}}};
   return kTexts[static_cast<std::size_t>(doubt)];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `leaks`: memory that is live at the end of a trace, by its growth. The definitions are those of
-// docs/formats/leaks-json.md.
+// The result of `leaks`: memory that is live at the end of a trace, and its growth. docs/formats/leaks-json.md has the
+// definitions.
 #pragma once
 
 #include <algorithm>
@@ -18,28 +18,28 @@ namespace kmt {
 enum class LeakVerdict : std::uint8_t {
   no_clock,   // the trace's clock does not count nanoseconds
   too_short,  // too few values, or less than a second, since the first allocation
-  no_growth,  // not more than what comes and goes at random may do
-  past,       // it grew, but hardly in the last half
-  unsure,     // it grows, perhaps not above the threshold
-  uneven,     // it grows above the threshold, but that could be chance, given the number of groups
-  uncertain,  // it grows above the threshold, but what carries it may be freed
-  certain,    // it grows above the threshold, and what is certainly live carries that alone
+  no_growth,  // not more growth than random allocations and frees can cause
+  past,       // grew, but hardly in the second half of the time
+  unsure,     // grows, but perhaps not above the threshold
+  uneven,     // grows above the threshold, but with this number of groups that could be chance
+  uncertain,  // grows above the threshold, but the growing memory may already be freed
+  certain,    // grows above the threshold, even if only certainly live memory counts
 };
 struct LeakVerdictText {
   std::string_view id;
   std::string_view sentence;
 };
 const LeakVerdictText& describe(LeakVerdict verdict);
-std::vector<LeakVerdictText> leak_verdicts();  // the surest first
+std::vector<LeakVerdictText> leak_verdicts();  // most certain growth first
 
 struct LeakRow {
-  GroupRow group;  // with its history
-  Trend trend;     // of its live bytes, from its first allocation on
-  Trend certain;   // of them without the doubtful ones, which count as freed at once
+  GroupRow group;  // its `history` is set
+  Trend trend;     // trend of the live bytes since the first allocation of the group
+  Trend certain;   // trend without doubtful allocations, which count as freed immediately
   LeakVerdict verdict = LeakVerdict::too_short;
   LiveCount doubtful;
-  std::optional<Doubt> main_doubt;  // of most of the doubtful bytes
-  // At most 25 % too high.
+  std::optional<Doubt> main_doubt;  // reason for most of the doubtful bytes
+  // Returns the median age, which may be up to 25 % too high.
   std::uint64_t median_age_ns() const {
     return std::min(group.history->ages.percentile_ns(50), group.history->oldest_ns);
   }
@@ -50,34 +50,35 @@ struct LeakRow {
 
 struct LeakTable {
   Allocator allocator = Allocator::slab;
-  bool whole = false;             // one row that is the whole allocator: none of the keys applies to it
-  std::vector<LeakRow> rows;      // with live allocations; unsorted
-  std::uint64_t older_frees = 0;  // of what was allocated before the trace
+  bool whole = false;             // true: only one row, for the whole allocator, because no key applies to it
+  std::vector<LeakRow> rows;      // groups with live allocations, unsorted
+  std::uint64_t older_frees = 0;  // frees of objects allocated before the trace
 };
 
 struct LeaksResult {
   TraceSummary trace;
   std::vector<GroupKey> by;
   double threshold_bytes_per_s = 0;
-  double confidence_needed = 0;          // of evenness, for certain growth: the more groups are judged, the more
-  std::size_t judged = 0;                // groups
-  std::size_t groups_not_followed = 0;   // they may grow, too
-  std::uint64_t bytes_not_followed = 0;  // live in them
+  double confidence_needed = 0;  // confidence required for certain growth; increases with the number of judged groups
+  std::size_t judged = 0;        // number of judged groups
+  std::size_t groups_not_followed = 0;   // number of groups that were not judged but may also grow
+  std::uint64_t bytes_not_followed = 0;  // live bytes of these groups
   TimeAxis axis;
   std::uint64_t lost_until_ns = 0;
   std::vector<Imperfection> incomplete;
   std::vector<LeakTable> tables;
-  std::optional<std::uint64_t> older_lived;  // slab objects when the trace began, as far as its samples tell
+  std::optional<std::uint64_t> older_lived;  // slab objects at the start of the trace, if known from its samples
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;
   Findings findings;
 
-  bool found() const;  // certain growth
+  bool found() const;  // true if any growth is certain
 };
 
 std::span<const Column<LeakRow>> leak_columns();
 const Column<LeakRow>* find_leak_column(std::string_view key);
-// The largest first, rows without a value last; among equals by live bytes, then by name. By verdict the surest first,
-// then the fastest, of those whose growth is certain by what is certain of it.
+// Returns the rows in descending order, rows without a value last. Equal rows are sorted by live bytes, then by name.
+// By verdict, the most certain growth is first, then the fastest growth. For certain growth, only the certain part
+// counts.
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by);
 
 }  // namespace kmt

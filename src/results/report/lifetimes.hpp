@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long allocations lived: a histogram whose buckets are a quarter of a power of two wide, so that a percentile is
-// at most 25 % too high and a group's memory depends only on the range of its lifetimes.
+// A histogram of the lifetimes of allocations. Each power of two is divided into four buckets, so a percentile is at
+// most 25 % too high. The memory of a histogram depends only on the range of lifetimes.
 #pragma once
 
 #include <bit>
@@ -31,12 +31,12 @@ class Lifetimes {
   std::uint64_t count() const { return count_; }
   std::uint64_t under_1ms() const { return short_; }
   std::uint64_t mean_ns() const { return count_ == 0 ? 0 : static_cast<std::uint64_t>(sum_ / count_); }
-  // Upper bound of the lifetime that `percent` of all do not exceed; 0 without any.
+  // Returns an upper bound for the lifetime that `percent` of all allocations do not exceed; 0 if there are none.
   std::uint64_t percentile_ns(unsigned percent) const;
-  // The buckets from the first to the last that is not empty.
+  // Returns the buckets from the first to the last bucket that is not empty.
   std::vector<Bucket> buckets() const;
 
-  // 0, 1, 2, 3, then four to an octave.
+  // Buckets 0 to 3 contain 0 to 3 ns; each further power of two has four buckets.
   static unsigned bucket_of(std::uint64_t ns) {
     if (ns < 4) return static_cast<unsigned>(ns);
     const auto octave = static_cast<unsigned>(std::bit_width(ns)) - 1;
@@ -57,7 +57,7 @@ class Lifetimes {
   Sum sum_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t short_ = 0;
-  unsigned first_ = 0;  // the bucket that counts_ begins with
+  unsigned first_ = 0;  // number of the bucket counts_[0]
   std::vector<std::uint64_t> counts_;
 };
 

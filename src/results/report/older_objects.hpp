@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Frees of slab objects from before a trace, next to how many lived when it began.
+// Slab objects from before a trace: the number that were live at its start, and their frees in the trace.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 namespace kmt {
 
 struct OlderObjects {
-  std::string cache;        // empty: freed by kfree, which names none, or the kernel's frees name none at all
-  std::uint64_t frees = 0;  // of objects that were allocated before the trace
-  // Objects of the cache when the trace began; empty: its first sample does not tell. Without alloc_traces of the cache
-  // it is slabinfo's number, which may be too high: it has the free objects of the CPUs' slabs.
+  std::string cache;        // empty: the free events do not name a cache (kfree, or all frees of this kernel)
+  std::uint64_t frees = 0;  // frees of objects allocated before the trace
+  // Number of objects in the cache at the start of the trace; empty: unknown from its first sample. Without
+  // alloc_traces of the cache, this is the number in slabinfo. It may be too high, since it includes free objects in
+  // per-CPU slabs.
   std::optional<std::uint64_t> lived;
-  bool exact = false;  // of alloc_traces
+  bool exact = false;  // `lived` is from alloc_traces
 };
 
 struct OlderObjectsOfTrace {
-  std::vector<OlderObjects> caches;    // with frees, most frees first
-  std::optional<std::uint64_t> lived;  // of all caches
+  std::vector<OlderObjects> caches;    // caches with such frees, most frees first
+  std::optional<std::uint64_t> lived;  // sum over all caches
 };
 
 }  // namespace kmt

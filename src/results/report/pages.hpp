@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `pages`: plain data. The definitions are those of docs/formats/pages-json.md.
+// The result of `pages` as plain data. docs/formats/pages-json.md has the definitions.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kmt {
 
 struct EventsAndPages {
   std::uint64_t events = 0;
-  std::uint64_t pages = 0;  // 2^order for each event
+  std::uint64_t pages = 0;  // sum of 2^order over the events
 
   void add(unsigned order, std::uint64_t times = 1) {
     events += times;
@@ -27,29 +27,29 @@ struct EventsAndPages {
   }
 };
 
-// Sums of one task, or of interrupts of one kind.
+// Sums for one task or one kind of interrupt.
 struct PageTaskRow {
   std::string task;                 // "find-153", "[softirq]"
   std::string comm;                 // "find", "[softirq]"
-  std::optional<std::int32_t> tid;  // empty: an interrupt
+  std::optional<std::int32_t> tid;  // empty for interrupts
   EventsAndPages allocated;         // mm_page_alloc
-  EventsAndPages failed;            // those that failed
+  EventsAndPages failed;            // failed allocations
   EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: taken from the buddy lists, under their lock
-  EventsAndPages refilled;          // those for a CPU's own list
-  std::uint64_t refill_runs = 0;    // runs of zone_locked
+  EventsAndPages refilled;          // part of zone_locked that refills per-CPU lists
+  std::uint64_t refill_runs = 0;    // runs of consecutive zone_locked events
   EventsAndPages freed;             // mm_page_free
   EventsAndPages freed_batched;     // mm_page_free_batched
-  EventsAndPages drained;           // mm_page_pcpu_drain: from a CPU's own list to the buddy lists
-  std::uint64_t drain_runs = 0;     // runs of drained
-  EventsAndPages fallbacks;         // mm_page_alloc_extfrag; pages of the blocks that were taken
-  EventsAndPages fragmenting;       // those whose block is smaller than a page block
-  EventsAndPages severe;            // fragmenting, order 3 at most
-  EventsAndPages moderate;          // fragmenting, the others
+  EventsAndPages drained;           // mm_page_pcpu_drain: moved from a per-CPU list to the buddy lists
+  std::uint64_t drain_runs = 0;     // runs of consecutive drained events
+  EventsAndPages fallbacks;         // mm_page_alloc_extfrag; the pages are those of the free blocks used
+  EventsAndPages fragmenting;       // fallbacks to blocks smaller than a page block
+  EventsAndPages severe;            // fragmenting fallbacks to blocks of order 3 or less
+  EventsAndPages moderate;          // fragmenting fallbacks to blocks of higher orders
   EventsAndPages ownership_changed;
-  std::uint64_t live_pages = 0;  // allocated by it, not freed by anybody
+  std::uint64_t live_pages = 0;  // allocated by the task and never freed
 };
 
-// Allocations of one order and migrate type.
+// Sums for one order and migrate type.
 struct PageTypeRow {
   unsigned order = 0;
   int migrate_type = 0;
@@ -60,11 +60,11 @@ struct PageTypeRow {
   std::uint64_t live_bytes = 0;
 };
 
-// Fallbacks from one migrate type to another; counts as in PageTaskRow.
+// Fallbacks between two migrate types. The members have the meaning of those in PageTaskRow.
 struct PageFallbackRow {
-  int migrate_type = 0;  // as requested
+  int migrate_type = 0;  // the requested migrate type
   std::string migrate_type_name;
-  int from = 0;  // the migrate type of the block that was taken from
+  int from = 0;  // migrate type of the free block that was used
   std::string from_name;
   EventsAndPages fallbacks;
   EventsAndPages fragmenting;
@@ -73,7 +73,7 @@ struct PageFallbackRow {
   EventsAndPages ownership_changed;
 };
 
-// Failed allocations that were alike.
+// Failed allocations with the same properties.
 struct PageFailureRow {
   std::string task;
   unsigned order = 0;
@@ -87,19 +87,19 @@ struct PageFailureRow {
 };
 
 struct PagesResult {
-  TraceSummary trace;                      // its events: those of the page allocator that count
-  PageTaskRow total;                       // of all tasks; its task is "total"
-  std::vector<PageTaskRow> tasks;          // all of them, unsorted
-  std::vector<PageTypeRow> types;          // by order, then type
-  std::vector<PageFallbackRow> fallbacks;  // by type, then type taken from
+  TraceSummary trace;                      // trace.events: number of selected page allocator events
+  PageTaskRow total;                       // sums over all tasks; `task` is "total"
+  std::vector<PageTaskRow> tasks;          // all tasks, unsorted
+  std::vector<PageTypeRow> types;          // sorted by order, then by migrate type
+  std::vector<PageFallbackRow> fallbacks;  // sorted by migrate_type, then by `from`
   std::vector<PageFailureRow> failures;    // most frequent first
-  unsigned pageblock_order = 0;            // below it a fallback fragments
-  bool pageblock_order_assumed = false;    // the trace does not say: that of the architecture's huge page
-  std::optional<unsigned> nodes;           // NUMA nodes with CPUs; empty: the trace does not say
-  // The amount by which to raise vm.min_free_kbytes if fragmentation is severe (Documentation/trace/events-kmem.rst);
-  // for one node if their number is unknown. Empty: it is not severe.
+  unsigned pageblock_order = 0;            // fallbacks to blocks of a lower order cause fragmentation
+  bool pageblock_order_assumed = false;    // not in the trace: the order of the architecture's huge pages is assumed
+  std::optional<unsigned> nodes;           // number of NUMA nodes with CPUs; empty: not in the trace
+  // Advised increase of vm.min_free_kbytes if fragmentation is severe (Documentation/trace/events-kmem.rst), otherwise
+  // empty. If the number of nodes is unknown, it is for one node.
   std::optional<std::uint64_t> min_free_kbytes_step;
-  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind and count
   Findings findings;
 };
 
