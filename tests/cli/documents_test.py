@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The output that README, tutorial and FAQ show of files in the repository is what the commands print."""
+"""Checks that the output shown in README, tutorial and FAQ for files of the repository is the output of the
+commands."""
 import os
 import sys
 import tempfile

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every command has a manual page, which names every option that its --help has, and no other."""
+"""Checks that every command has a manual page, and that the page names exactly the options listed by --help."""
 import os
 import re
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 
 PROGRAM = os.environ['KMEMTRACE']
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'man')
-# Options of every command, described in kmemtrace(1).
+# Options of every command; kmemtrace(1) describes them.
 COMMON = {'--help', '--version'}
 
 
@@ -41,7 +41,7 @@ def summaries():
 
 
 def options_of(command):
-    """Those that a line of --help begins with, of its own commands too; not what the text mentions."""
+    """The options that start a line of --help, including those of subcommands; options in running text do not count."""
     text = help_of(command)
     names = set(re.findall(r'^ {2,6}(?:-\w, )?(--[a-z][\w-]*)', text, re.MULTILINE))
     for line in re.findall(r'^ {2,6}(?:-\w, )?(--\S+(?:, --\S+)+)', text, re.MULTILINE):
@@ -61,7 +61,7 @@ class Manual(unittest.TestCase):
         with open(f'{PAGES}/kmemtrace.1.scd', encoding='utf-8') as file:
             page = file.read()
         for command, sentence in summaries().items():
-            if command != 'completion':  # has no page of its own to see
+            if command != 'completion':  # has no manual page of its own
                 self.assertIn(f'\n*{command}*\n\t{sentence}. See *kmemtrace-{command}*(1).', page)
 
     def test_headings_name_options_that_are_there(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the cases of a file of directives against the program, through bash, in an empty folder each.
+"""Runs the cases of a .test file against the program. Each case runs through bash in an empty folder.
 
   # the purpose of the case       a comment names the case that follows
   RUN report nosuch.dat           the program's arguments; $DATA is tests/data; `| ...`, `> ...` as in a shell

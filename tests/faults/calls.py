@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The system calls that are made to fail, each with errors that it can return (the ERRORS of its manual page)."""
+"""The system calls that the tests make fail. Each has errors that the call can return (section ERRORS of its manual
+page)."""
 
 WRITING = ('ENOSPC', 'EIO', 'EDQUOT', 'EINTR')
 NAMES = ('EACCES', 'EIO', 'EDQUOT')
@@ -46,5 +47,5 @@ CALLS = {
     'fsetxattr': ('ENOSPC',), 'syncfs': ('EIO',), 'membarrier': ('EPERM',), 'sigaltstack': ('ENOMEM',),
 }
 
-# After these faults the kernel keeps what the program wanted to remove.
+# If one of these calls fails, the kernel keeps the file or folder that the program wanted to remove.
 REMOVING = ('unlink', 'unlinkat', 'rmdir')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands that run while a system call fails: each writes an output or records."""
+"""The commands that run while a system call fails. Each writes an output or records."""
 import dataclasses
 import os
 import shutil
@@ -11,15 +11,15 @@ from kmemtrace import PROGRAM, data, run
 class Command:
     name: str
     arguments: tuple
-    output: str = ''  # in the folder of the run; empty: it writes none
-    live: bool = False  # it records this machine
+    output: str = ''  # in the folder of the run; empty if the command writes no file
+    live: bool = False  # the command records this machine
     keeps: bool = False  # the replaced output stays as NAME.old
-    status: int = 0  # without a fault
+    status: int = 0  # the exit status without a fault
     reader: tuple = ('check', '--json')  # the command that reads the output
 
 
 def prepare(folder):
-    """The inputs that are made by the program itself."""
+    """Creates the inputs that the program itself writes."""
     for arguments in (('convert', data('amd64-stacks/trace.dat'), 'in.kmt'), ('convert', data('graph/amd64.dat'), 'calls.kmt')):
 
         done = run(*arguments[:-1], os.path.join(folder, arguments[-1]))
@@ -51,7 +51,7 @@ OFFLINE = (
             reader=SNAPSHOT),
 )
 
-# One process, whose own calls are not counted.
+# A single process; its own system calls are not counted.
 LOAD = ('--', 'sh', '-c', 'i=0; while [ $i -lt 300 ]; do : </proc/self/stat; i=$((i + 1)); done')
 
 LIVE = (

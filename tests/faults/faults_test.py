@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes one system call of a command fail at a time, and looks at what the command does and leaves behind.
+"""Makes one system call of a command fail, then checks how the command ends and which files it leaves.
 
-strace counts the calls of a thread and changes the result of the one asked for. A run that breaks a rule is printed
-with the options that repeat it. The end is a table of injected faults by command and call."""
+strace counts the calls of each thread and injects the error at the selected call. A run that breaks a rule is
+printed with the options that repeat it. At the end a table shows the injected faults by command and call."""
 import argparse
 import collections
 import concurrent.futures
@@ -29,7 +29,8 @@ INSTANCES = '/sys/kernel/tracing/instances'
 MOST_SECONDS = 10
 DAMAGES = {'truncated_file', 'unfinished_file', 'damaged_section', 'damaged_block', 'missing_section', 'damaged_page',
            'bad_event_format', 'torn_record', 'damaged_stream'}
-# Each position of a call up to here fails with each error; of later ones, which do much the same, a few do with one.
+# Up to this position, each call fails once with each of its errors. Later calls behave much like the first ones, so
+# only a few of them fail, each with one error.
 ALL_UP_TO = 6
 SPARSE = 1.25
 MOST_POSITION = 4000
@@ -51,7 +52,7 @@ class Fault:
 
 
 def positions(most):
-    """1 to ALL_UP_TO, then ever fewer up to `most`."""
+    """The positions 1 to ALL_UP_TO, then positions at growing distances up to `most`."""
     at, seen = 1.0, []
     while at <= min(most, MOST_POSITION):
         seen.append(int(at))
@@ -60,7 +61,7 @@ def positions(most):
 
 
 def strace(log, options, arguments, folder):
-    """The finished process, or None if it had to be ended. Its session ends with it."""
+    """Returns the finished process, or None after a timeout, which kills the whole session."""
     temporary = os.path.join(folder, 'tmp')
     environment = dict(os.environ, TMPDIR=temporary, LC_ALL='C', NO_COLOR='1')
     with open(os.path.join(folder, '..', os.path.basename(folder) + '.out'), 'w+b') as out, \
@@ -136,7 +137,7 @@ def same(one, other):
 
 
 def problem_of(path, reader, damages=DAMAGES):
-    """Why the reader refuses a file, or which of the damages `check` finds in it; None: it is readable."""
+    """Why the reader refuses the file, or which of `damages` `check` finds; None if the file is readable."""
     done = subprocess.run([PROGRAM, *reader, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
         return f'{reader[0]} ends with {done.returncode}: {done.stderr.decode(errors="replace")[:200]}'
@@ -147,7 +148,7 @@ def problem_of(path, reader, damages=DAMAGES):
 
 
 class Reference:
-    """A run without a fault: its outputs and how often each thread made each call."""
+    """A run without a fault: its outputs, and how often each thread made each call."""
 
     def __init__(self, command, folder):
         self.command, self.folder = command, os.path.join(folder, command.name + '.good')
@@ -156,7 +157,8 @@ class Reference:
         done = strace(log, ['-e', 'trace=' + ','.join('?' + call for call in CALLS)], command.arguments, self.folder)
         if done is None or done.returncode != command.status:
             raise AssertionError(f'{command.name} without a fault: {done and (done.returncode, done.stderr)}')
-        # Until it unmaps its cache, the dynamic loader makes the calls; after another execve(), the recorded command.
+        # The calls before the first munmap() are made by the dynamic loader. Those after another execve() are made by
+        # the recorded command.
         self.first, self.most = collections.Counter(), collections.Counter()
         counts, loading, others = collections.Counter(), True, set()
         with open(log, encoding='utf-8', errors='replace') as file:
@@ -185,7 +187,7 @@ class Reference:
 
 
 class Run:
-    """A run with a fault; `wrong` says which rules it broke."""
+    """A run with a fault; `wrong` lists the rules that the run broke."""
 
     def __init__(self, fault, reference, folder):
         self.fault, self.reference, self.command = fault, reference, fault.command
@@ -210,7 +212,7 @@ class Run:
     def run(self):
         fault = self.fault
         inject = f'inject={fault.call}:error={fault.error}:when={fault.when}'
-        # A second one of ours would fail for what it finds there, so a folder is written anew.
+        # An existing CTF folder is not replaced, so remove it: the command would otherwise fail for that reason.
         if self.command.output.endswith('.ctf'):
             shutil.rmtree(os.path.join(self.folder, self.command.output))
         done = strace(self.log, ['-e', f'trace={fault.call}', '-e', inject], self.command.arguments, self.folder)
@@ -263,7 +265,8 @@ class Run:
         return os.path.exists(old) and same(old, os.path.join(self.reference.folder, output))
 
     def is_whole(self, path):
-        """Without something to read, such as names of functions, an output may be another than the reference."""
+        """True if the file ends as a complete file does. After a failed read, for instance of function names, an
+        output may differ from the reference."""
         with open(path, 'rb') as file:
             text = file.read()
         ends = {'.html': b'</html>', '.svg': b'</svg>', '.json': b'}'}

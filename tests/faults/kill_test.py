@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kills recorders at random times. Nothing is left but files, and each is readable up to its last block."""
+"""Kills recorders at random times. Only files may remain, and each must be readable up to its last block."""
 import argparse
 import collections
 import contextlib
@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from faults_test import INSTANCES, can_record, instances_of, problem_of, wait_until_empty  # noqa: E402
 from kmemtrace import PROGRAM  # noqa: E402
 
-MOST_SECONDS = 1.5  # from the start to the end
+MOST_SECONDS = 1.5  # upper limit of the time between start and kill
 COMMANDS = {
     'record': ('record', '-o', 'out.kmt', '-d', '20s'),
     'record-bpf': ('record', '--backend', 'bpf', '-o', 'out.kmt', '-d', '20s'),
@@ -33,12 +33,12 @@ COMMANDS = {
     'profile': ('profile', '-o', 'out.kmt', '-d', '20s'),
     'profile-continuous': ('profile', '--continuous', 'out', '--every', '1s', '--format', 'kmt'),
 }
-AT_THE_END = {'record-dat', 'record-flight', 'profile'}  # they write their file then
-ENOUGH = 10  # rounds of each command: then one of them leaves a file
+AT_THE_END = {'record-dat', 'record-flight', 'profile'}  # these commands write their file when they end
+ENOUGH = 10  # rounds per command; at least one of them must leave a file
 READERS = {'profile': ('profile', '--show'), 'profile-continuous': ('profile', '--show'),
            'snapshots': ('snapshot', '--json')}
 MARK = 'KMEMTRACE_KILL_TEST'
-# The end of the file may be missing.
+# After a kill the end of the file may be missing, but none of these damages may occur.
 DAMAGES = {'damaged_section', 'damaged_block', 'damaged_page', 'bad_event_format', 'torn_record', 'damaged_stream'}
 
 
@@ -55,7 +55,7 @@ def processes_with(mark):
 
 
 def kill(name, seconds, folder):
-    """A round: what is wrong after it, and how many files it left."""
+    """Runs one round; returns the problems found and the number of readable files."""
     mark, wrong, readable = uuid.uuid4().hex, [], 0
     reader = READERS.get(name, ('check', '--json'))
     os.mkdir(os.path.join(folder, 'out'))  # for --continuous
@@ -89,7 +89,7 @@ def kill(name, seconds, folder):
 
 
 def usable(name):
-    """False if this kernel cannot record that way."""
+    """False if this kernel does not support the recording mode."""
     if name == 'profile-continuous':
         return usable('profile')
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as the types of a kernel: signatures of functions, values that paths lead to and names of types must not
-// crash, hang or take memory out of proportion. Input that is not BTF may be an ELF file with BTF.
+// Treats any bytes as the types of a kernel. Signatures of functions, values reached by paths, and names of types must
+// not crash, hang or use excessive memory. Input that is not BTF is read as an ELF file, which may contain BTF.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,22 +14,22 @@
 
 namespace {
 
-constexpr std::size_t kMostFunctions = 64;  // of an input, and types: they are looked at one by one
+constexpr std::size_t kMostFunctions = 64;  // per input; each function and type is read separately
 constexpr std::uint32_t kMostTypes = 256;
 
 void resolve(const kmt::Btf& btf, const std::string& function, const std::string& text) {
   try {
     (void)kmt::resolve_value(btf, kmt::CallAbi{}, function, text);
   } catch (const kmt::Error&) {
-    // says what the function, or the type, does not have
+    // expected: the function or type lacks the named value
   }
 }
 
-// Follows the first members of an argument.
+// Resolves an argument and its direct members.
 void follow(const kmt::Btf& btf, const std::string& function, const kmt::CallSignature& signature) {
   for (const kmt::Parameter& parameter : signature.parameters) {
     resolve(btf, function, parameter.name);
-    resolve(btf, function, parameter.name + "->?");  // the message names the members
+    resolve(btf, function, parameter.name + "->?");  // the error message lists the members
     resolve(btf, function, parameter.name + "[2]");
     if (!parameter.type.members) continue;
     for (const kmt::StructureMember& member : *parameter.type.members)
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read(kmt::Btf({data, size}), word_bits);
     return 0;
   } catch (const kmt::Error&) {
-    // says that they are none
+    // expected: the input is not BTF
   }
   try {
     const kmt::MemoryFile file(data, size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events of any types with any bytes as a CTF trace: what kmemtrace makes of them must not crash, hang or take memory
-// out of proportion. An input is declarations of events up to a NUL, then packets, each after its size (u16). The
-// headers of packets are sound: libbabeltrace2 ends the program where their sizes are impossible (docs/formats/ctf.md).
-// And the same bytes as an index of packets, and as metadata in packets.
+// Writes event declarations and any bytes as a CTF trace. Reading the trace must not crash, hang or use excessive
+// memory. An input consists of event declarations up to a NUL, then packets, each preceded by its size (u16). Packet
+// headers are always valid, because libbabeltrace2 aborts the program on impossible sizes (docs/formats/ctf.md). The
+// same bytes are also read as a packet index and as metadata in packets.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ void append_packet(kmt::Bytes events, std::uint64_t number, std::string& stream)
   at(PacketLayout::kEnd, (number + 1) << 20);
   at(PacketLayout::kContentBits, bits);
   at(PacketLayout::kPacketBits, bits);
-  at(PacketLayout::kSequence, number + number / 4);  // now and then one is missing
+  at(PacketLayout::kSequence, number + number / 4);  // some sequence numbers are missing
   at(PacketLayout::kDiscarded, number * number / 3);
   bytes.insert(bytes.end(), events.begin(), events.end());
   stream.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -69,7 +69,7 @@ void make_trace(kmt::Bytes input, const fs::path& folder) {
   write(folder / "channel0_0", stream);
 }
 
-// Keeps libbabeltrace2's plugin in memory: what it forgets, leaks.supp knows by its name.
+// Keeps the plugin of libbabeltrace2 in memory, so that leaks.supp can suppress the leaks of the plugin by name.
 struct LoadedPlugin {
   static constexpr std::uint8_t kNoEvents[] = {0, 0, 0};
   kmt::TemporaryFolder folder;
@@ -83,12 +83,12 @@ void read_parts(kmt::Bytes bytes) {
   try {
     if (const auto cut = kmt::ctf::cut_off_by_index(bytes, bytes.size() / 2)) (void)to_string(*cut);
   } catch (const kmt::Error&) {
-    // says that it is no index
+    // expected: the input is not an index
   }
   try {
     kmt::ctf::check_metadata(bytes);
   } catch (const kmt::Error&) {
-    // says where it is damaged
+    // expected: the metadata is damaged
   }
 }
 
@@ -109,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     kmt::ctf::read_records(file, sink, findings);
     sink.expect_ended();
   } catch (const kmt::Error&) {
-    // says what is wrong with it
+    // expected: the trace is damaged
   }
   return 0;
 }

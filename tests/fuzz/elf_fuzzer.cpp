@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a program, a kernel or a module with debug info: its symbols, lines and inlined functions must not
-// crash, hang or take memory out of proportion.
+// Treats any bytes as a program, a kernel or a module with debug info. Reading symbols, lines and inlined functions
+// must not crash, hang or use excessive memory.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr std::size_t kMostAddresses = 64;  // of an input: they are looked up one by one
+constexpr std::size_t kMostAddresses = 64;  // per input; each address is looked up separately
 
 void read_symbols(const std::string& path) {
   kmt::ElfSymbols symbols(kmt::open_file(path, O_RDONLY), path);
@@ -44,12 +44,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     read_symbols(file.path());
   } catch (const kmt::Error&) {
-    // says that it is no program
+    // expected: the input is not a program
   }
   try {
     read_debug_info(file.path());
   } catch (const kmt::Error&) {
-    // says what is wrong with it
+    // expected: the debug info is damaged
   }
   return 0;
 }

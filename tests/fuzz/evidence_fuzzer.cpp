@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any text as what an investigation watched: reading, judging and concluding must not crash, hang or take memory out of
-// proportion, and what can be read is the same when it was written and read again.
+// Treats any text as the evidence file of an investigation. Reading, judging and concluding must not crash, hang or use
+// excessive memory. Readable evidence must stay the same when it is written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const kmt::MemoryFile file(data, size);
     kmt::read_evidence(file.path(), result, evidence);
   } catch (const kmt::Error&) {
-    return 0;  // says what is wrong with it
+    return 0;  // expected: the evidence is damaged
   }
   const std::string text = kmt::json_evidence(result, evidence);
   kmt::InvestigationResult again;

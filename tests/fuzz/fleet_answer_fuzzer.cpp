@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any text as what a fleet's server answers: each row is read as the first bytes say, by whatever its columns are taken
-// for.
+// Treats any text as the answer of a fleet's server. The first bytes of the input choose how the columns of each row
+// are read.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       try {
         kmt::AnswerCells cells(row);
         for (std::size_t i = 0; i < kCells; ++i) read_cell(cells, data[i]);
-      } catch (const kmt::Error&) {  // says what is wrong with it
+      } catch (const kmt::Error&) {  // expected: the answer is damaged
       }
     }
   } catch (const kmt::Error&) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as the unpacked payload of a .kmt block, which checksums keep a fuzzer of whole files away from. A
-// readable input must survive being written and read again. The same bytes are also shown as a profile.
+// Treats any bytes as the unpacked payload of a .kmt block. A fuzzer of whole files cannot reach this code because of
+// the checksums. A readable input must survive being written and read again. The same bytes are also shown as a
+// profile.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -29,7 +30,7 @@ std::vector<Record> read(kmt::Bytes block, kmt::ByteOrder order) {
   std::vector<Record> records;
   BlockEvent event;
   std::size_t total = 0;
-  while (reader.next(event) && total < 1 << 22) {  // a shape may be long, and named often
+  while (reader.next(event) && total < 1 << 22) {  // limit the total, because many events may refer to one long shape
     Record& record = records.emplace_back();
     record.ticks = event.ticks;
     reader.rebuild(event, record.bytes);
@@ -38,7 +39,7 @@ std::vector<Record> read(kmt::Bytes block, kmt::ByteOrder order) {
   return records;
 }
 
-// Kernel events with an address at offset 8: kfree-like, of either width.
+// Layouts of kfree-like kernel events, whose address at offset 8 has 4 or 8 bytes.
 kmt::kmt_format::RecordLayouts layouts(kmt::ByteOrder order) {
   using kmt::FormatField;
   std::vector<kmt::EventFormat> formats;
@@ -58,7 +59,7 @@ class NoNames : public kmt::SymbolNames {
   std::string name(std::uint64_t) const override { return "name"; }
 };
 
-// As `profile --show` does.
+// Does the same as `profile --show`.
 void show(kmt::DrawnProfile& profile) {
   const NoNames names;
   kmt::HeapProfile heap(profile.mean_bytes == 0 ? 1 : profile.mean_bytes, names,
@@ -82,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Record& record : records) encoder.add(record.ticks, record.bytes);
     if (read(encoder.finish().bytes, order) != records) std::abort();
   } catch (const kmt::Error&) {
-    // says what is wrong with the block
+    // expected: the block is damaged
   }
   try {
     kmt::DrawnProfile profile;

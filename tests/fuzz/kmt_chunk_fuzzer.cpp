@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as the payload of a .kmt's chunk of the type that the first byte says, which checksums keep a fuzzer of
-// whole files away from. A readable input must be readable again after it was written. Events and profiles
-// are tested by kmt_block_fuzzer.
+// Treats any bytes as the payload of a .kmt chunk; the first byte selects the type of the chunk. A fuzzer of whole
+// files cannot reach this code because of the checksums. A readable input must be readable again after it was written.
+// Events and profiles are tested by kmt_block_fuzzer.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     read_chunk(data[0], {data + 1, size - 1});
   } catch (const Error&) {
-    // says what is wrong with it
+    // expected: the chunk is damaged
   }
   return 0;
 }

@@ -19,11 +19,11 @@ import seeds  # noqa: E402
 import text_traces  # noqa: E402
 import tracedat  # noqa: E402
 
-PAGES = 2  # of each CPU
-RECORDS = 12  # of a .kmt block
+PAGES = 2  # pages per CPU
+RECORDS = 12  # records per .kmt block
 SYMBOLS = 500  # bytes
-SAMPLES = 40  # of a perf.data
-LINES = 60  # of a file of a snapshot
+SAMPLES = 40  # samples per perf.data
+LINES = 60  # lines per file of a snapshot
 
 
 def perf_data(name):
@@ -47,7 +47,7 @@ def write_perf_seeds(folder):
         seeds.write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
 
 
-# Lines that those machines' files lack.
+# Sources that the files of those machines lack.
 MEMINFO = b"""@meminfo
 MemTotal: 1000 kB
 MemFree: 500 kB
@@ -111,7 +111,8 @@ def first_lines(path, prefix=b''):
 
 
 def write_snapshot_seeds(folder):
-    """The first lines of each file of each machine, in one text; what debugging features say with a made meminfo."""
+    """Writes a seed per machine and state: the first lines of each file, in one text. Output of debugging features
+    is combined with an invented meminfo."""
     data = os.path.join(HERE, '..', 'data', 'snapshot')
     for machine in sorted(entry.name for entry in os.scandir(data) if entry.is_dir()):
         for when in sorted(entry.name for entry in os.scandir(os.path.join(data, machine)) if entry.is_dir()):
@@ -130,7 +131,8 @@ def write_snapshot_seeds(folder):
 
 
 def user_chunks(trace):
-    """A program, the vDSO and made code, mapped, forked and executed; and an event of the first with its stack in each."""
+    """Returns chunks that describe a program, the vDSO and generated code: mapped, forked and executed. Adds
+    allocation events with a user stack that has one frame in each."""
     task, program, vdso, made = 5, 0x400000, 0x7fff0000, 0x10000
     formats = {number: fields for number, fields in map(tracedat.parse_format, trace.ftrace_formats) if 'caller' in fields}
     stacks = [(number, fields) for number, fields in formats.items() if 'tgid' in fields]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bytes as a file that only this process has: for readers that open a path.
+// Provides bytes as a private file, for readers that need a path.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a ring-buffer page, of either byte order and word size: records must lie within the page.
+// Treats any bytes as a ring-buffer page of either byte order and word size. Records must be inside the page.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a perf.data: reading, reporting, checking and converting must not crash, hang or take memory out of
-// proportion.
+// Treats any bytes as a perf.data file. Reading, reporting, checking and converting must not crash, hang or use
+// excessive memory.
 #include <cstddef>
 #include <cstdint>
 
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     kmt::read_as_a_trace(file);
   } catch (const kmt::Error&) {
-    // says what is wrong with the file
+    // expected: the file is damaged
   }
   try {
     kmt::test::CheckedSink sink;
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     kmt::perfdata::read_records(file, sink, findings);
     sink.expect_ended();
   } catch (const kmt::Error&) {
-    // says what is wrong with the file
+    // expected: the file is damaged
   }
   return 0;
 }

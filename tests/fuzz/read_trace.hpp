@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shared by fuzzers: everything that reads a trace. The sink given to a converter is support/checked_sink.hpp.
+// Reads a trace with all analyses, for the fuzzers. Converters write to the sink of support/checked_sink.hpp.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@
 
 namespace kmt {
 
-// How many events there are. Throws Error, as reading does.
+// Reads all events and returns their number. Throws Error if reading fails.
 inline std::uint64_t read_events(Source& source) {
   std::uint64_t events = 0;
   const Kallsyms symbols(source.info().code.kallsyms);
-  // All that an event can be grouped by is asked of it, with what comes of a lifetime.
+  // The reports group events by many of the keys, including those that depend on lifetimes.
   using enum GroupKey;
   ReportAnalysis report(source.info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});
   ReportAnalysis by_task(source.info(), symbols, {{}, {stack, process, migrate_type, requested_size}, {}});
@@ -62,7 +62,7 @@ inline std::uint64_t read_events(Source& source) {
   return events;
 }
 
-// How many events it has. Throws Error, which says what is wrong with the file.
+// Opens the file, reads all events and returns their number. Throws Error if the file is damaged.
 inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& options = {}) {
   OpenOptions opening = options;
   opening.call_records = true;

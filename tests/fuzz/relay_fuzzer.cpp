@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as relay files: the first byte says in which layout they are read, or that it is to be found out. Steps
-// must cover the bytes without a gap, events be no more than there is room for, and every way of reading end.
+// Treats any bytes as relay files. The first byte selects the layout, or that the layout is detected. Steps must cover
+// the bytes without a gap, the number of events must not exceed the available space, and each reader must terminate.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const kmt::TraceFile file{"cpu0.out", bytes, nullptr};
     const std::uint64_t events = kmt::read_as_a_trace(file, options);
-    if (events > size / 24) std::abort();  // the shortest record
+    if (events > size / 24) std::abort();  // the shortest record has 24 bytes
     kmt::Findings findings;
     kmt::test::CheckedSink sink;
     if (options.abi.empty()) {
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (sink.records > events) std::abort();
   } catch (const kmt::Error&) {
-    // says what is wrong with the file
+    // expected: the file is damaged
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Inputs of fuzzers that are made by hand or by a compiler, and how all are written."""
+"""Writes fuzzer inputs that are created by hand or by a compiler, and provides the function that writes any seed."""
 import base64
 import os
 import struct
@@ -8,7 +8,7 @@ import subprocess
 import kmt_writer
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'data')
-STATE, TYPES = 6, 8  # chunks of a .kmt
+STATE, TYPES = 6, 8  # chunk types of a .kmt file
 
 
 def write(folder, name, contents):
@@ -27,7 +27,7 @@ int taken_twice(int value) { return outer(value) - inner(value); }
 
 
 def write_elf_seeds(folder):
-    """Objects and libraries with debug info as compilers lay it out, and one without."""
+    """Writes objects and libraries with debug info in several formats, and one library without debug info."""
     os.makedirs(folder, exist_ok=True)
     forms = {'dwarf5.o': ('-gdwarf-5', '-c'), 'dwarf4.o': ('-gdwarf-4', '-c'), 'packed.o': ('-g', '-gz', '-c'),
              'dwarf5.so': ('-gdwarf-5', '-shared', '-fPIC', '-nostdlib', '-Wl,--build-id'),
@@ -37,7 +37,8 @@ def write_elf_seeds(folder):
 
 
 def write_btf_seeds(folder):
-    """The types of some functions of a kernel, and a structure that holds itself with a bit field, by hand."""
+    """Writes the types of some kernel functions, and a handwritten structure that points to itself and has a bit
+    field."""
     with open(os.path.join(DATA, 'graph', 'args.7.2.btf'), 'rb') as file:
         write(folder, 'args', file.read())
     names = b'\0int\0node\0next\0bits\0take\0'
@@ -46,7 +47,7 @@ def write_btf_seeds(folder):
     def info(what, count=0, flag=0):
         return flag << 31 | kind[what] << 24 | count
     types = struct.pack('<IIII', 1, info('int'), 4, 1 << 24 | 32)  # 1: int
-    types += struct.pack('<III', 0, info('ptr'), 3)  # 2: of 3
+    types += struct.pack('<III', 0, info('ptr'), 3)  # type 2: pointer to type 3
     types += struct.pack('<III', 5, info('struct', 3, 1), 16)  # 3
     types += struct.pack('<III', 10, 2, 0) + struct.pack('<III', 15, 1, 3 << 24 | 64) + struct.pack('<III', 1, 4, 96)
     types += struct.pack('<III', 0, info('array'), 0) + struct.pack('<III', 1, 1, 1)  # 4
@@ -59,7 +60,7 @@ def integer(bits, signed=0):
     return f'integer {{ size = {bits}; align = 8; signed = {signed}; }}'
 
 
-CTF_EVENTS = {  # declarations as LTTng's, with values
+CTF_EVENTS = {  # LTTng-like declarations, with values
     'kmem_kmalloc': [(integer(64) + ' _call_site', 'Q', 0xffffffff81000010),
                      (integer(64) + ' _ptr', 'Q', 0xffff888000001000),
                      (integer(64) + ' _bytes_req', 'Q', 100), (integer(64) + ' _bytes_alloc', 'Q', 128),
@@ -74,8 +75,8 @@ CTF_EVENTS = {  # declarations as LTTng's, with values
             ('enum : uint8_t { A = 0, B = 1 ... 7 } _e', 'B', 1), ('struct { uint8_t a; uint16_t b; } _of', '3s', b'123')]}
 
 
-# libbabeltrace2's plugin leaves an error after a successful call, and leaks a message. The library aborts at its next
-# call unless the error is cleared.
+# On this input, the plugin of libbabeltrace2 leaves an error after a successful call and leaks a message. The library
+# aborts at its next call unless the error is cleared.
 CTF_ERROR_LEFT = base64.b64decode('''
 ZXZlbnQgeyBuYW1lID0gImRtZW1fa21hbGxvYyI7IGkgPSAwOyBmaWVsZHMgOj0gc3RydWN0IHsgc3RyaW5nIF9uYW1lOyB1aW50MTZfdCBfbj
 sgdWludDMyX3QgX3NbIF9uIF07IGVudW0gOiB1aW50OF90IHsgQSA9IDAsIEIgPSAxIC4uLiA3IH0gX2U7IHN0cnVjdCB7IHVpbnQ4X3QgYTsg
@@ -85,7 +86,7 @@ AAAAAAAAAAAAaQA=''')
 
 
 def write_ctf_seeds(folder):
-    """As ctf_fuzzer.cpp takes them apart: declarations, then packets of events with times that go up."""
+    """Writes inputs in the format of ctf_fuzzer.cpp: declarations, then packets of events with increasing times."""
     declared, events = '', b''
     for number, (name, fields) in enumerate(CTF_EVENTS.items()):
         members = ' '.join(f'{field};' for field, _, _ in fields)
@@ -103,7 +104,7 @@ def write_ctf_seeds(folder):
             write(folder, trace + '.metadata', file.read(4096))
 
 
-# 16 bytes that choose how each cell is read, then the server's answer.
+# 16 bytes that choose how each cell is read, followed by the server's answer.
 FLEET_ANSWER = bytes((6, 0, 2, 3, 4, 5, 1)) + bytes(9) + b'''{"meta": [{"name": "allocator", "type": "String"}], "data":
 [["slab", "alloc_pipe_info", 12, -3, 1795263194, 0.25, ["6.1.0", "5.10.0"]], ["pages", "", 1, 2, 3, null, []]], "rows": 2}'''
 
@@ -120,7 +121,7 @@ EVIDENCE = {
 
 
 def write_chunk_seeds(folder, kernel, contents, meminfo):
-    """The payloads of a file's first chunks of each type, and of the types that it has none of."""
+    """Writes the payload of the first chunk of each type in a file, and payloads for types that the file lacks."""
     with open(os.path.join(DATA, 'graph', 'args.7.2.btf'), 'rb') as file:
         types = kmt_writer.text(file.read()) + kmt_writer.text(b'vfs_read') + b'\2'
     types += kmt_writer.text(b'file') + bytes(4) + kmt_writer.text(b'count') + bytes([1, 3, 0, 0])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any texts as those of the kernel's files: parsing, adding up and showing must not crash, hang or take memory out of
-// proportion, and the balance sheet's lines add up to MemTotal. An input is texts, each after a line "@NAME".
+// Treats any texts as the kernel's files. Parsing, adding up and showing must not crash, hang or use excessive memory,
+// and the lines of the balance sheet must add up to MemTotal. An input consists of texts, each after a line "@NAME".
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ kmt::StateSample sample_of(std::string_view input) {
   return sample;
 }
 
-// Appends the lines of a complete meminfo if lines are missing that the balance sheet needs.
+// Builds the balance sheet. If meminfo lacks needed lines, appends those of a complete meminfo.
 kmt::SnapshotResult stock_of(kmt::StateSample& sample) {
   try {
     return kmt::take_stock(kmt::parse_snapshot(sample, 0));
@@ -48,7 +48,7 @@ kmt::SnapshotResult stock_of(kmt::StateSample& sample) {
   }
 }
 
-// Sums wrap around where numbers are larger than any machine; they are still the same.
+// Checks that the lines add up. Sums larger than any machine wrap around, but stay equal.
 void expect_to_add_up(const kmt::SnapshotResult& result) {
   std::uint64_t sum = 0;
   std::uint64_t parts = 0;
@@ -74,7 +74,7 @@ void expect_to_add_up(const kmt::SnapshotResult& result) {
   if (sum != result.total) std::abort();
 }
 
-// The snapshot, of which every other time the last text is missing.
+// Shows a series of snapshots; every second snapshot lacks the last text.
 void show_as_series(kmt::StateSample sample, const kmt::SnapshotResult& whole) {
   sample.texts.pop_back();
   kmt::SnapshotSeriesAnalysis analysis;
@@ -83,7 +83,7 @@ void show_as_series(kmt::StateSample sample, const kmt::SnapshotResult& whole) {
     try {
       analysis.add(i % 2 == 0 ? kmt::take_stock(kmt::parse_snapshot(sample, 0)) : kmt::SnapshotResult(), i << 30);
     } catch (const kmt::Error&) {
-      // the text was meminfo
+      // expected: the missing text was meminfo
     }
   }
   const kmt::SnapshotSeries series = analysis.finish(1);
@@ -110,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     kmt::text_snapshot_diff(none, options, {});
     show_as_series(sample, result);
   } catch (const kmt::Error&) {
-    // says what is wrong with the page size, or with meminfo all the same
+    // expected: the page size is invalid, or meminfo is damaged despite the appended lines
   }
   return 0;
 }

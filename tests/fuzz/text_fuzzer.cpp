@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any text as a trace: reading, reporting, checking and converting must not crash, hang or take memory out of
-// proportion, and both ways of reading see the same events.
+// Treats any text as a trace. Reading, reporting, checking and converting must not crash, hang or use excessive memory,
+// and both ways of reading must return the same events.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     sink.expect_ended();
     if (sink.records != events) std::abort();
   } catch (const kmt::Error&) {
-    // says what is wrong with the file
+    // expected: the file is damaged
   }
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a trace, trace.dat or .kmt: reading, reporting, checking, anonymising and repairing must not crash, hang
-// or take memory out of proportion. A repaired file needs no repair.
+// Treats any bytes as a trace.dat or .kmt file. Reading, reporting, checking, anonymising and repairing must not crash,
+// hang or use excessive memory. A repaired file must need no further repair.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,7 +26,7 @@ void repair(kmt::Bytes file) {
     repaired.insert(repaired.end(), plan.end.begin(), plan.end.end());
     if (kmt::kmt_format::plan_repair(repaired).needed) __builtin_trap();
   } catch (const kmt::Error&) {
-    // nothing in it is intact
+    // expected: no part of the file is intact
   }
 }
 
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     kmt::read_as_a_trace(file);
     anonymise(file);
   } catch (const kmt::Error&) {
-    // says what is wrong with the file
+    // expected: the file is damaged
   }
   repair({data, size});
   return 0;

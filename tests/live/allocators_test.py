@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Percpu memory and vmap areas on the running kernel: known numbers of them, allocated by this process and by others.
+"""Tests recording of percpu memory and vmap areas on the running kernel: this process and others allocate known numbers
+of them.
   allocators_test.py [TEST…]"""
 import collections
 import contextlib
@@ -22,7 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import kmem_oracle  # noqa: E402
 
 EVENTS = 'percpu:*,vmalloc:*'
-# New network namespaces, one after the other: each has the same counters of its own, one for each CPU.
+# Creates network namespaces one after the other. Each namespace allocates the same percpu counters.
 NAMESPACES = 'import os, sys, ctypes; print(os.getpid()); c = ctypes.CDLL(None); ' \
              '[c.unshare(0x40000000) for i in range(int(sys.argv[1]))]'
 WORKLOAD = 'for i in 1 2 3 4 5; do unshare -n -m sh -c "mount -t tmpfs none /mnt; ls / | sort > /dev/null"; done; sleep 0.5'
@@ -32,7 +33,7 @@ BPF_MAP_CREATE, ARRAY, PERCPU_ARRAY = 0, 2, 6
 
 
 def bpf_map(kind, value_bytes, entries):
-    """A file descriptor; closing it frees the map."""
+    """Creates a BPF map. Returns its file descriptor; closing the descriptor frees the map."""
     attributes = (ctypes.c_uint32 * 32)(kind, 4, value_bytes, entries)
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.syscall(BPF[platform.machine()], BPF_MAP_CREATE, attributes, ctypes.sizeof(attributes))
@@ -57,18 +58,18 @@ def report(path, *options):
 
 
 def vmallocinfo():
-    """How many areas there are of each size, without those that are freed and wait to be purged."""
+    """The number of areas of each size, without freed areas that wait to be purged."""
     with open('/proc/vmallocinfo', encoding='ascii') as file:
         return collections.Counter(int(line.split()[1]) for line in file if ' unpurged ' not in line)
 
 
 def more_areas(before, least):
-    """Sizes of the areas that were not there before."""
+    """Sizes of the areas that did not exist before."""
     return [size for size in (vmallocinfo() - before).elements() if size >= least]
 
 
 class Allocators(LiveTest):
-    FILE = 'trace.dat'  # for the oracle, which reads with trace-cmd
+    FILE = 'trace.dat'  # the oracle reads the file with trace-cmd
 
     def setUp(self):
         super().setUp()
@@ -98,7 +99,7 @@ class Allocators(LiveTest):
         self.assertGreater(want.pages['frees'], 100)
 
     def namespaces(self, count):
-        """The recorded report on a process that makes namespaces; and what perf counted for it."""
+        """Records a process that creates namespaces. Returns its process ID and the counts of perf."""
         counted = ('percpu:percpu_alloc_percpu', 'vmalloc:alloc_vmap_area')
         process = self.launch('-e', EVENTS, '--', 'perf', 'stat', '-x,', '-o', f'{self.directory}/perf.csv', '-e',
                               ','.join(counted), '--', sys.executable, '-c', NAMESPACES, str(count))
@@ -112,7 +113,7 @@ class Allocators(LiveTest):
     def test_agrees_with_perf_stat(self):
         pid, counted = self.namespaces(20)
         seen = collections.Counter(e.name for e in events_of(self.trace) if e.pid == int(pid) and not in_interrupt(e))
-        # perf begins to count inside of execve(): a new mm has few counters, a namespace has many.
+        # perf starts counting inside execve(). This has little effect: a new mm has few counters, a namespace has many.
         allocations = counted['percpu:percpu_alloc_percpu']
         self.assertGreater(allocations, 20 * 10)
         self.assertAlmostEqual(seen['percpu_alloc_percpu'], allocations, delta=20)
@@ -131,8 +132,9 @@ class Allocators(LiveTest):
             self.assertEqual(hits[0].get(site, 0) * 3, hits[1][site], site)
 
     def recorded(self, work):
-        """The report on what this process did in `work`."""
-        # With a size the recorder does not look for one first, in which time events would seem to be recorded.
+        """The report on the events of this process during `work`."""
+        # With a given buffer size, the recorder does not measure first. Events would appear to be recorded during that
+        # measurement.
         process = self.start('-b', '16M', '-e', EVENTS + ',kmem:kmalloc')
         work()
         process.send_signal(signal.SIGINT)
@@ -156,7 +158,7 @@ class Allocators(LiveTest):
 
         site = max(got['percpu_call_sites'], key=lambda row: row['allocations'])
         self.assertEqual((site['allocations'], site['bytes_requested'], site['frees']), (500, 500 * 64, 0), site)
-        # As asked for by each CPU; and where memory is charged to control groups, a pointer for every 4 bytes.
+        # The requested bytes for each CPU. If memory is charged to cgroups, one pointer for every 4 bytes is added.
         charged = 64 // 4 * ctypes.sizeof(ctypes.c_void_p)
         self.assertIn(site['bytes_allocated'], (500 * 64 * possible, 500 * (64 * possible + charged)))
         self.assertEqual((site['live_allocations'], site['live_bytes']), (500, site['bytes_allocated']))
@@ -166,7 +168,8 @@ class Allocators(LiveTest):
                  if e.name == 'alloc_vmap_area' and e.pid == os.getpid()]
         large = [size for size in areas if size >= 3 << 20]
         self.assertEqual(len(large), 1, areas)
-        # The map's values, its header's page and the guard page; the kernel's own list has the same area.
+        # The area has the values of the map, a page for its header, and the guard page. The kernel's own list has the
+        # same area.
         self.assertEqual(large[0], (3 << 20) + 2 * page)
         self.assertEqual(new, large)
         self.assertEqual((got['vmalloc']['allocations'], got['vmalloc']['bytes_allocated']), (len(areas), sum(areas)))
@@ -179,7 +182,7 @@ class Allocators(LiveTest):
         def work():
             for fd in (bpf_map(PERCPU_ARRAY, 64, 500), bpf_map(ARRAY, 1 << 20, 3)):
                 os.close(fd)
-            # Workers free them, of which the kernel shows only the area.
+            # Kernel workers free the maps. The kernel shows only when the area is freed.
             self.assertTrue(wait_until(lambda: not more_areas(before, 3 << 20)))
             time.sleep(1)
         got = self.recorded(work)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""record --boot on a kernel that was not traced from boot: printing the parameters, and collecting an instance that is
-made here as trace_instance= would have made it."""
+"""Tests record --boot on a kernel that was not traced from boot. The command prints the kernel parameters, and
+collects an instance that this test creates as trace_instance= would create it."""
 import collections
 import os
 import re
@@ -31,7 +31,7 @@ class Boot(LiveTest):
             self.skipTest('this boot was traced')
 
     def boot(self, *options):
-        """record --boot, and what it said on stdout and stderr."""
+        """Runs record --boot and returns its output on stdout and stderr."""
         done = subprocess.run([PROGRAM, 'record', '--boot', '-o', self.trace, *options], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding='utf-8', timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)

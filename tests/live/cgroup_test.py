@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recording one cgroup: what is in it, what enters it, what its tasks fork; nothing else."""
+"""Tests recording of one cgroup: its tasks, tasks that enter, and their children are recorded, and no other task."""
 import collections
 import json
 import os
@@ -34,7 +34,7 @@ class Cgroup(LiveTest):
     def removed(path):
         try:
             os.rmdir(path)
-        except OSError:  # a task that has just ended may still be in it
+        except OSError:  # a task that has just ended may still be in the cgroup
             return False
         return True
 
@@ -104,7 +104,7 @@ class Cgroup(LiveTest):
     def test_moves_that_nobody_saw_are_told_of(self):
         moved = self.begin()
         process = self.start('--backend', 'tracefs', '-F', '--', 'sleep', '60')
-        process.send_signal(signal.SIGSTOP)  # the buffers are not read meanwhile, and hold some hundreds
+        process.send_signal(signal.SIGSTOP)  # stops reading; the buffers have room for some hundred moves
         for _ in range(2000):
             self.enter(self.group, moved)
             self.enter(self.child, moved)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same workload on every trace clock at once: order within a CPU, interrupts inside of what they interrupt,
-scale."""
+"""Records a workload on every trace clock simultaneously. Checks the order within a CPU, that interrupts are between
+the events of the interrupted task, and that the clocks agree on the duration."""
 import signal
 import socket
 import subprocess
@@ -13,8 +13,8 @@ from recording import LiveTest, in_interrupt, read_file
 
 CLOCKS = ('local', 'global', 'mono', 'boot', 'x86-tsc')
 EVENTS = 'kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free'
-# Datagrams for a closed port: the answer that says so is made in a soft interrupt on top of the sender. Those for an
-# open one are received there, too. Two batches, a pause between them.
+# Sends datagrams to a closed port and to an open one. A soft interrupt on top of the sender creates the answer for the
+# closed port, and receives the datagram at the open port. The workload has two batches with a pause between them.
 WORKLOAD = '''import socket, sys, time
 sys.stdin.readline()
 port = int(sys.argv[1])
@@ -66,9 +66,9 @@ class Clocks(LiveTest):
             last[event.cpu] = event.time_ns
 
     def assert_nested(self, events, equal):
-        """Interrupts that lie between two events of the task, on its CPU: with times of their own, strictly between. A
-        part of them may have the time of a neighbour, `equal`: the ring buffer gives it to what interrupts its own
-        work, and the clock `global` where another CPU's is ahead."""
+        """Checks interrupts between two events of a task on the same CPU: their times must be strictly between those
+        events. A share of up to `equal` may have the time of an adjacent event. The ring buffer assigns that time if
+        an interrupt arrives during its own work, and the clock `global` assigns it if another CPU's clock is ahead."""
         nested, not_between = 0, 0
         for cpu in {event.cpu for event in events}:
             before, inside = None, []

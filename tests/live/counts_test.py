@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records known workloads on the running kernel: what is in the trace is what happened, no more and no less."""
+"""Records known workloads on the running kernel. The trace must contain exactly the events that occurred."""
 import collections
 import json
 import re
@@ -17,7 +17,7 @@ COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
 
 class Counts(LiveTest):
     def run_loop(self, pipes, *options):
-        """Records the loop; the events, and what the kernel counted for it."""
+        """Records the loop. Returns the events and the kernel's own counts."""
         process = self.launch(*options, '--', PIPE_LOOP, str(pipes))
         output, messages = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, messages)
@@ -47,7 +47,8 @@ class Counts(LiveTest):
             self.assertEqual(counts[0][site] * 3, counts[1][site], site)
 
     def check_frees_of_the_recorder(self, *options):
-        """The recorder's allocations are not in the trace, but its frees are: no object is freed twice."""
+        """The trace lacks the recorder's allocations but has its frees. The check must not report them as double
+        frees."""
         self.record('-e', 'kmem:kmalloc*,kmem:kmem_cache_alloc*,kmem:kfree,kmem:kmem_cache_free', *options, '--',
                     'sh', '-c', 'for i in 1 2 3; do sleep 0.4; ls -lR /etc > /dev/null; done')
         own = set(map(int, kmt_events.File(self.trace, heads_only=True).facts['note:recorder_tasks'].split()))
@@ -83,7 +84,7 @@ class Counts(LiveTest):
                 fields = line.split(',')
                 if len(fields) < 3 or not fields[2].startswith('kmem:'):
                     continue
-                # perf begins to count inside of execve() and ends before exit() has freed all, the trace has both.
+                # perf starts counting inside execve() and stops before exit() has freed everything; the trace has both.
                 self.assertAlmostEqual(seen[fields[2][5:]], int(fields[0]), delta=int(fields[0]) // 50,
                                        msg=fields[2])
 
@@ -116,7 +117,7 @@ class Counts(LiveTest):
         self.assertGreater(len(events), 1000)
         self.assertEqual([e for e in events if e.pid in own and not in_interrupt(e)], [])
 
-    # The kernel frees what belonged to a task that ended in whatever task comes next, often the recorder.
+    # The kernel may free the objects of an ended task in the next task that runs, often the recorder.
     def test_frees_that_the_recorder_runs_for_others_stay(self):
         process = self.start('-e', 'percpu:*')
         for _ in range(300):
@@ -131,7 +132,7 @@ class Counts(LiveTest):
 
     @staticmethod
     def tasks_of(pid):
-        """Threads and children of the recorder."""
+        """Returns the thread and process IDs of the recorder's threads and children."""
         found = set()
         done = subprocess.run(['ps', '-L', '-o', 'lwp=', '-p', str(pid), '--ppid', str(pid)], stdout=subprocess.PIPE,
                               encoding='ascii', check=False)
@@ -175,7 +176,7 @@ class Counts(LiveTest):
 
     def test_lost_events_are_the_kernels_own_count(self):
         process = self.start('-b', '64k')
-        process.send_signal(signal.SIGSTOP)  # not read, so that the buffers overflow
+        process.send_signal(signal.SIGSTOP)  # the recorder does not read, so that the buffers overflow
         subprocess.run([PIPE_LOOP, '4000'], stdout=subprocess.DEVNULL, check=True)
         process.send_signal(signal.SIGCONT)
         process.send_signal(signal.SIGINT)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every command that README, tutorial and FAQ show runs on this machine, and prints what they show, numbers aside."""
+"""Checks that every command shown in README, tutorial and FAQ runs on this machine and prints the shown output,
+except for numbers."""
 import os
 import re
 import signal
@@ -13,7 +14,7 @@ from recording import PROGRAM, LiveTest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import documents  # noqa: E402
 
-# Commands that do not run here, as patterns, and why.
+# Patterns of commands that are not run here, with the reason.
 ELSEWHERE = (
     (r'^\./run$|^\./test$', 'build all and run the tests that run this one'),
     (r'^packaging/|dpkg-buildpackage', 'tests/package builds and tries packages'),
@@ -22,9 +23,9 @@ ELSEWHERE = (
     (r'^kmemtrace completion$', 'needs the name of a shell'),
     (r'--cgroup system\.slice', 'needs systemd; tests/live/cgroup_test.py makes a cgroup'),
 )
-# Needs a kernel whose functions may be traced.
+# These commands need a kernel that allows function tracing.
 TRACES_FUNCTIONS = r'^kmemtrace graph '
-# Makes a command end soon that is meant for minutes or for a source tree.
+# Replacements that shorten commands written for minutes or for a source tree.
 SHORTER = (
     (r'-d (?:\d+m|10s)\b', '-d 2s'),
     (r'--for \d\dm\b', '--for 10s'),
@@ -32,8 +33,8 @@ SHORTER = (
     (r'--every 1m', '--every 1s --for 3s'),
     (r'make -j8', 'ls'),
 )
-BUSY = "sh -c 'ls; sleep 2; ls'"  # begins processes, which a quiet machine may not
-# Ends at Ctrl+C only.
+BUSY = "sh -c 'ls; sleep 2; ls'"  # starts processes, because an idle machine may start none
+# These commands run until Ctrl+C.
 SCREEN = r'kmemtrace top'  # needs a terminal
 ENDLESS = r'^kmemtrace (?:top(?! .*-n )|stat|serve|record(?! .*(?:-d |--duration |-- )))'
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""However a recording ends, the machine is as it was before, and what can be kept is kept."""
+"""Checks that a recording restores the state of the machine and keeps the recorded data, however the recording ends."""
 import contextlib
 import os
 import re
@@ -38,12 +38,12 @@ class Endings(LiveTest):
             time.sleep(step * 0.012)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=30)
-            # Before the program handles signals, SIGINT ends it as it ends any program.
+            # Before the program installs its signal handlers, SIGINT kills the program.
             self.assertIn(process.returncode, (0, -signal.SIGINT), err)
             self.assert_nothing_left(process.pid, seconds=10)
 
     def record_with_fault(self, fault, *arguments):
-        """A recording of a second under strace, which makes system calls fail."""
+        """Runs a recording of one second under strace, which makes system calls fail."""
         if not shutil.which('strace'):
             self.skipTest('no strace')
         return subprocess.run(['strace', '-f', '-o', '/dev/null', '-e', f'inject={fault}', PROGRAM, 'record',
@@ -70,7 +70,7 @@ class Endings(LiveTest):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
             begin = time.monotonic()
-            process.stderr.read()  # the watcher must not keep it open
+            process.stderr.read()  # the watcher process must not keep stderr open
             self.assertLess(time.monotonic() - begin, 1)
             self.assertTrue(wait_until(lambda: not instances_of(process.pid)), 'instance left')
             self.assert_nothing_left(process.pid)
@@ -79,7 +79,7 @@ class Endings(LiveTest):
 
     @staticmethod
     def children_of(pid):
-        """The command's process, which outlives its recorder; not the watcher."""
+        """The process of the recorded command, which outlives the recorder. The watcher is not included."""
         done = subprocess.run(['ps', '-o', 'pid=,comm=', '--ppid', str(pid)], stdout=subprocess.PIPE, encoding='ascii',
                               check=False)
         return [int(line.split()[0]) for line in done.stdout.splitlines() if 'sleep' in line]
@@ -109,7 +109,7 @@ class Endings(LiveTest):
     def test_exit_status_of_the_command_is_passed_on(self):
         self.assertIn('exited with 42', self.record('--', 'sh', '-c', 'exit 42', exit_code=42))
         self.assertIn('signal 9', self.record('--', 'sh', '-c', 'kill -9 $$', exit_code=137))
-        # The recorder ends it.
+        # The recorder ends the command after the duration.
         self.record('--duration', '200ms', '--', 'sleep', '20')
 
     def test_command_that_ignores_signals(self):
@@ -188,12 +188,12 @@ class Endings(LiveTest):
     def test_existing_trace_survives_a_failure(self):
         with open(self.trace, 'w', encoding='ascii') as file:
             file.write('precious')
-        self.record('-F', '--', '/nonexistent/program', exit_code=2)  # -F: a busy machine would fill a block at once
+        self.record('-F', '--', '/nonexistent/program', exit_code=2)  # -F avoids that a busy machine fills a block
         with open(self.trace, encoding='ascii') as file:
             self.assertEqual(file.read(), 'precious')
 
     def test_leftovers_are_found_and_removed(self):
-        path = f'{INSTANCES}/kmemtrace-{2 ** 22 - 1}-1'  # beyond any process id
+        path = f'{INSTANCES}/kmemtrace-{2 ** 22 - 1}-1'  # larger than any process ID
         os.mkdir(path)
         self.addCleanup(lambda: os.path.exists(path) and os.rmdir(path))
         self.assertIn(f'rmdir {path}', self.record('--duration', '100ms'))
