@@ -68,8 +68,8 @@ struct CodeAddress {
   std::string symbol;
   std::vector<SourceFrame> source;  // result of SymbolNames::frames()
   bool is_wrapper = false;          // in a stack: a frame inside an allocator or its wrapper, before the caller
-  std::string object =
-      {};  // program or library such as "libc.so.6", in which `address` is an offset; empty: the kernel
+  // Program or library such as "libc.so.6", in which `address` is an offset; empty: the kernel.
+  std::string object = {};
   std::string build_id = {};  // build ID of `object`, in hex; empty: unknown
 };
 // Returns the frames of a stack from the caller on. Returns all frames if every frame is a wrapper.
@@ -80,10 +80,10 @@ std::string plain_text(const CodeAddress& code);
 struct TaskName {
   std::optional<std::int32_t> id;  // empty for allocations in interrupts, which belong to no task
   std::string comm;                // name; for a process, its last name
-  std::optional<std::uint64_t> born_ns =
-      {};  // set if several tasks of the trace have this ID; 0: born before the trace
-  std::vector<std::string> earlier =
-      {};  // for a process: the names under which it allocated earlier (only the first ones)
+  // Set if several tasks of the trace have this ID; 0: born before the trace.
+  std::optional<std::uint64_t> born_ns = {};
+  // For a process: the names under which it allocated earlier (only the first ones).
+  std::vector<std::string> earlier = {};
 };
 // A kernel number with its name: a migrate type or GFP flags.
 struct NamedNumber {
@@ -120,8 +120,8 @@ struct GroupRow : AllocationSums {
   Lifetimes lifetimes;
   std::uint64_t recorded_ns = 0;  // recorded time of the trace within --time, used for rates
   bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
-  bool knows_freed =
-      true;  // false: freed and live bytes are unknown, because pages grouped by lifetime are freed in parts
+  // False: freed and live bytes are unknown, because pages grouped by lifetime are freed in parts.
+  bool knows_freed = true;
   SharedHistory history;  // null if not requested or not stored
   SharedTraffic traffic;  // likewise
 };

@@ -221,8 +221,8 @@ struct GrowthFinding {
   double step_seconds = 0;
   std::optional<double> since_seconds;  // if set, the rate is the growth of the kernel's counters since this time and
                                         // has no confidence interval
-  double unrecorded_bytes_per_s =
-      0;  // estimated growth in caches that were not recorded, in addition to the recorded growth
+  // Estimated growth in caches that were not recorded, in addition to the recorded growth.
+  double unrecorded_bytes_per_s = 0;
 };
 
 struct Judgement {
@@ -308,8 +308,8 @@ struct InvestigationPlan {
 
 struct InvestigationCost {
   double cpu_seconds = 0;  // CPU time of kmemtrace
-  double kernel_cpu_seconds =
-      0;  // CPU time in the kernel, measured at intervals or estimated from the number of events
+  // CPU time in the kernel, measured at intervals or estimated from the number of events.
+  double kernel_cpu_seconds = 0;
   bool is_measured = false;
   double most_cpu_seconds = 0;  // CPU budget
   double cpu_share = 0;         // as asked for

@@ -61,8 +61,8 @@ struct DiffResult {
 struct Noise {
   static constexpr double kDeviations = 3;
   double percent = 5;  // smaller changes do not count; for percentages, in percentage points
-  std::uint64_t least_count =
-      10;  // least number of events on which a value is based, in any trace; for means and shares, in both traces
+  // Least number of events on which a value is based, in any trace; for means and shares, in both traces.
+  std::uint64_t least_count = 10;
 };
 
 enum class Verdict : std::uint8_t {

@@ -49,8 +49,8 @@ struct EndedPart {
 struct StreamedEvent {
   const Event* event = nullptr;
   Outcome outcome = Outcome::other;
-  std::uint32_t allocation =
-      0;                     // number of the allocation that starts or fails (1: the first of the trace), otherwise 0
+  // Number of the allocation that starts or fails (1: the first of the trace), otherwise 0.
+  std::uint32_t allocation = 0;
   std::string_view task;     // name of the task Event::tid at that time
   std::string_view context;  // "task", "softirq", "hardirq", "nmi"
   std::string_view cache;    // cache of a slab object; empty: unknown

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The columns of the tables of `pages`, each described once.
+// The columns of the tables of `pages`, with their descriptions.
 #pragma once
 
 #include <span>
@@ -15,14 +15,14 @@ std::span<const Column<PageTaskRow>> page_task_columns();
 std::span<const Column<PageFallbackRow>> page_fallback_columns();
 std::span<const Column<PageFailureRow>> page_failure_columns();
 
-// Null when there is none.
+// Returns null if there is no such column.
 const Column<PageTaskRow>* find_page_task_column(std::string_view key);
 
-// All rows: numbers from the largest, text in alphabetical order; among equals by pages allocated, then by name. The
-// pointers are into `rows`.
+// Returns all rows, sorted: numbers in descending order, text in alphabetical order. Equal rows are sorted by pages
+// allocated, then by name. The pointers point into `rows`.
 std::vector<const PageTaskRow*> sorted_page_tasks(const std::vector<PageTaskRow>& rows, const Column<PageTaskRow>& by);
 
-// Adds all that can be added.
+// Adds all values of `row` for which sums make sense.
 void add_up(PageTaskRow& sum, const PageTaskRow& row);
 
 }  // namespace kmt

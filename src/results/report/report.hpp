@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `report`: plain data, complete, nothing to look up elsewhere. All sizes in bytes, all times in
-// nanoseconds. The definitions are those of docs/formats/report-json.md.
+// The complete result of `report` as plain data. Sizes are in bytes, and times are in nanoseconds.
+// docs/formats/report-json.md has the definitions.
 #pragma once
 
 #include <array>
@@ -29,50 +29,50 @@ struct TraceSummary {
   std::uint64_t page_size = 0;
   unsigned cpus = 0;
   std::string clock;
-  bool clock_in_ns = true;           // false: all times are ticks of something else
-  std::vector<std::string> buffers;  // with counted events; "" is the top one
-  std::uint64_t first_ns = 0;        // of the events that passed the filter
-  std::uint64_t duration_ns = 0;     // from the first to the last of them
-  std::uint64_t recorded_ns = 0;     // how long was recorded, within --time: rates are of this
+  bool clock_in_ns = true;           // false: times are ticks of unknown length
+  std::vector<std::string> buffers;  // names of ring buffers with counted events; "" is the top-level buffer
+  std::uint64_t first_ns = 0;        // time of the first event that passed the filter
+  std::uint64_t duration_ns = 0;     // time from the first to the last event that passed the filter
+  std::uint64_t recorded_ns = 0;     // recorded time within --time; the basis of rates
   std::uint64_t events = 0;
-  std::uint64_t stacks = 0;       // different kernel stacks, of the whole trace
-  std::uint64_t user_stacks = 0;  // different stacks of user programs, likewise
-  std::uint64_t lost_events = 0;  // of the whole trace
+  std::uint64_t stacks = 0;       // number of different kernel stacks in the whole trace
+  std::uint64_t user_stacks = 0;  // number of different user-space stacks in the whole trace
+  std::uint64_t lost_events = 0;  // lost events of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
-  bool lost_at_least = false;      // the size of some losses is unknown: each counts as one
-  bool lost_of_any_task = false;   // those of no known CPU: some tasks were recorded, and they may be of others
-  bool loss_known = true;          // false: the trace is damaged or was cut off, more may have been lost
-  std::string missing_cpus;        // without data in it, "CPU 1, CPU 3"; empty: none is known to be missing
-  std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say
-  std::string recorder_arguments;  // "kmemtrace record -- make"; likewise
-  bool complete = true;            // false: reading was interrupted, the rest of the trace is not counted
+  bool lost_at_least = false;      // some losses have an unknown size and count as one event each
+  bool lost_of_any_task = false;   // only some tasks were recorded, and losses of unknown CPU may be from other tasks
+  bool loss_known = true;          // false: the trace is damaged or cut off, and more events may have been lost
+  std::string missing_cpus;        // CPUs without data: "CPU 1, CPU 3"; empty: no CPU is known to be missing
+  std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty if not in the trace
+  std::string recorder_arguments;  // "kmemtrace record -- make"; empty if not in the trace
+  bool complete = true;            // false: reading was interrupted, and the rest of the trace is not counted
 };
 
 // All events within --time, selected or not.
 struct Activity {
-  std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" → count
-  std::array<bool, kAllocators> allocated{};                  // by Allocator: whether anything was, or failed to be
+  std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" and count
+  std::array<bool, kAllocators> allocated{};  // by Allocator; true: there were allocations, including failed ones
 };
 
-// Totals of an allocator with allocations identified by address. Bytes are those of Event.
+// Totals of an allocator whose allocations are identified by address. Bytes are as in Event.
 struct AllocatorTotals : AllocationSums {
-  std::uint64_t frees = 0;  // matched or not
+  std::uint64_t frees = 0;  // all frees, matched or not
   std::uint64_t unmatched_frees = 0;
   std::uint64_t null_frees = 0;
-  std::uint64_t cross_node_frees = 0;  // means something where SlabTotals::cross_node_allocations does
+  std::uint64_t cross_node_frees = 0;  // valid only if SlabTotals::cross_node_allocations is set
   std::uint64_t peak_bytes = 0;        // most live bytes at one time
-  std::uint64_t peak_ns = 0;           // when that was first reached
+  std::uint64_t peak_ns = 0;           // time when the peak was first reached
   Lifetimes lifetimes;
-  bool knows_bytes = true;  // false: the kernel does not say bytes_allocated, so freed and live bytes are not known
+  bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
 };
 
 struct SlabTotals : AllocatorTotals {
-  std::optional<std::uint64_t> cross_node_allocations;  // empty: the trace does not say which CPU is on which node
+  std::optional<std::uint64_t> cross_node_allocations;  // empty: the trace does not contain the nodes of the CPUs
 };
 
-// Totals of pages, identified by frame: freed and live bytes are those of frames that were allocated in the trace. An
-// allocation ends when its first page is freed. `frees` are free events: one may free several allocations, and several
-// may free one.
+// Totals of pages, which are identified by page frame. Freed and live bytes count page frames that were allocated in
+// the trace. An allocation ends when its first page is freed. `frees` counts free events: one event may free several
+// allocations, and several events may free one allocation.
 struct PageTotals : AllocatorTotals {};
 
 struct PageOrderRow {
@@ -81,15 +81,15 @@ struct PageOrderRow {
   std::uint64_t failed_allocations = 0;
   std::uint64_t frees = 0;  // free events of this order
   std::uint64_t bytes_allocated = 0;
-  std::uint64_t live_bytes = 0;  // of allocations of this order, what is left of them
+  std::uint64_t live_bytes = 0;  // live bytes of allocations of this order
 };
 
-// Errors in pairs of events, by their two call sites.
+// Errors in pairs of events, grouped by the two call sites.
 struct AnomalyRow {
   Imperfection kind{};
   Allocator allocator = Allocator::slab;
-  CodeAddress first;   // the earlier event's: allocation or previous free; address 0: there is none
-  CodeAddress second;  // the event's at which it was seen
+  CodeAddress first;   // call site of the earlier event (allocation or previous free); address 0: none
+  CodeAddress second;  // call site of the event that showed the error
   std::string cache;   // empty: unknown
   std::uint64_t count = 0;
   std::uint64_t first_ns = 0;
@@ -99,25 +99,25 @@ struct AnomalyRow {
 struct ReportResult {
   TraceSummary trace;
   Activity activity;
-  std::vector<std::pair<std::string, std::uint64_t>> events;  // name → count, most frequent first
+  std::vector<std::pair<std::string, std::uint64_t>> events;  // event name and count, most frequent first
   SlabTotals slab;
   PageTotals pages;
   AllocatorTotals percpu;
-  AllocatorTotals vmalloc;  // areas of addresses: vmalloc, vmap, ioremap and whatever else maps into that range
+  AllocatorTotals vmalloc;  // address areas: vmalloc, vmap, ioremap and all other mappings in this address range
   MemoryState memory;
-  std::vector<PageOrderRow> page_orders;                         // by order
-  std::vector<GroupKey> by;                                      // keys of the groups
-  std::vector<GroupTable> groups;                                // of allocators with events that a key applies to
-  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred
-  std::vector<AnomalyRow> anomaly_sites;                         // the same by call sites, most frequent first
+  std::vector<PageOrderRow> page_orders;  // sorted by order
+  std::vector<GroupKey> by;               // keys of the groups
+  std::vector<GroupTable> groups;         // tables of the allocators to which a key applies and that have events
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind and count, only kinds that occurred
+  std::vector<AnomalyRow> anomaly_sites;                         // anomalies by call sites, most frequent first
   OlderObjectsOfTrace older;                                     // slab objects from before the trace
-  Findings findings;                                             // by the source: damage, loss
-  std::optional<Histories> histories;                            // if ReportRequest::history is set
-  std::optional<TrafficOverTime> traffic;                        // likewise, ReportRequest::traffic
+  Findings findings;                                             // findings of the reader, such as damage and losses
+  std::optional<Histories> histories;                            // set if ReportRequest::history is set
+  std::optional<TrafficOverTime> traffic;                        // set if ReportRequest::traffic is set
 };
 
 const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);
-// A row without keys for a whole allocator.
+// Returns a row without keys for a whole allocator.
 GroupRow row_of(const AllocatorTotals& totals, Allocator allocator);
 
 }  // namespace kmt

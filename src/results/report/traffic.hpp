@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Traffic of allocations by stretch of a trace's time, fine enough to be summed for any longer stretch.
+// Traffic of allocations by time bucket of a trace. Buckets are short, so they can be summed over any longer interval.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace kmt {
 
-// Modulo 2^64: a trace may contain any sizes, and a duplicate event is taken back at the second one.
+// Values are modulo 2^64: a trace may contain any sizes, and the second of two duplicate events subtracts the first.
 struct TrafficCounts {
   std::uint64_t allocations = 0;
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;
-  std::uint64_t frees = 0;         // of what was allocated here
+  std::uint64_t frees = 0;         // frees of allocations of this group
   std::uint64_t freed = 0;         // bytes
-  std::uint64_t replacements = 0;  // allocations that ended without a free: their address was given again
+  std::uint64_t replacements = 0;  // allocations that ended without a free because their address was reused
   std::uint64_t replaced = 0;      // bytes
 
   TrafficCounts& operator+=(const TrafficCounts& other) {
@@ -35,15 +35,15 @@ struct TrafficCounts {
 };
 
 struct Traffic {
-  std::uint32_t id = 0;  // of what changed
+  std::uint32_t id = 0;  // ID of the group
   std::uint32_t bucket = 0;
   TrafficCounts counts;
 };
 
 // Traffic of one group, by bucket.
-using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null: not kept
+using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null: not stored
 
-// Requested and given bytes of the slab allocator.
+// Allocations of the slab allocator by call site, requested size and given size.
 struct SizeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   std::uint64_t requested = 0;
@@ -52,7 +52,7 @@ struct SizeTraffic {
   std::uint64_t allocations = 0;
 };
 
-// Frees by lifetime of the freed allocation: 2^octave ns and more (octave 0: from 0 on), less than twice that.
+// Frees by lifetime of the freed allocation: at least 2^octave ns (octave 0: 0 ns) and less than 2^(octave + 1) ns.
 struct LifetimeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   Allocator allocator = Allocator::slab;
@@ -62,7 +62,7 @@ struct LifetimeTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Frees by the CPUs that allocated and freed.
+// Frees by allocating CPU (`from`) and freeing CPU (`to`).
 struct CpuTraffic {
   Allocator allocator = Allocator::slab;
   unsigned from = 0;
@@ -72,15 +72,16 @@ struct CpuTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Those of groups are with their rows, on the axis; the others on one whose buckets are `coarse` as wide.
+// Traffic that does not belong to groups. Its buckets are `coarse` times as wide as those of the axis. Traffic of
+// groups is in GroupRow::traffic, in buckets of the axis.
 struct TrafficOverTime {
   TimeAxis axis;
   std::uint32_t coarse = 1;
-  std::vector<std::string> sites;  // names of call sites; the first: the event does not say
+  std::vector<std::string> sites;  // names of call sites; the first is for events without call site
   std::vector<SizeTraffic> sizes;
   std::vector<LifetimeTraffic> lifetimes;
   std::vector<CpuTraffic> cpus;
-  std::vector<std::int16_t> cpu_nodes;  // empty: not known
+  std::vector<std::int16_t> cpu_nodes;  // empty: unknown
 };
 
 }  // namespace kmt

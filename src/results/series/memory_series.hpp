@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How memory stood from sample to sample of a trace, by the kernel's own account.
+// The kernel's own memory counters in all samples of a trace.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@ namespace kmt {
 enum class MemorySource : std::uint8_t {
   meminfo,           // bytes
   vmstat,            // bytes
-  vmstat_rate,       // bytes a second since the sample before
-  slabinfo_objects,  // bytes of the objects of a cache; SLUB takes those of its per-CPU slabs for used
-  slabinfo_pages,    // bytes of the pages of a cache
+  vmstat_rate,       // bytes per second since the previous sample
+  slabinfo_objects,  // bytes of objects in use in a cache; SLUB counts all objects of per-CPU slabs as used
+  slabinfo_pages,    // bytes of the slab pages of a cache
 };
 
-// Its name in documents.
+// Returns the name of the source in JSON.
 inline std::string_view id_of(MemorySource source) {
   constexpr std::array<std::string_view, 5> kIds = {"meminfo", "vmstat", "vmstat-rate", "slabinfo-objects",
                                                     "slabinfo-pages"};
@@ -33,7 +33,7 @@ struct MemorySeriesPoint {
 struct MemorySeries {
   MemorySource source = MemorySource::meminfo;
   std::string name;                       // "SUnreclaim", "pgalloc_normal", "kmalloc-64"; not escaped
-  std::vector<MemorySeriesPoint> points;  // by time; samples that lack the value have none
+  std::vector<MemorySeriesPoint> points;  // sorted by time; samples without the value have no point
 };
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A series of snapshots: values of each line, cache, caller, site and cgroup over time. The definitions are those of
-// docs/formats/series-json.md.
+// A series of snapshots: values of each line, cache, caller, call site and cgroup over time.
+// docs/formats/series-json.md has the definitions.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@ namespace kmt {
 
 struct SnapshotRow {
   SnapshotPart part = SnapshotPart::balance_sheet;
-  std::string name;   // of a line its id
-  std::string label;  // of a line its words; else the name
+  std::string name;   // for a balance line, its ID
+  std::string label;  // label of a balance line, otherwise the name
   unsigned depth = 0;
   bool counted = true;              // false: a remark, whose bytes are already in other lines
-  bool judged = true;               // false: it says nothing of the kernel's own memory
-  std::size_t first = 0;            // the snapshot of its first value
-  std::vector<double> values;       // bytes, of each snapshot from then on
-  std::vector<double> reclaimable;  // the reclaimable part of each, as far as known
-  Trend trend;                      // from the first value that is not 0 on; of what is judged
+  bool judged = true;               // false: not kernel memory
+  std::size_t first = 0;            // number of the snapshot with the first value
+  std::vector<double> values;       // bytes in each snapshot from `first` on
+  std::vector<double> reclaimable;  // reclaimable part of each value, if known
+  Trend trend;                      // only of judged rows, from the first value that is not 0
   LeakVerdict verdict = LeakVerdict::too_short;
 
   double change() const { return values.back() - values.front(); }
@@ -32,23 +32,23 @@ struct SnapshotRow {
 
 struct SnapshotSeries {
   std::string path;
-  std::string release;  // empty: not known
+  std::string release;  // empty: unknown
   std::string machine;
   std::uint64_t first_unix_ns = 0;
   std::uint64_t last_unix_ns = 0;
-  std::uint64_t total = 0;                // MemTotal of the last one
-  std::vector<std::uint64_t> elapsed_ns;  // of each that was looked at, since the first
-  std::size_t stored = 0;                 // in the file
-  std::size_t damaged = 0;                // of them, cannot be read
-  std::vector<std::string> damage;        // of the file, besides its snapshots
-  bool finished = true;                   // false: writing was cut short
+  std::uint64_t total = 0;                // MemTotal in the last snapshot
+  std::vector<std::uint64_t> elapsed_ns;  // times of the snapshots used, since the first snapshot
+  std::size_t stored = 0;                 // number of snapshots in the file
+  std::size_t damaged = 0;                // number of snapshots that cannot be read
+  std::vector<std::string> damage;        // other damage of the file
+  bool finished = true;                   // false: writing was interrupted
   double threshold_bytes_per_s = 0;
-  double confidence_needed = 0;   // of evenness, for certain growth: the more rows are judged, the more
-  std::size_t judged = 0;         // rows
-  std::vector<SnapshotRow> rows;  // by part; what stayed the same is only there of the balance sheet
+  double confidence_needed = 0;   // confidence required for certain growth; increases with the number of judged rows
+  std::size_t judged = 0;         // number of judged rows
+  std::vector<SnapshotRow> rows;  // by part; only the balance sheet has rows without a change
 
   std::uint64_t span_ns() const { return elapsed_ns.empty() ? 0 : elapsed_ns.back(); }
-  bool found() const;  // certain growth
+  bool found() const;  // true if any growth is certain
 };
 
 }  // namespace kmt

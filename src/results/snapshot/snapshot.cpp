@@ -14,31 +14,31 @@ Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttrib
 
 constexpr std::array<Column<SlabCacheUse>, 13> kSnapshotColumns = {{
     {"name", "Cache", Unit::text, 0, [](const SlabCacheUse& r) { return Cell(std::string_view(r.name)); },
-     "the cache, of merged ones the one that slabinfo names"},
-    {"held", "Held", Unit::bytes, 0, [](const SlabCacheUse& r) { return Cell(r.bytes); }, "bytes of its slabs"},
+     "the cache; for merged caches, the name in slabinfo"},
+    {"held", "Held", Unit::bytes, 0, [](const SlabCacheUse& r) { return Cell(r.bytes); }, "bytes of the cache's slabs"},
     {"in-use", "In use", Unit::bytes, 0, [](const SlabCacheUse& r) { return Cell(r.in_use); },
      "bytes of objects in use"},
     {"free", "Empty", Unit::bytes, 1, [](const SlabCacheUse& r) { return Cell(r.free); }, "bytes held by free objects"},
     {"padding", "Padding", Unit::bytes, 3, [](const SlabCacheUse& r) { return Cell(r.padding); },
      "bytes of alignment and metadata in objects"},
     {"tails", "Tails", Unit::bytes, 4, [](const SlabCacheUse& r) { return Cell(r.tails); },
-     "bytes at the ends of slabs, too few for an object"},
+     "unused bytes at the ends of slabs, too few for an object"},
     {"objects", "Objects", Unit::count, 1, [](const SlabCacheUse& r) { return Cell(r.active_objects); },
      "objects in use"},
     {"size", "Size", Unit::bytes, 2, [](const SlabCacheUse& r) { return Cell(r.object_bytes); },
      "bytes of an object with padding"},
-    {"slabs", "Slabs", Unit::count, 3, [](const SlabCacheUse& r) { return Cell(r.slabs); }, "its slabs"},
+    {"slabs", "Slabs", Unit::count, 3, [](const SlabCacheUse& r) { return Cell(r.slabs); }, "number of slabs"},
     {"partial", "Partial", Unit::count, 4, [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::partial); },
-     "slabs with free objects on the nodes' lists"},
+     "slabs with free objects on the lists of the NUMA nodes"},
     {"cpu-slabs", "On CPUs", Unit::count, 5,
-     [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::cpu_slabs); }, "slabs that CPUs hold"},
+     [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::cpu_slabs); }, "slabs held by CPUs"},
     {"merged", "Merged", Unit::count, 3, [](const SlabCacheUse& r) { return Cell(std::uint64_t{r.aliases.size()}); },
-     "caches that were merged with it"},
+     "number of caches merged into this cache"},
     {"order", "Order", Unit::order, 5, [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::order); },
-     "order of the pages of a slab"},
+     "page order of a slab"},
 }};
 
-// Lines of memory.stat that are parts of "kernel", which Linux 5.18 and later say.
+// Lines of memory.stat that are parts of "kernel", a line of Linux 5.18 and later.
 constexpr std::array<std::string_view, 6> kKernelParts = {"kernel_stack", "pagetables", "sec_pagetables",
                                                           "percpu",       "slab",       "vmalloc"};
 
@@ -47,9 +47,9 @@ constexpr std::array<SnapshotPartText, kSnapshotParts.size()> kParts = {{
     {"slab_caches", "Slab caches", "Cache"},
     {"vmalloc", "vmalloc by caller", "Function"},
     {"allocinfo", "Call sites (allocinfo)", "Site"},
-    {"cgroups", "Cgroups", "Cgroup, with those in it"},
-    {"slab_allocations", "Slab objects by who allocated them (alloc_traces)", "Site"},
-    {"page_owners", "Pages by who allocated them (page_owner)", "Site"},
+    {"cgroups", "Cgroups", "Cgroup, with children"},
+    {"slab_allocations", "Slab objects by allocating call site (alloc_traces)", "Site"},
+    {"page_owners", "Pages by allocating stack (page_owner)", "Site"},
 }};
 
 }  // namespace
@@ -77,7 +77,7 @@ std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {
   return sum;
 }
 
-// Version 1 says what a cgroup has with its children in lines "total_…".
+// In version 1, the lines "total_…" include the children of a cgroup.
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup) {
   const auto sum_of_lines = [&](std::string_view a, std::string_view b) -> std::optional<std::uint64_t> {
     const auto first = find_number(cgroup.values, a);

@@ -10,8 +10,8 @@
 namespace kmt {
 
 struct DiffOptions {
-  const Column<GroupRow>* sort =
-      find_group_column("allocated");            // one of diff_columns(); rows are sorted by the size of the change
+  // One of diff_columns(); rows are sorted by the size of the change.
+  const Column<GroupRow>* sort = find_group_column("allocated");
   std::vector<const Column<GroupRow>*> columns;  // extra columns in text, after `sort`; empty: the defaults
   std::size_t limit = 20;                        // changed groups per table; 0: all
   Noise noise;

@@ -17,8 +17,8 @@ struct PerfReportOptions {
   const Column<GroupRow>* share_of = nullptr;  // a column whose values add up; null: events, like in perf
   std::size_t limit = 0;                       // lines; 0: all
   std::size_t keys = 0;                        // number of the result's keys to show
-  std::optional<Allocator> allocator =
-      {};  // counts only this allocator; empty: all events, or bytes of the default allocator
+  // Counts only this allocator; empty: all events, or bytes of the default allocator.
+  std::optional<Allocator> allocator = {};
 };
 
 std::string text_perf_report(const ReportResult& result, const PerfReportOptions& options);

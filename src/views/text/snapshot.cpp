@@ -217,10 +217,11 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);
   out += cgroups_text(result, options, style);
   out += zones_text(result, style);
-  out += sites_text("Slab objects by who allocated them (alloc_traces)", memory.slab_allocations, "object", options,
+  out += sites_text("Slab objects by allocating call site (alloc_traces)", memory.slab_allocations, "object", options,
                     style);
-  out += sites_text("Free slab objects by who freed them (free_traces)", memory.slab_frees, "object", options, style);
-  out += sites_text("Pages by who allocated them (page_owner)", memory.page_owners, "page", options, style);
+  out +=
+      sites_text("Free slab objects by freeing call site (free_traces)", memory.slab_frees, "object", options, style);
+  out += sites_text("Pages by allocating stack (page_owner)", memory.page_owners, "page", options, style);
   out += sites_text("Unreferenced objects (kmemleak)", memory.kmemleak, "object", options, style);
   return out + missing_text(memory, style);
 }
@@ -255,9 +256,9 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   out += changes_text("vmalloc by caller", "Function", diff.vmalloc, true, options, style);
   out += changes_text("Call sites (allocinfo)", "Site", diff.allocinfo, true, options, style);
   out += changes_text("Cgroups, kernel and user memory", "Cgroup", diff.cgroups, true, options, style);
-  out += changes_text("Slab objects by who allocated them (alloc_traces)", "Site", diff.slab_allocations, false,
+  out += changes_text("Slab objects by allocating call site (alloc_traces)", "Site", diff.slab_allocations, false,
                       options, style);
-  out += changes_text("Pages by who allocated them (page_owner)", "Site", diff.page_owners, true, options, style);
+  out += changes_text("Pages by allocating stack (page_owner)", "Site", diff.page_owners, true, options, style);
   for (const SnapshotPart part : diff.not_compared)
     out += "\n" + hanging("",
                           fmt::format("Not compared: {}. One snapshot lacks it or has it only in part.",
