@@ -13,14 +13,15 @@ namespace kmt {
 
 namespace {
 
-// The addresses of x86's kernel and modules (Documentation/arch/x86/x86_64/mm.rst), and those of 32 bits.
+// Start addresses of the kernel and of modules. kPlaces64 are those of x86-64 (Documentation/arch/x86/x86_64/mm.rst).
 struct Places {
   std::uint64_t kernel, modules;
 };
 constexpr Places kPlaces64 = {0xffffffff81000000, 0xffffffffc0000000};
 constexpr Places kPlaces32 = {0xc1000000, 0xf0000000};
 
-// NULL, small constants, and what ends a stack in some kernels (ULONG_MAX): moved, they would tell by how much.
+// Addresses this close to 0 or to the largest address are not moved. They are NULL, small constants, or ULONG_MAX,
+// which ends a stack in some kernels. Their moved values would reveal the shift.
 constexpr std::uint64_t kNoCode = 4096;
 
 std::string line_of(const KallsymsLine& line, std::uint64_t address) {
@@ -107,7 +108,7 @@ std::string CodeLayout::module_changes(std::string_view text) const {
     if (line.starts_with("- ")) {
       result += fmt::format("{}\n", line);
     } else if (line.starts_with("+ ")) {
-      // + NOTICED BEFORE NAME BEGIN BYTES BUILD-ID
+      // The line is: + NOTICED BEFORE NAME BEGIN BYTES BUILD-ID
       std::size_t begin = 0;
       for (int word = 0; word < 4 && begin != std::string_view::npos; ++word) begin = line.find(' ', begin + 1);
       if (begin++ == std::string_view::npos) continue;

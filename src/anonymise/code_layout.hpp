@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Kernel code moved to where it is in no machine in particular, so that its addresses tell functions, and no longer
-// what KASLR hides: the kernel as a whole, modules as a whole.
+// Moves kernel code to fixed addresses that no real machine uses. Moved addresses still identify functions, but no
+// longer reveal the offsets that KASLR keeps secret. The kernel and the modules are each moved as a whole.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@ namespace kmt {
 
 class CodeLayout {
  public:
-  // The text of /proc/kallsyms. Without symbols everything is moved by the same unknown number, which `secret` is.
+  // `kallsyms` is the text of /proc/kallsyms. If it has no symbols, all addresses are moved by `secret`, rounded down
+  // to a page.
   CodeLayout(std::string_view kallsyms, unsigned word_bits, std::uint64_t secret);
 
   std::uint64_t moved(std::uint64_t address) const;
 
-  // The text of the same symbols where they are now; without those that are neither the kernel's nor a module's code
-  // or data.
+  // Returns the text with moved symbols. Symbols that belong neither to the kernel nor to a module are dropped.
   std::string kallsyms(std::string_view text) const;
-  // /proc/modules.
+  // Returns the text of /proc/modules with moved addresses.
   std::string modules(std::string_view text) const;
-  // Lines whose last word is a hexadecimal address: notes `module_sections` and `kernel_reference`.
+  // Moves hexadecimal addresses at the end of lines. Use this for the notes `module_sections` and `kernel_reference`.
   std::string last_addresses(std::string_view text) const;
-  // The note `module_changes`.
+  // Returns the note `module_changes` with moved addresses.
   std::string module_changes(std::string_view text) const;
 
  private:
-  std::uint64_t begin_ = 0;  // of the kernel
+  std::uint64_t begin_ = 0;  // start of the kernel's code
   std::uint64_t end_ = 0;
-  std::uint64_t kernel_shift_ = 0;  // to be added
+  std::uint64_t kernel_shift_ = 0;  // added to addresses of the kernel
   std::uint64_t module_shift_ = 0;
-  std::uint64_t mask_;  // of an address
+  std::uint64_t mask_;  // bits of an address
 };
 
 }  // namespace kmt

@@ -23,7 +23,8 @@ using Names = std::span<const std::string_view>;
 
 bool is_among(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
-// Notes about the kernel's build, its allocators and losses. They do not identify the machine.
+// Notes that are kept unchanged. They describe the kernel's build, its allocators and losses, and do not identify the
+// machine.
 constexpr std::array<std::string_view, 20> kNotesAsTheyAre = {
     "recorder",        "recorded_at",       "some_cpus",         "kernel_version",       "kernel_config",
     "kernel_build_id", "module_build_ids",  "cpu_changes",       "suspended_ns",         "cpus_online",
@@ -45,7 +46,7 @@ std::string each_line(std::string_view text, Change change) {
   return result;
 }
 
-// Lines with a name after this many numbers: "PID COMM", "TICKS TID NAME".
+// Replaces the task name after `numbers` numbers in each line, such as "PID COMM" or "TICKS TID NAME".
 std::string task_names(std::string_view text, int numbers, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     std::size_t name = 0;
@@ -58,7 +59,7 @@ std::string task_names(std::string_view text, int numbers, const Pseudonyms& pse
   });
 }
 
-// "PID PARENT PID-SPACE CGROUP" and "TID PID"; "TICKS TID CGROUP"
+// Replaces the cgroup path in lines "PID PARENT PID-SPACE CGROUP" or "TICKS TID CGROUP". Lines "TID PID" stay.
 std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     const std::size_t path = line.find('/');
@@ -67,7 +68,8 @@ std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N": fields after the bytes are known by their words.
+// Lines are like "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N". The fields after BYTES are
+// recognised by their form.
 std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
   return each_line(text, [&](std::string_view line) {
     std::string result = "0x0-0x0";
@@ -85,7 +87,7 @@ std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
   });
 }
 
-// "found: ID TIMES CPU DETAIL", which may quote the trace.
+// Removes DETAIL from lines "found: ID TIMES CPU DETAIL", because it may quote the trace.
 std::string without_details(std::string_view statistics) {
   return each_line(statistics, [](std::string_view line) {
     if (!line.starts_with("found: ")) return std::string(line);
@@ -95,7 +97,7 @@ std::string without_details(std::string_view statistics) {
   });
 }
 
-// "CACHE NUMBER …"; kernels before 5.9 had caches of cgroups.
+// Lines are "CACHE NUMBER …". Before Linux 5.9, names of caches may contain names of cgroups.
 std::string slabinfo(std::string_view text, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     const std::string_view name = line.substr(0, line.find(' '));
@@ -103,7 +105,7 @@ std::string slabinfo(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// "PATH/FILE:LINE"
+// Replaces the path in lines "PATH/FILE:LINE".
 std::string cgroups(std::string_view text, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     const std::size_t file = line.rfind('/', line.rfind(':'));
@@ -112,8 +114,8 @@ std::string cgroups(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// The lines of the kernel's log that sums of a state need: "percpu: Embedded PAGES", and "nr_cpu_ids:CPUS" of
-// "setup_percpu:".
+// Keeps only the lines of the kernel log that a snapshot's sums need: "percpu: Embedded PAGES", and "nr_cpu_ids:CPUS"
+// from "setup_percpu:".
 std::string boot_messages(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -166,7 +168,7 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
       to.texts.emplace_back(name, cgroups(text, pseudonyms));
     else
       left_out.push_back(name);
-    if (name != "dmesg") continue;  // most of it is left out
+    if (name != "dmesg") continue;  // all other lines are dropped
     if (std::string kept = boot_messages(text); !kept.empty()) to.texts.emplace_back(name, std::move(kept));
   }
   return to;
@@ -182,12 +184,12 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   to.uname = uname_of(to.kernel);
   to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
   for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
-  if (names_some_tasks(description.kernel.notes)) {  // the notes that say so name them
+  if (names_some_tasks(description.kernel.notes)) {  // keeps this fact without the notes, which name the tasks
     Findings found;
     found.add({Imperfection::some_tasks, {}, {}, {}, {}});
     to.cpu_stats.push_back(inherited_findings(found));
   }
-  to.kernel.printk_formats.clear();  // of trace_printk(), whose events are left out
+  to.kernel.printk_formats.clear();  // formats of trace_printk(), whose events are dropped
   to.kernel.saved_cmdlines = task_names(description.kernel.saved_cmdlines, 1, pseudonyms);
   to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);
   to.kernel.late_notes = notes(description.kernel.late_notes, pseudonyms, code, left_out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace's description of its machine, without anything that identifies the machine, its users, or places of files.
+// Anonymises a trace's description of its machine. Removes everything that identifies the machine, its users, or file
+// locations.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace kmt {
 
-// Covers everything except the event formats, which are the kernel's, and the code of processes. SECURITY.md lists what
-// happens to each fact. Unknown facts are left out; their names are added to `left_out`.
+// Covers all facts except event formats, which only describe the kernel, and except code of processes. SECURITY.md
+// lists what happens to each fact. Unknown facts are dropped, and their names are added to `left_out`.
 TraceDescription anonymous(const TraceDescription& description, const Pseudonyms& pseudonyms, const CodeLayout& code,
                            std::vector<std::string>& left_out);
 

@@ -20,7 +20,7 @@ void begin_library() {
   if (sodium_init() < 0) throw Error("Cannot get random numbers from this system");
 }
 
-// Names that show a cgroup's kind and not its owner: systemd's units, and names by container runtimes
+// Names that show the kind of a cgroup but not its owner: systemd units, and words that container runtimes use
 // (trace/tasks/processes.hpp).
 constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     "containerd", "cri",      "crio",
                                        "docker",     "garden",    "guaranteed", "init",       "kubepods", "libpod",
@@ -30,14 +30,14 @@ constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     
 
 bool is_word(char byte) { return std::isalnum(static_cast<unsigned char>(byte)) != 0 || (byte & 0x80) != 0; }
 
-// The pages of the first and of the last 4 KiB are what the kernel's headers say that pointers are that are none:
-// NULL, ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
+// True for addresses in the first or last 4 KiB. The kernel's headers define these values as not being pointers: NULL,
+// ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
 bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
   const std::uint64_t last = word_bits == 32 ? 0xFFFFFFFFu : ~std::uint64_t{0};
   return address < 4096 || address > last - 4096;
 }
 
-constexpr unsigned kSlabBits = 15;  // 2^3 pages, the most that SLUB gives a slab by itself (slub_max_order)
+constexpr unsigned kSlabBits = 15;  // 2^3 pages, the largest slab that SLUB uses by default (slub_max_order)
 constexpr unsigned kBlockBits = 13;
 
 }  // namespace
@@ -69,7 +69,7 @@ std::uint64_t Pseudonyms::hash(std::string_view text) const {
 }
 
 std::string Pseudonyms::task(std::string_view name) const {
-  // The idle tasks' and those that tools show for what is not known.
+  // Keep the names of idle tasks, and the names that tools print for unknown tasks.
   if (name.empty() || name == "<idle>" || name == "<...>" || name.starts_with("swapper/")) return std::string(name);
   return fmt::format("task-{:010x}", hash(name) >> 24);
 }
@@ -93,7 +93,7 @@ std::string Pseudonyms::path(std::string_view path) const {
     }
     if (std::ranges::find(kKinds, word) != std::end(kKinds))
       result += word;
-    else if (word.size() >= 32)  // a container's id, which is known by its length
+    else if (word.size() >= 32)  // long words are IDs of containers
       for (std::size_t digits = 0; digits < word.size() / 16 * 16; digits += 16) result += id(word);
     else
       result += fmt::format("{:08x}", hash(word) >> 32);
@@ -103,8 +103,8 @@ std::string Pseudonyms::path(std::string_view path) const {
 }
 
 std::string Pseudonyms::program(std::string_view path) const {
-  constexpr std::size_t kNameBytes = 15;         // TASK_COMM_LEN less its NUL
-  const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
+  constexpr std::size_t kNameBytes = 15;         // TASK_COMM_LEN without its NUL
+  const std::size_t name = path.rfind('/') + 1;  // 0 without a slash: npos + 1
   return this->path(path.substr(0, name)) + task(path.substr(name).substr(0, kNameBytes));
 }
 
@@ -114,8 +114,8 @@ std::string Pseudonyms::cache(std::string_view name) const {
   return fmt::format("{}({:08x})", name.substr(0, open), hash(name.substr(open)) >> 32);
 }
 
-// A Feistel network of four rounds, whose halves are `bits` / 2 wide: a permutation whatever its rounds do (Luby and
-// Rackoff, "How to construct pseudorandom permutations", 1988).
+// A Feistel network of four rounds. Each half has `bits` / 2 bits. Such a network is a permutation for any round
+// function (Luby and Rackoff, "How to construct pseudorandom permutations", 1988).
 std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
   const unsigned half = bits / 2;
   const std::uint64_t mask = (std::uint64_t{1} << half) - 1;
@@ -134,7 +134,7 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
 
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
   if (is_no_pointer(address, word_bits_)) return address;
-  // The highest 9 of 64 bits, and the highest one of 32, are the same for nearly all of a kernel's memory.
+  // Keeps the highest 9 of 64 bits, or the highest of 32 bits. These bits are equal for nearly all kernel memory.
   const unsigned bits = word_bits_ == 32 ? 16 : 40;
   const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
   return (address & ~permuted) | permute(address >> kSlabBits, bits) << kSlabBits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Replacements for names and numbers of a traced machine. They cannot be undone without the key. Equal ones stay equal,
-// different ones stay different.
+// Replaces names and numbers of a traced machine with pseudonyms. Without the key, this cannot be reversed. Equal names
+// get equal pseudonyms, and different names get different ones.
 #pragma once
 
 #include <array>
@@ -12,31 +12,35 @@ namespace kmt {
 
 using PseudonymKey = std::array<std::uint8_t, 16>;
 
-// A key that is kept nowhere.
+// Returns a new key, which is not stored anywhere.
 PseudonymKey random_key();
-// The key that follows from a secret of any length: traces anonymised with the same one can be compared.
+// Derives a key from a secret of any length. Traces that are anonymised with the same secret can be compared.
 PseudonymKey key_of(std::string_view secret);
 
 class Pseudonyms {
  public:
-  // `word_bits`: of the kernel's addresses, 32 or 64.
+  // `word_bits` is the size of the kernel's addresses: 32 or 64.
   Pseudonyms(const PseudonymKey& key, unsigned word_bits);
 
-  // "task-0123456789", the 15 bytes that the kernel has for a name. Two names collide with a chance of 1 in 2⁴⁰.
+  // Returns a name like "task-0123456789". It has 15 bytes, the kernel's limit for a name. Two names get the same
+  // pseudonym with a probability of 1 in 2⁴⁰.
   std::string task(std::string_view name) const;
   std::string host(std::string_view name) const;
-  std::string id(std::string_view text) const;  // hexadecimal digits
-  // Each part by itself; what says which kind of service or container it is (system.slice, docker-) stays.
+  std::string id(std::string_view text) const;  // returns hexadecimal digits
+  // Replaces each word of the path separately. Words that show the kind of service or container stay (system.slice,
+  // docker-).
   std::string path(std::string_view path) const;
-  // The path of a program. Its last part is the kernel's name of a task that executes it.
+  // Replaces the path of a program. The last part becomes task() of the name that the kernel gives to a task executing
+  // the program.
   std::string program(std::string_view path) const;
-  // A cache of a memory cgroup, as kernels before 5.9 had them: "dentry(17:docker)". Others keep their name.
+  // Replaces the cgroup in the name of a cache, such as "dentry(17:docker)" before Linux 5.9. Other names stay.
   std::string cache(std::string_view name) const;
 
-  // An address of memory, not of code. The place in a block of 32 KiB stays, so that objects of a slab stay neighbours.
-  // NULL, ERR_PTR() and ZERO_SIZE_PTR stay, too.
+  // Replaces a data address. The position within a block of 32 KiB stays, so objects of one slab stay adjacent. NULL,
+  // ERR_PTR() and ZERO_SIZE_PTR stay, too.
   std::uint64_t address(std::uint64_t address) const;
-  // Neighbours in a block of 2¹³ pages stay neighbours, more than any order has; -1, no page, stays.
+  // Replaces a page frame number. The position within a block of 2¹³ pages stays, which is more than any page order. -1
+  // means "no page" and stays.
   std::uint64_t frame(std::uint64_t frame) const;
 
  private:

@@ -20,7 +20,7 @@ std::string_view text_at(Bytes record, std::size_t offset, std::size_t size) {
   return text.substr(0, text.find('\0'));
 }
 
-// The low bytes of a number.
+// Stores the low `size` bytes of a number.
 void store_sized(std::uint8_t* at, unsigned size, std::uint64_t number, ByteOrder order) {
   switch (size) {
     case 8: store<std::uint64_t>(at, number, order); break;
@@ -30,7 +30,7 @@ void store_sized(std::uint8_t* at, unsigned size, std::uint64_t number, ByteOrde
   }
 }
 
-// True for a text of fixed size, or a __data_loc.
+// True for a text of fixed size, or in a __data_loc.
 bool is_text_field(const FormatField& field) {
   return field.is_string && !field.is_relative && (field.is_dynamic ? field.size == 4 : field.size > 0);
 }
@@ -39,11 +39,11 @@ bool is_a_number(const FormatField& field) {
   return field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
 }
 
-// The systems whose events give field names the same meaning.
+// In the events of these systems, a field name has the same meaning everywhere.
 constexpr std::string_view kSystems[] = {"kmem",   "percpu", "vmalloc", "task",         "sched",    "cgroup",
                                          "module", "ftrace", "irq",     "raw_syscalls", "kmemtrace"};
 
-// Fields by their names. Numbers that tell nothing of the machine:
+// The meaning of a field follows from its name. These numbers do not identify the machine:
 constexpr std::string_view kNumbers[] = {"common_type",
                                          "common_flags",
                                          "common_preempt_count",
@@ -115,7 +115,7 @@ bool is_among(std::span<const std::string_view> names, std::string_view name) {
 
 bool is_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// The field's name, wherever it stands as a word of its own.
+// Adds the prefix kBlankField to the field's name. Changes only whole words.
 void rename_field(std::string& format, const std::string& name) {
   for (std::size_t at = 0; (at = format.find(name, at)) != std::string::npos; at += name.size()) {
     const std::size_t end = at + name.size();
@@ -125,7 +125,8 @@ void rename_field(std::string& format, const std::string& name) {
   }
 }
 
-// Arguments and results of calls are blanked. Such events are left out, so that the zeros are not taken for values.
+// Arguments and results of these events become zero. Their fields are renamed, so that readers do not take the zeros
+// for values.
 bool tells_of_a_call(const EventFormat& format) {
   if (format.system == "kmemtrace") return format.name.starts_with("call_") || format.name.starts_with("probe_");
   return format.system == "ftrace" && (format.name.starts_with("funcgraph_") || format.name.starts_with("fgraph_"));
@@ -147,7 +148,7 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   code_.emplace(kernel.kallsyms, long_bytes_ * 8, pseudonyms_->address(std::uint64_t{1} << 20));
   user_.emplace(kernel.user_memory);
 
-  Findings ignored;  // the trace's reader has reported the same
+  Findings ignored;  // the trace's reader reports the same findings
   for (const EventFormat& format : parse_event_formats(kernel.formats, ignored))
     plans_.insert_or_assign(format.id, plan_of(format));
 
@@ -167,13 +168,13 @@ RecordAnonymiser::Meaning RecordAnonymiser::meaning_of(std::string_view field) {
   if (field == "pfn") return Meaning::frame;
   if (field == "dst_path") return Meaning::path;
   if (field == "filename") return Meaning::program;
-  if (field == "name") return Meaning::cache;  // a module's stays, too
+  if (field == "name") return Meaning::cache;  // names of modules also stay
   if (field == "caller") return Meaning::callers;
   return Meaning::blank;
 }
 
-// By their names, which mean the same in all of the kernel's memory, task and module events (include/trace/events,
-// Linux 2.6.29 to 6.18) and in what converters make of other formats.
+// Decides by field name. A name has the same meaning in all of the kernel's memory, task and module events
+// (include/trace/events, Linux 2.6.29 to 6.18), and in records that converters write for other formats.
 RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
   Plan plan;
   const bool is_known = is_among(kSystems, format.system);
@@ -182,7 +183,7 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
   for (const FormatField& field : format.fields) {
     Meaning meaning = meaning_of(field.name);
     if (!is_known && !field.name.starts_with("common_")) meaning = Meaning::blank;
-    // In other systems' events it is a file's, a device's, a task's.
+    // In other systems, `name` may be the name of a file, a device or a task.
     if (meaning == Meaning::cache && format.system != "kmem" && format.system != "module") meaning = Meaning::blank;
     const bool is_stack = meaning == Meaning::callers;
     if (is_stack           ? !is_a_stack || !field.is_array || field.is_dynamic
@@ -197,7 +198,7 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
         plan.bytes, field.offset + (meaning == Meaning::callers || meaning == Meaning::user_callers ? 0 : field.size));
     if (meaning != Meaning::blank) plan.fields.push_back({field, meaning});
   }
-  // Growing fields follow the others, and a stack comes last.
+  // Texts are appended to the record, so they are written after the fixed fields. A stack is last.
   std::stable_partition(plan.fields.begin(), plan.fields.end(),
                         [](const Field& field) { return !field.place.is_dynamic; });
   return plan;
@@ -222,7 +223,7 @@ void RecordAnonymiser::record(std::uint64_t ticks, Bytes record) {
   sink_.record(ticks, rewritten_);
 }
 
-// False where the record has not all of its fields.
+// Returns false if the record is too short for its fields.
 bool RecordAnonymiser::rewrite(const Plan& plan, std::uint64_t ticks, Bytes record) {
   if (record.size() < plan.bytes) return false;
   rewritten_.assign(plan.bytes, 0);
@@ -248,7 +249,7 @@ void RecordAnonymiser::rewrite_text(const Field& field, Bytes record) {
     std::memcpy(rewritten_.data() + place.offset, text.data(), std::min<std::size_t>(text.size(), place.size - 1));
     return;
   }
-  // __data_loc: length << 16 | offset
+  // A __data_loc is length << 16 | offset.
   const auto where = load<std::uint32_t>(record.data() + place.offset, order_);
   const std::size_t offset = where & 0xFFFF;
   const std::size_t size = where >> 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace's records on their way to another file, with pseudonyms in place of names and addresses. Fields that are not
-// known become blank: zero, and of texts and arrays nothing.
+// Replaces names and addresses in the records of a trace with pseudonyms, while the trace is written to another file.
+// Unknown fields become blank: numbers become zero, and texts and arrays become empty.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@
 
 namespace kmt {
 
-// Content that an anonymous trace lacks.
+// Data that was dropped from the trace.
 struct LeftOut {
-  std::set<std::string> fields;    // "sched:sched_waking target_cpu", of events that occur
-  std::uint64_t events = 0;        // without a format, or shorter than it says
-  std::vector<std::string> texts;  // notes, and texts of samples
+  std::set<std::string> fields;    // for example "sched:sched_waking target_cpu"; only of events that occur
+  std::uint64_t events = 0;        // events without a format, or shorter than their format
+  std::vector<std::string> texts;  // names of notes and sample texts
 };
 
 class RecordAnonymiser : public RecordSink {
  public:
-  // Anonymous records go to `sink`, which has to outlive this.
+  // Passes anonymous records to `sink`, which must outlive this object.
   RecordAnonymiser(const PseudonymKey& key, RecordSink& sink) : key_(key), sink_(sink) {}
 
   void describe(const TraceDescription& description) override;
@@ -41,10 +41,10 @@ class RecordAnonymiser : public RecordSink {
 
  private:
   enum class Meaning : std::uint8_t {
-    number,  // shows nothing of the machine
+    number,  // does not identify the machine
     blank,
     code,
-    callers,  // a kernel stack, up to the record's end
+    callers,  // kernel stack, up to the end of the record
     user_callers,
     address,
     frame,
@@ -58,9 +58,9 @@ class RecordAnonymiser : public RecordSink {
     Meaning meaning = Meaning::number;
   };
   struct Plan {
-    std::vector<std::string> blank;      // "sched:sched_waking target_cpu"; emptied when reported
-    std::size_t bytes = 0;               // of the fields
-    std::optional<FormatField> process;  // of a user stack
+    std::vector<std::string> blank;      // for example "sched:sched_waking target_cpu"; empty after it was reported
+    std::size_t bytes = 0;               // size of all fields
+    std::optional<FormatField> process;  // process of a user stack
     std::vector<Field> fields;
   };
 
@@ -82,7 +82,7 @@ class RecordAnonymiser : public RecordSink {
   ClockScale clock_;
   ByteOrder order_ = ByteOrder::little;
   unsigned long_bytes_ = 8;
-  std::map<unsigned, Plan> plans_;  // by event id
+  std::map<unsigned, Plan> plans_;  // by event ID
   std::vector<std::uint8_t> rewritten_;
   LeftOut left_out_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Code of programs moved to where it is in no process: each file has a place of its own, the same in all of them.
+// Moves user-space code to addresses that no process uses. Each file gets its own address range, which is the same in
+// all processes.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@ class UserLayout {
  public:
   explicit UserLayout(const UserMemory& memory);
 
-  // 0 stays; what is in no file becomes 1.
+  // Returns the moved address. 0 stays 0. Addresses outside files become 1.
   std::uint64_t moved(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
 
-  // The same code at its new place, in files with other names. Build-ids and symbols would identify them and are gone,
-  // except those of the vDSO, which are the kernel's.
+  // Returns the mappings at their new addresses, with pseudonyms for file names. Build IDs and symbols are removed,
+  // because they identify files. Only the vDSO keeps its symbols, because it is part of the kernel.
   UserMemory memory(const UserMemory& from, const Pseudonyms& pseudonyms) const;
 
  private:
   AddressSpaces spaces_;
-  std::vector<std::uint64_t> places_;  // of objects: where offset 0 lies
+  std::vector<std::uint64_t> places_;  // new address of each object's offset 0
 };
 
 }  // namespace kmt

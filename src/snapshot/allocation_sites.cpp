@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses sources with allocation sites: allocinfo, SLUB's traces, page_owner, kmemleak.
+// Parses sources that list allocation sites: allocinfo, SLUB's traces, page_owner, kmemleak.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -17,22 +17,22 @@ namespace kmt {
 
 namespace {
 
-// Orders that no kernel allocates are damage.
+// Larger orders mean damage: no kernel allocates them.
 constexpr std::uint64_t kMostOrder = 40;
 
-// The first frame that is no part or wrapper of an allocator; where all are, the first.
+// Returns the first frame that is not an allocator or a wrapper of one. If all frames are, returns the first one.
 std::string_view telling_frame(const std::vector<std::string_view>& stack) {
   static const WrapperList wrappers = WrapperList::built_in();
   const auto told = wrappers.caller(stack);
   return told != stack.end() ? *told : stack.empty() ? std::string_view() : stack.front();
 }
 
-// Adds up allocations with the same stack, and names the processes with the most of them.
+// Adds up allocations with the same stack, and names the processes with the most allocations.
 class ByStack {
  public:
   explicit ByStack(std::vector<AllocationSite>& sites) : sites_(sites) {}
 
-  // `who` allocated, "make (pid 12)"; empty: not known.
+  // `who` is the allocating process, such as "make (pid 12)". It is empty if unknown.
   void add(const std::vector<std::string_view>& stack, std::uint64_t count, std::uint64_t bytes,
            const std::string& who = {}) {
     std::string key;
@@ -62,14 +62,16 @@ class ByStack {
  private:
   std::vector<AllocationSite>& sites_;
   std::unordered_map<std::string, std::size_t> known_;
-  std::unordered_map<std::size_t, std::map<std::string, std::uint64_t>> counts_;  // by process
+  std::unordered_map<std::size_t, std::map<std::string, std::uint64_t>>
+      counts_;  // by index of the site: count per process
 };
 
 std::string process_text(std::uint64_t process, std::string_view name) {
   return name.empty() ? fmt::format("pid {}", process) : fmt::format("{} (pid {})", name, process);
 }
 
-// "…, pid 12, ts 3 ns, …"; since Linux 5.17 "pid 12 (make), ts …", since 5.19 "pid 13, tgid 12 (make), ts …".
+// Returns the process in a line "…, pid 12, ts 3 ns, …". Since Linux 5.17 it is "pid 12 (make), ts …", and since 5.19
+// "pid 13, tgid 12 (make), ts …".
 std::string page_owner_in(std::string_view line) {
   for (const std::string_view word : {", tgid ", ", pid "}) {
     const std::size_t at = line.find(word);
@@ -84,7 +86,7 @@ std::string page_owner_in(std::string_view line) {
   return {};
 }
 
-// "comm "make", pid 12, jiffies …".
+// Returns the process in a line "comm "make", pid 12, jiffies …".
 std::string kmemleak_owner_in(std::string_view line) {
   constexpr std::string_view kName = "comm \"";
   constexpr std::string_view kProcess = "\", pid ";
@@ -94,7 +96,7 @@ std::string kmemleak_owner_in(std::string_view line) {
   return process ? process_text(*process, line.substr(kName.size(), end - kName.size())) : std::string();
 }
 
-// "page_owner" and the like are records, separated by empty lines: calls `take(lines)` for each.
+// Calls take(lines) for each record. Empty lines separate the records in page_owner and similar files.
 template <typename Take>
 void each_record(std::string_view text, Take&& take) {
   std::vector<std::string_view> lines;
@@ -109,7 +111,7 @@ void each_record(std::string_view text, Take&& take) {
   if (!lines.empty()) take(lines);
 }
 
-// "[<ffffffff81164e9a>] do_one+0x12/0x40", as older kernels say it, or without the address.
+// Returns the frame without the address that older kernels print, as in "[<ffffffff81164e9a>] do_one+0x12/0x40".
 std::string_view frame_in(std::string_view line) {
   const std::string_view said = trim(line);
   const std::size_t end = said.starts_with("[<") ? said.find(">] ") : std::string_view::npos;
@@ -118,7 +120,7 @@ std::string_view frame_in(std::string_view line) {
 
 }  // namespace
 
-// "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …".
+// Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …".
 void parse_allocinfo(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     if (line.empty() || line.starts_with("allocinfo - version") || line.starts_with('#')) return;
@@ -145,8 +147,8 @@ void parse_allocinfo(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0", then frames, one a line.
-// Without debugging: "No data".
+// Parses lines such as "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0". The lines after it
+// are the frames. Without debugging, the text is "No data".
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
                        KernelMemory& memory) {
   AllocationSite* site = nullptr;
@@ -173,14 +175,14 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
     if (!count || function.empty()) return keep_unknown(source, line, memory);
     site = &sites.emplace_back();
     site->name = function;
-    if (words.rest().starts_with('[')) site->name.append(" ").append(words.next());  // its module
+    if (words.rest().starts_with('[')) site->name.append(" ").append(words.next());  // name of the module
     site->of = cache;
     site->count = *count;
     site->others = words.rest();
   });
 }
 
-// "Page allocated via order 2, mask …", "PFN …", then frames, each indented by a blank.
+// A record has the lines "Page allocated via order 2, mask …" and "PFN …", followed by the frames. Frames are indented.
 void parse_page_owner(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.page_owners);
   each_record(text, [&](const std::vector<std::string_view>& lines) {
@@ -197,7 +199,7 @@ void parse_page_owner(std::string_view text, KernelMemory& memory) {
   sites.finish();
 }
 
-// Frames, then "nr_base_pages: 16" (before Linux 6.10 "stack_count: 16").
+// A record has the frames, followed by "nr_base_pages: 16". Before Linux 6.10, this line is "stack_count: 16".
 void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.page_owners);
   each_record(text, [&](const std::vector<std::string_view>& lines) {
@@ -215,7 +217,8 @@ void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// "unreferenced object 0xffff… (size 32):", lines about it, "backtrace:", then frames, "[<address>] do_one+0x12/0x40".
+// A record has "unreferenced object 0xffff… (size 32):", lines about the object, and "backtrace:". The frames follow,
+// such as "[<address>] do_one+0x12/0x40".
 void parse_kmemleak(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.kmemleak);
   std::vector<std::string_view> stack;

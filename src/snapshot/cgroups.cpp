@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// memory.stat of every cgroup, and of version 1 memory.kmem.usage_in_bytes.
+// Parses the memory.stat of every cgroup; in cgroup v1, also memory.kmem.usage_in_bytes.
 #include <unordered_map>
 
 #include "base/words.hpp"
@@ -10,17 +10,17 @@ namespace kmt {
 void parse_cgroups(std::string_view text, KernelMemory& memory) {
   constexpr std::string_view kStat = "/memory.stat:";
   constexpr std::string_view kKernel = "/memory.kmem.usage_in_bytes:";
-  std::unordered_map<std::string_view, std::size_t> known;  // paths in the text
+  std::unordered_map<std::string_view, std::size_t> known;  // indices by path; the paths are views of the text
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
-    // A cgroup may be called anything, numbers may not.
+    // Check the value, because the name of a cgroup may contain anything.
     std::size_t at = line.rfind(kKernel);
     const bool is_kernel = at != std::string_view::npos && whole_number(line.substr(at + kKernel.size())).has_value();
     if (!is_kernel) at = line.rfind(kStat);
     if (at == std::string_view::npos) return keep_unknown("cgroups", line, memory);
     Words words(line.substr(at + (is_kernel ? kKernel : kStat).size()));
     const std::string_view name = is_kernel ? "kmem.usage_in_bytes" : words.next();
-    const auto value = whole_number(words.next(), UINT64_MAX);  // limits are
+    const auto value = whole_number(words.next(), UINT64_MAX);  // a limit may have this value
     if (name.empty() || !value || !words.empty()) return keep_unknown("cgroups", line, memory);
     const std::string_view path = line.substr(0, at);
     const auto [found, is_new] = known.try_emplace(path, memory.cgroups.size());

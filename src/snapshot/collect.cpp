@@ -34,17 +34,17 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// All texts together are one chunk of a .kmt at most.
+// All texts must fit into one chunk of a .kmt file.
 constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
 constexpr std::size_t kMostOfANumber = 64;
 constexpr std::size_t kMostFiles = 100'000;   // of a folder
-constexpr std::size_t kMostDepth = 64;        // of cgroups
-constexpr std::chrono::seconds kMostTime(3);  // of a source; a part of it would mislead who compares
+constexpr std::size_t kMostDepth = 64;        // nesting of cgroups
+constexpr std::chrono::seconds kMostTime(3);  // per source
 
-// Files of /sys/kernel/slab/CACHE that only do something when they are written to, that configure the cache and say
-// nothing of its memory; and lists of call sites, which are another source.
+// These files of /sys/kernel/slab/CACHE are not read. Some only start an action when written. Some configure the cache
+// and do not describe its memory. The lists of call sites are read as another source.
 constexpr std::string_view kNoAttributes[] = {
     "validate",        "shrink",       "alloc_calls",    "free_calls",    "trace",
     "sanity_checks",   "poison",       "red_zone",       "failslab",      "skip_kfence",
@@ -54,10 +54,10 @@ constexpr std::string_view kNoAttributes[] = {
 
 struct Reading {
   std::string text;
-  int error = 0;            // errno
-  std::string_view cut;     // why there was more; empty: that is all
-  std::size_t read = 0;     // of a folder, files
-  std::size_t refused = 0;  // likewise, not permitted
+  int error = 0;            // an errno value
+  std::string_view cut;     // why the text is incomplete; empty if it is complete
+  std::size_t read = 0;     // for a folder: number of files read
+  std::size_t refused = 0;  // for a folder: number of files without permission
 };
 
 bool is_refusal(int error) { return error == EACCES || error == EPERM; }
@@ -66,13 +66,13 @@ constexpr std::string_view kTooLarge = "it is larger than what is kept of it";
 constexpr std::string_view kTooManyFiles = "it has more files than are read";
 constexpr std::string_view kTooSlow = "that took as long as may be";
 
-// The limits for the rest of one source.
+// Limits for the remaining data of a source.
 struct Limits {
   std::size_t bytes;
   Clock::time_point until;
 };
 
-// Reads a regular file, as all files of procfs, sysfs and debugfs are; other files might block endlessly.
+// Reads a regular file. Other files could block forever. All files of procfs, sysfs and debugfs are regular.
 Reading read_some(const std::string& path, const Limits& limits) {
   Reading reading;
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -97,12 +97,13 @@ Reading read_some(const std::string& path, const Limits& limits) {
     room = std::min<std::size_t>(room * 2, 1 << 20);
   }
   reading.text.resize(std::min(used, limits.bytes));
-  if (!reading.cut.empty()) reading.text.resize(reading.text.rfind('\n') + 1);  // no part of a line; none: npos + 1
+  if (!reading.cut.empty())
+    reading.text.resize(reading.text.rfind('\n') + 1);  // removes an incomplete line; npos + 1 is 0
   if (reading.error != 0) reading.text.clear();
   return reading;
 }
 
-// True, and says why in `all`, if the rest of a source is left out.
+// True if no more of the source should be read. Then sets the reason in `all`.
 bool has_enough(Reading& all, const Limits& limits, std::size_t files = 0) {
   if (all.text.size() >= limits.bytes)
     all.cut = kTooLarge;
@@ -138,12 +139,13 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
       append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
     }
   }
-  // Anybody may read links, and they show nothing alone.
+  // Links do not count: everyone can read them, but they contain no numbers.
   if (all.read == 0) all.error = all.refused > 0 || fs::exists(folder) ? EACCES : ENOENT;
   return all;
 }
 
-// `name` is alloc_traces; before Linux 5.16 the same is alloc_calls in /sys/kernel/slab/CACHE.
+// Reads the file `name` of each cache, such as alloc_traces. Before Linux 5.16, its name is alloc_calls and the folder
+// is /sys/kernel/slab.
 Reading read_traces(const std::string& folder, std::string_view name, const Limits& limits) {
   Reading all;
   all.error = ENOENT;
@@ -179,7 +181,7 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
     left.pop_back();
     const Reading one = read_some(root + place.path + "/memory.stat", {kMostOfAnAttribute * 4, limits.until});
     append_lines(place.path + "/memory.stat:", one.text, all.text);
-    // Version 1 counts the kernel's memory in a file of its own.
+    // cgroup v1 counts the kernel's memory in a separate file.
     const Reading kernel = read_some(root + place.path + "/memory.kmem.usage_in_bytes", {kMostOfANumber, limits.until});
     append_lines(place.path + "/memory.kmem.usage_in_bytes:", kernel.text, all.text);
     if (one.error == EACCES) all.error = one.error;
@@ -194,7 +196,8 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
   return all;
 }
 
-// Returns the mount point of cgroups that account memory (version 1's controller, or version 2), or an empty string.
+// Returns the mount point of the cgroups that account for memory: the v1 memory controller, otherwise v2. Empty if
+// there is none.
 std::string cgroup_root() {
   std::string root;
   for (const Mount& mount : own_mounts()) {
@@ -250,12 +253,12 @@ Reading read_path(const SnapshotSource& source, const std::string& path, const L
   return read_some(path, limits);
 }
 
-// Older kernels have it under another name.
+// Reads the source under the name that older kernels use.
 Reading read_older(const SnapshotSource& source, const std::string& root, const Limits& limits) {
   if (source.kind != SourceKind::slab_traces) return {.error = ENOENT};
   const std::string_view name = source.name == "alloc_traces" ? "alloc_calls" : "free_calls";
   Reading reading = read_traces(root + "/sys/kernel/slab", name, limits);
-  // The file is there for every cache, and says so where nothing is followed.
+  // Without debugging, the file exists for every cache and says "No data".
   if (reading.text.find("No data") != std::string::npos && reading.text.find("age=") == std::string::npos)
     reading = {.error = ENOENT};
   return reading;
@@ -268,7 +271,7 @@ std::string_view way_to_read(const SnapshotSource& source) {
 
 class Collector {
  public:
-  // Takes what was read; what was not is named.
+  // Adds the text that was read. If something is missing, adds it to the list of missing texts.
   void take(const SnapshotSource& source, Reading&& reading, std::string_view why_missing, std::string_view how) {
     if (reading.error != 0) return add_missing(source.name, why_missing, how);
     if (!reading.cut.empty())
@@ -301,7 +304,7 @@ std::uint64_t wall_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
 }
 
-// Since Linux 6.8 page_owner counts by stack itself, which is far less to read.
+// Since Linux 6.8 there is also a list that counts page_owner records by stack. It is much shorter.
 constexpr SnapshotSource kOwnerStacks = {"page_owner_stacks", "/sys/kernel/debug/page_owner_stacks/show_stacks",
                                          SourceKind::file, ""};
 
@@ -325,7 +328,7 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
   return reading;
 }
 
-// Returns the path of the copy of a file.
+// Returns the path of the copied file.
 std::string copied_path(const SnapshotSource& source, const std::string& folder) {
   std::string plain = fmt::format("{}/{}", folder, source.name);
   std::error_code code;
@@ -342,7 +345,7 @@ bool debugfs_is_mounted() {
 
 struct Absence {
   std::string why;
-  std::string how;  // to get it
+  std::string how;  // how the user can obtain the source
 };
 
 Absence why_absent(const SnapshotSource& source, int error) {
@@ -372,7 +375,7 @@ void take_live(const SnapshotSource& source, Collector& collector) {
   collector.take(source, std::move(reading), absence.why, absence.how);
 }
 
-// They show nothing of a trace's objects, and can be large.
+// These sources do not describe the objects of a trace, and can be large.
 constexpr std::string_view kNotWhileRecording[] = {"pagetypeinfo", "cgroups", "free_traces", "kmemleak"};
 
 bool is_in(std::span<const std::string_view> names, std::string_view name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes a snapshot: the texts of the kernel's files, as they are.
+// Takes a snapshot: unchanged texts of the kernel's files.
 #pragma once
 
 #include <string>
@@ -9,22 +9,23 @@
 namespace kmt {
 
 // Takes a snapshot of the running kernel. The text "missing" lists unreadable files with the reasons. Reads at most 60
-// MiB, and slow files for at most three seconds.
+// MiB, and each source for at most three seconds.
 StateSample collect_snapshot();
-// Adds the texts that the sample lacks, for a trace's start and end: only sources about live objects, and page_owner,
-// the largest one, only on request. It reads no more, and no longer, than collect_snapshot().
+// Adds texts that the sample lacks, at the start and end of a trace. Reads only sources about live objects. Reads
+// page_owner, the largest source, only on request. The limits are those of collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
 
-// Copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, … True if it has one
-// of meminfo, whose parts all others are; if it has others, but not that one; if it has one of slabinfo, which shows
-// caches without meminfo, too.
+// The folder may have copies as FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab, FOLDER/sys/kernel/slab, …
+// True if the folder has a copy of meminfo. All other sources are parts of its amounts.
 bool has_meminfo_copy(const std::string& folder);
+// True if the folder has other copies, but none of meminfo.
 bool lacks_meminfo(const std::string& folder);
+// True if the folder has a copy of slabinfo, which shows caches even without meminfo.
 bool has_slabinfo_copy(const std::string& folder);
-// A snapshot of the copies that are there, whichever these are. The text "uname" is that of `uname -a`, if it is there.
-// Throws Error where one is damaged.
+// Returns a snapshot of all copies in the folder. If there is a file "uname" with the output of `uname -a`, adds it.
+// Throws Error if a copy is damaged.
 StateSample collect_copies(const std::string& folder);
-// The same. Throws Error where there is no meminfo, too.
+// Like collect_copies(). Also throws Error if there is no meminfo.
 StateSample collect_snapshot_from(const std::string& folder);
 
 }  // namespace kmt

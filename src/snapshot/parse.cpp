@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::uint32_t kUsualPage = 4096;
 
-// Some amounts are given in bytes and in pages. The files are read one after the other, so quotients are not exact:
-// each votes for a power of two, and the majority decides.
+// Some amounts are available both in bytes and in pages, so their quotient is the page size. The files are read one
+// after the other, so quotients are inexact: each is rounded to a power of two, and the median is used.
 std::uint32_t guessed_page_size(const KernelMemory& memory) {
   constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
                                                                      {"AnonPages", "nr_anon_pages"},
@@ -51,7 +51,7 @@ void take_uname(std::string_view text, KernelMemory& memory) {
     before = last;
     last = words.next();
   }
-  memory.machine = last == "GNU/Linux" ? before : last;  // `uname -a` ends so
+  memory.machine = last == "GNU/Linux" ? before : last;  // `uname -a` ends with this word
 }
 
 void parse_slabs(std::string_view text, KernelMemory& memory) {
@@ -94,8 +94,8 @@ constexpr Step kSteps[] = {
 
 constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabs}};
 
-// Whether something else stands where all kernels have a number. Lines of another form, and numbers larger than any
-// memory, are shown as not understood.
+// True if the line has another word where all kernels have a number. Lines of another form, and numbers larger than any
+// memory, are not damage: they count as unknown lines.
 bool is_damaged(std::string_view source, std::string_view line) {
   const auto is_number = [](std::string_view word) {
     return word.find_first_not_of("0123456789") == std::string_view::npos;
@@ -113,11 +113,11 @@ bool is_damaged(std::string_view source, std::string_view line) {
   return !is_told && (words.empty() || words.rest() == "kB");
 }
 
-// A line may take twenty times its bytes in memory, so what a small file unpacks to has an end.
+// Limits memory, because a line may need twenty times its size, and a small file may unpack to many lines.
 constexpr std::size_t kMostLines = 1 << 20;
-constexpr std::size_t kMostNumbers = 1 << 14;  // of meminfo and vmstat
+constexpr std::size_t kMostNumbers = 1 << 14;  // for meminfo and vmstat together
 
-// As many lines of the text as are `left`, which become fewer.
+// Returns at most `left` lines of the text, and subtracts their number from `left`.
 std::string_view first_lines(std::string_view text, std::size_t& left) {
   std::size_t end = 0;
   while (left > 0 && end < text.size()) {

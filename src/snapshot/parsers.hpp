@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A parser for each of the kernel's files; each adds the content of its text to `memory`.
+// Parsers for the kernel's files. Each adds the content of its text to `memory`.
 #pragma once
 
 #include <string_view>
@@ -8,29 +8,29 @@
 
 namespace kmt {
 
-// Remembers a line that no parser understood: all are counted, the first of them kept.
+// Counts a line that no parser understood. Keeps the first few lines of each source.
 void keep_unknown(std::string_view source, std::string_view line, KernelMemory& memory);
 
-// Lines "NAME[:] NUMBER [kB]", as meminfo, vmstat and memory.stat have them.
+// Parse lines "NAME[:] NUMBER [kB]", as in meminfo, vmstat and memory.stat.
 void parse_meminfo(std::string_view text, KernelMemory& memory);
 void parse_vmstat(std::string_view text, KernelMemory& memory);
 void parse_sockstat(std::string_view text, KernelMemory& memory);
 void parse_recorder(std::string_view text, KernelMemory& memory);
 void parse_percpu_stats(std::string_view text, KernelMemory& memory);
-// "percpu: Embedded 53 pages/cpu …", where the boot messages still have it; with a known page size.
+// Reads the line "percpu: Embedded 53 pages/cpu …" if the boot messages still have it. The page size must be known.
 void parse_boot_messages(std::string_view text, KernelMemory& memory);
 
-// "CACHE/FILE:VALUE" and "ALIAS -> CACHE", as `grep -r` and `find -type l` print them in /sys/kernel/slab.
+// Parses lines "CACHE/FILE:VALUE" and "ALIAS -> CACHE", as printed by `grep -r` and `find -type l` in /sys/kernel/slab.
 void parse_slab_attributes(std::string_view text, KernelMemory& memory);
 void parse_vmallocinfo(std::string_view text, KernelMemory& memory);
 void parse_zoneinfo(std::string_view text, KernelMemory& memory);
 void parse_buddyinfo(std::string_view text, KernelMemory& memory);
 void parse_pagetypeinfo(std::string_view text, KernelMemory& memory);
-// "PATH/memory.stat:LINE".
+// Parses lines "PATH/memory.stat:LINE".
 void parse_cgroups(std::string_view text, KernelMemory& memory);
 
 void parse_allocinfo(std::string_view text, KernelMemory& memory);
-// "CACHE/FILE:LINE" of alloc_traces or alloc_calls, free_traces or free_calls.
+// Parses lines "CACHE/FILE:LINE", where FILE is alloc_traces, alloc_calls, free_traces or free_calls.
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
                        KernelMemory& memory);
 void parse_page_owner(std::string_view text, KernelMemory& memory);

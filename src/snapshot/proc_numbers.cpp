@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files that are names and numbers: meminfo, vmstat, sockstat, percpu_stats.
+// Parses files with names and numbers: meminfo, vmstat, sockstat, percpu_stats.
 #include <algorithm>
 
 #include "base/proc_text.hpp"
@@ -33,10 +33,10 @@ void keep_unknown(std::string_view source, std::string_view line, KernelMemory& 
 }
 
 void parse_meminfo(std::string_view text, KernelMemory& memory) {
-  // A number whose end is missing would be a wrong one.
+  // Drop an incomplete last line: its number may lack digits.
   if (!text.empty() && !text.ends_with('\n') && !text.ends_with(" kB")) {
     memory.missing.push_back({"meminfo", "its last line is cut off", "copy /proc/meminfo as a whole"});
-    text = text.substr(0, text.rfind('\n') + 1);  // none: npos + 1
+    text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
   }
   parse_numbers(text, "meminfo", memory.meminfo, memory);
 }
@@ -47,7 +47,7 @@ void parse_recorder(std::string_view text, KernelMemory& memory) {
   parse_numbers(text, "recorder", memory.recorder, memory);
 }
 
-// "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": pairs after the protocol's name.
+// Lines are like "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": a protocol, then pairs of name and value.
 void parse_sockstat(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     Words words(line);
@@ -65,7 +65,8 @@ void parse_sockstat(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// "  unit_size           :      1048576" and "Chunk: <- First Chunk". The first chunk is outside of MemTotal.
+// Lines are like "  unit_size           :      1048576" or "Chunk: <- First Chunk". The first chunk is not part of
+// MemTotal.
 void parse_percpu_stats(std::string_view text, KernelMemory& memory) {
   bool in_chunks = false;
   each_line(text, [&](std::string_view line) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// /sys/kernel/slab: a folder a cache, links for those that were merged.
+// Parses /sys/kernel/slab. It has one folder per cache, and links for merged caches.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -25,7 +25,8 @@ constexpr std::array<std::pair<std::string_view, std::optional<std::uint64_t> Sl
     {"slabs_cpu_partial", &SlabAttributes::cpu_partial_slabs},
 }};
 
-// "2278 N0=2278", "128(4) C0=64(2)": the total stands in front, in brackets what CPUs hold in slabs.
+// Values are like "2278 N0=2278" or "128(4) C0=64(2)". The total comes first. The number of per-CPU slabs follows in
+// parentheses.
 std::optional<std::uint64_t> total_of(std::string_view name, std::string_view value) {
   const std::size_t bracket = value.find('(');
   if (name == "slabs_cpu_partial" && bracket != std::string_view::npos)
@@ -48,7 +49,7 @@ void take_file(std::string_view name, std::string_view value, SlabAttributes& ca
 
 void parse_slab_attributes(std::string_view text, KernelMemory& memory) {
   std::vector<SlabAttributes>& caches = memory.slab_attributes;
-  std::unordered_map<std::string_view, std::size_t> known;  // names in the text
+  std::unordered_map<std::string_view, std::size_t> known;  // indices by name; the names are views of the text
   const auto cache_named = [&](std::string_view name) -> SlabAttributes& {
     const auto [found, is_new] = known.try_emplace(name, caches.size());
     if (is_new) caches.emplace_back().name = name;

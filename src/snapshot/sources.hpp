@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's files that a snapshot is made of, and how to get those that are missing.
+// Lists the kernel's files that a snapshot contains, and how a user can obtain missing ones.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@ namespace kmt {
 
 enum class SourceKind : std::uint8_t {
   file,
-  slab_folder,    // /sys/kernel/slab
-  slab_traces,    // a file of each cache's folder
-  cgroups,        // memory.stat of each cgroup
-  boot_messages,  // of the kernel's log what concerns percpu memory
+  slab_folder,    // the folder /sys/kernel/slab
+  slab_traces,    // one file in each cache's folder
+  cgroups,        // memory.stat of all cgroups
+  boot_messages,  // lines about percpu memory in the kernel's log
 };
 
 struct SnapshotSource {
-  std::string_view name;  // of the text in a snapshot, and of a copy in a folder
-  std::string_view path;  // where the kernel has it
+  std::string_view name;  // name of the text in a snapshot, and of a copied file
+  std::string_view path;  // path on a running system
   SourceKind kind;
-  std::string_view how;  // to get it, where the kernel does not have it
+  std::string_view how;  // how to obtain it if the kernel does not provide it
 };
 
-// In the order in which they are read: what is added up in one balance sheet is read together.
+// Returns the sources in the order in which they are read. Sources that are added up in one balance are read close
+// together.
 std::span<const SnapshotSource> snapshot_sources();
 
 }  // namespace kmt

@@ -11,14 +11,14 @@ namespace kmt {
 
 namespace {
 
-// Functions that allocate the stacks of tasks; inlining decides which of them is visible.
+// Functions that allocate task stacks. Inlining decides which one is listed as the caller.
 constexpr std::array<std::string_view, 7> kStackFunctions = {
     "alloc_thread_stack_node", "dup_task_struct", "copy_process", "kernel_clone", "_do_fork", "fork_idle",
     "create_io_thread"};
 
 std::string_view without_offset(std::string_view symbol) { return symbol.substr(0, symbol.find('+')); }
 
-// The content of a line after the caller's name.
+// Values of a line after the caller's name.
 struct Area {
   std::uint64_t pages = 0;
   bool vmalloc = false;
@@ -37,10 +37,10 @@ Area area_of(std::string_view rest) {
 
 }  // namespace
 
-// "0xADDRESS-0xADDRESS 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4"; without a caller "vm_map_ram" or
-// "unpurged vm_area", whose pages are freed already.
+// Lines are like "0xADDRESS-0xADDRESS 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4". Instead of a caller, a line
+// may have "vm_map_ram" or "unpurged vm_area". The pages of an "unpurged vm_area" are already free.
 void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
-  std::unordered_map<std::string_view, std::size_t> known;  // names in the text
+  std::unordered_map<std::string_view, std::size_t> known;  // indices by function; the names are views of the text
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
     Words words(line);

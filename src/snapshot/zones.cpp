@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// zoneinfo, buddyinfo and pagetypeinfo: pages by zone.
+// Parses zoneinfo, buddyinfo and pagetypeinfo, which describe pages by zone.
 #include <map>
 
 #include "base/text.hpp"
@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// "Node 0, zone   DMA32…": `rest` is the text after the zone's name.
+// The start of a line such as "Node 0, zone   DMA32…". `rest` is the text after the zone's name.
 struct ZoneName {
   unsigned node = 0;
   std::string_view zone;
@@ -28,13 +28,13 @@ std::optional<ZoneName> zone_name_of(std::string_view line) {
   return ZoneName{static_cast<unsigned>(*node), zone, words.rest()};
 }
 
-// The zones of the memory that is described, by name: what one file says of a zone is put to what another did.
+// Finds zones by name, so that the values of several files are added to the same zone.
 class Zones {
  public:
   explicit Zones(KernelMemory& memory) : zones_(memory.zones) {
     for (std::size_t i = 0; i < zones_.size(); ++i) known_.try_emplace({zones_[i].node, zones_[i].name}, i);
   }
-  // Valid until the next call.
+  // The reference is valid until the next call.
   MemoryZone& named(const ZoneName& name) {
     const auto [found, is_new] = known_.try_emplace({name.node, std::string(name.zone)}, zones_.size());
     if (is_new) {
@@ -54,7 +54,7 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   for (Words words(text); !words.empty();) {
     std::string_view word = words.next();
-    if (word.starts_with('>')) word.remove_prefix(1);  // ">100000": the kernel stopped counting
+    if (word.starts_with('>')) word.remove_prefix(1);  // ">100000" means that the kernel stopped counting
     const auto number = whole_number(word);
     if (!number) return std::nullopt;
     numbers.push_back(*number);
@@ -64,8 +64,8 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
 
 }  // namespace
 
-// Values of a zone are lines "NAME NUMBER" between its name and the next one's. Those of its CPUs' own lists have a
-// colon, and "count" is given by CPU; those of the node are under the node's first zone and belong to none.
+// The values of a zone are lines "NAME NUMBER" after the zone's name. Names in per-CPU lists end with a colon, and each
+// CPU has a "count:". Values of the node are listed in its first zone, and are ignored.
 void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
   Zones zones(memory);
   MemoryZone* zone = nullptr;
@@ -81,7 +81,7 @@ void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
     Words words(line);
     std::string_view name = words.next();
     if (name == "per-node" || name == "pages") of_node = name == "per-node";
-    if (name == "pages") name = words.next();  // "pages free 2298"
+    if (name == "pages") name = words.next();  // a line such as "pages free 2298"
     const auto value = whole_number(words.next());
     if (zone == nullptr || of_node || !value || !words.empty()) return;
     if (name == "count:")
@@ -102,7 +102,7 @@ void parse_buddyinfo(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// Two tables: free blocks by type and order, which are taken, and page blocks by type.
+// The text has two tables: free blocks by type and order, and page blocks by type. Only the first is parsed.
 void parse_pagetypeinfo(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     const std::size_t at = line.find(", type ");

@@ -23,14 +23,14 @@ TraceFile map(const std::string& path) {
   return {path, mapping->bytes(), mapping};
 }
 
-// Must not block on a pipe or a device of that name.
+// Returns nothing for a pipe or device with that name, because reading it could block.
 std::optional<std::string> text_beside(const fs::path& folder, const char* name) {
   std::error_code code;
   const fs::path path = folder / name;
   return fs::is_regular_file(path, code) ? try_read_file(path) : std::nullopt;
 }
 
-// Lines "ADDRESS TYPE NAME": the first few decide.
+// True if one of the first lines is like "ADDRESS TYPE NAME".
 bool is_kallsyms(std::string_view text) {
   constexpr std::size_t kLookAt = 4096;
   for (const std::string_view line : split(text.substr(0, kLookAt), '\n')) {
@@ -91,7 +91,7 @@ Capture find_capture(const std::vector<std::string>& paths) {
   capture.path = paths.front();
   if (paths.size() > 1) capture.path += fmt::format(" and {} more", paths.size() - 1);
   std::vector<std::string> files = is_folder ? files_in(paths.front()) : paths;
-  // `cpu*.out kallsyms` names the file in the folder, which is used anyway, or another one.
+  // A command like `cpu*.out kallsyms` names a kallsyms file explicitly. It may be outside the folder.
   const auto take_named = [&files](const char* name) {
     const auto named = std::ranges::find(files, fs::path(name), [](const fs::path& path) { return path.filename(); });
     if (files.size() < 2 || named == files.end()) return std::optional<std::string>();
@@ -100,7 +100,7 @@ Capture find_capture(const std::vector<std::string>& paths) {
     return std::optional(read_file(path));
   };
   const std::optional<std::string> kallsyms = take_named("kallsyms"), overruns = take_named("total_overruns");
-  // Files whose names have a CPU come first: the others get the remaining numbers.
+  // Files with a CPU in their name come first. The other files get the remaining CPU numbers.
   std::stable_partition(files.begin(), files.end(),
                         [](const std::string& path) { return cpu_of_name(path).has_value(); });
   for (const std::string& path : files) add_file(path, capture);

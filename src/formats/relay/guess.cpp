@@ -12,16 +12,17 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr std::size_t kLookAt = 64 << 10;  // bytes of each file
+constexpr std::size_t kLookAt = 64 << 10;  // bytes read per file
 constexpr double kLeastShare = 0.5;
 
-// Checks that the order of records is one that a kernel writes.
+// Checks whether a kernel could have written the records in this order.
 class Order {
  public:
   explicit Order(const Layout& layout) : numbered_(layout.sequence.bytes != 0) {}
 
   bool holds(const Record& record) {
-    // Numbers of one file always rise. Clocks of several CPUs in one file differ, and some clocks step back.
+    // Sequence numbers always increase within a file. Times may go back, because a file may have several CPUs with
+    // different clocks, and some clocks step back.
     constexpr std::int64_t kMostBack = 1'000'000'000;
     const std::uint64_t now = numbered_ ? record.sequence : record.time_ns;
     const std::uint64_t before = std::exchange(last_, now);
@@ -37,7 +38,7 @@ class Order {
 };
 
 struct Score {
-  std::uint64_t good = 0;  // bytes
+  std::uint64_t good = 0;  // bytes in valid records
   std::uint64_t looked_at = 0;
   bool all_addresses_short = true;
 
@@ -46,13 +47,13 @@ struct Score {
 
 void add_score(Bytes file, const Abi& abi, Score& score) {
   constexpr std::uint64_t kMostShort = 0xFFFFFFFF;
-  // A record cut off at the end of the sample does not count.
+  // An incomplete record at the end of the sample is not counted as damage.
   const Bytes part = file.first(std::min(file.size(), kLookAt));
   const bool whole = part.size() == file.size();
   Walker walker(part, abi);
   Order order(*abi.layout);
   for (Step step; walker.next(step);) {
-    if (step.kind == Step::Kind::null) continue;  // zeros fit everything
+    if (step.kind == Step::Kind::null) continue;  // zeros fit every layout that has null records
     const bool cut_off = !whole && step.offset + step.bytes == part.size() && step.kind == Step::Kind::torn;
     if (!cut_off || step.bytes >= abi.layout->alloc_bytes) score.looked_at += step.bytes;
     if (step.kind != Step::Kind::record) continue;

@@ -11,8 +11,8 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr std::uint32_t kMostCpus = 8192;    // CONFIG_NR_CPUS of the largest kernels
-constexpr std::size_t kExtensionHeader = 3;  // its size, which counts itself, and its ID
+constexpr std::uint32_t kMostCpus = 8192;    // largest CONFIG_NR_CPUS
+constexpr std::size_t kExtensionHeader = 3;  // size (which includes this header) and ID
 
 std::uint64_t load_field(Bytes record, FieldPlace field, ByteOrder order) {
   return field.bytes == 0 ? 0 : load_sized(record.data() + field.offset, field.bytes, order);
@@ -29,7 +29,7 @@ FieldPlace id_of(const Layout& layout) { return {0, layout.id_bytes}; }
 FieldPlace type_of(const Layout& layout) { return {layout.id_bytes, layout.id_bytes}; }
 constexpr FieldPlace kSize{2, 2};
 
-// They fill their room exactly.
+// True if the bytes consist of extensions without a gap at the end.
 bool are_extensions(Bytes bytes, ByteOrder order) {
   while (!bytes.empty()) {
     if (bytes.size() < kExtensionHeader) return false;

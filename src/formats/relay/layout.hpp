@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The records of the kmemtrace of 2008 to 2010: five layouts without an identification. Described in
-// docs/formats/relay.md.
+// Record layouts of the kmemtrace of 2008 to 2010. There are five layouts, and the files do not state which one they
+// have. docs/formats/relay.md describes them.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace kmt::relay {
 
-// One field of a layout; without bytes if the layout has no such field.
+// A field of a layout. `bytes` is 0 if the layout does not have the field.
 struct FieldPlace {
   std::uint8_t offset = 0;
   std::uint8_t bytes = 0;
@@ -22,24 +22,24 @@ struct FieldPlace {
 
 struct Layout {
   std::string_view name;
-  std::uint8_t id_bytes;    // of the event ID at the front and of the type after it, each
-  std::uint8_t alloc_id;    // a free has the next one
-  bool tells_size;          // 16 bits at offset 2: the record's bytes
+  std::uint8_t id_bytes;    // size of the event ID at the start, and also of the type after it
+  std::uint8_t alloc_id;    // event ID of an allocation; a free has the next ID
+  bool tells_size;          // the 16 bits at offset 2 are the record's size
   bool may_be_longer;       // extensions may follow the fields
-  bool has_null_records;    // all zero: an event that relay could not write
-  std::uint8_t free_bytes;  // of the fields; the size of a record without extensions
+  bool has_null_records;    // a record of zeros replaces an event that relay could not write
+  std::uint8_t free_bytes;  // size of a free without extensions
   std::uint8_t alloc_bytes;
   FieldPlace sequence, cpu, time_ns, call_site, ptr;
-  FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // of allocations only
+  FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // only in allocations
 };
 
-// In order of age: two of July 2008, one of August 2008, and those of ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and
-// 32-bit kernels.
+// Ordered by age. Two layouts are from July 2008 and one from August 2008. The last two are those of ftrace in Linux
+// 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels.
 // clang-format off
 constexpr std::array<Layout, 5> kLayouts = {{
     //       ids alloc size   longer null   free alloc
-    {"v0",    2, 1,    false, false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},  // number … ptr
-     {24, 8}, {32, 8}, {40, 8}, {4, 4}},                                                         // requested … node
+    {"v0",    2, 1,    false, false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},  // sequence to ptr
+     {24, 8}, {32, 8}, {40, 8}, {4, 4}},                                                         // bytes_requested to node
     {"v1",    1, 1,    true,  false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},
      {24, 8}, {32, 8}, {40, 8}, {4, 4}},
     {"v2",    1, 0,    true,  true,  false, 24,  48, {4, 4}, {},     {},      {8, 8},  {16, 8},
@@ -51,7 +51,7 @@ constexpr std::array<Layout, 5> kLayouts = {{
 }};
 // clang-format on
 
-// A layout in a byte order: "v1-le".
+// A layout with its byte order, such as "v1-le".
 struct Abi {
   const Layout* layout = &kLayouts[1];
   ByteOrder order = ByteOrder::little;
@@ -60,9 +60,9 @@ struct Abi {
 
 std::vector<Abi> all_abis();
 std::string name_of(const Abi& abi);
-Abi parse_abi(std::string_view name);  // throws Error
+Abi parse_abi(std::string_view name);  // Throws Error.
 
-enum class Type : std::uint8_t { kmalloc, cache, pages };  // pages: in every layout, written by no kernel
+enum class Type : std::uint8_t { kmalloc, cache, pages };  // all layouts have `pages`, but no kernel wrote it
 
 struct Record {
   bool allocates = false;
@@ -72,7 +72,7 @@ struct Record {
   std::uint64_t time_ns = 0;
   std::uint64_t call_site = 0;
   std::uint64_t ptr = 0;
-  // For allocations; in v0 and v1 a free has these bytes, without meaning.
+  // Only valid for allocations. In v0 and v1, a free has these bytes too, but without meaning.
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint64_t gfp_flags = 0;
@@ -80,11 +80,12 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 
-// Returns the bytes of the first record, from the few bytes that determine it; empty if there is no complete record.
+// Returns the size of the first record, or nothing if there is no complete record. Reads only the bytes that determine
+// the size.
 std::optional<std::size_t> record_bytes(Bytes bytes, const Abi& abi);
-// Parses all fields of a record that record_bytes() has found.
+// Parses all fields. The record must have the size from record_bytes().
 Record parse(Bytes record, const Abi& abi);
-// True if a kernel may have written these values. A wrong record can look right.
+// True if a kernel could have written these values. Wrong records may also pass.
 bool is_plausible(const Record& record);
 
 void append(const Record& record, const Abi& abi, std::vector<std::uint8_t>& out);

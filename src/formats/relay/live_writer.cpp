@@ -17,10 +17,10 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr std::size_t kWriteBytes = 256 << 10;  // at a time, or the rest when the CPU is quiet
+constexpr std::size_t kWriteBytes = 256 << 10;  // minimum size of a write, except when the CPU is idle
 
 std::vector<EventFormat> formats_of(const KernelDescription& kernel) {
-  Findings ignored;  // events whose formats cannot be parsed are useless here
+  Findings ignored;  // events with unparsable formats are not needed
   return parse_event_formats(kernel.formats, ignored);
 }
 
@@ -33,7 +33,7 @@ TraceInfo machine_of(const KernelDescription& kernel) {
 
 }  // namespace
 
-// Each has a thread, so each has its own tables.
+// Each CPU has its own tables, because each CPU has its own thread.
 struct LiveWriter::Cpu {
   Cpu(unsigned cpu, const std::string& file, const KernelDescription& kernel, const std::vector<EventFormat>& formats)
       : number(cpu),
@@ -54,7 +54,7 @@ struct LiveWriter::Cpu {
   TraceInfo info;
   RecordDecoder decoder;
   EventBatch events;
-  std::vector<std::uint8_t> records;  // not yet written
+  std::vector<std::uint8_t> records;  // not yet written to the file
   std::uint64_t written = 0;
 };
 
@@ -112,7 +112,7 @@ void LiveWriter::write(Cpu& cpu) {
   try {
     write_all(cpu.output.get(), {reinterpret_cast<const char*>(cpu.records.data()), cpu.records.size()}, cpu.path);
   } catch (const Error&) {
-    // Truncates to the last whole record; the data stays queued and may find room later.
+    // Truncate to the last complete record. The data stays queued, because there may be space later.
     if (::ftruncate(cpu.output.get(), static_cast<off_t>(cpu.written)) == 0)
       ::lseek(cpu.output.get(), static_cast<off_t>(cpu.written), SEEK_SET);
     throw;

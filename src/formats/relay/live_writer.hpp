@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes ring-buffer pages of the live kernel into relay files of layout v1, on the threads that read the pages.
+// Writes ring-buffer pages of the running kernel into relay files of layout v1. This runs on the threads that read the
+// pages.
 #pragma once
 
 #include <atomic>
@@ -15,16 +16,17 @@ namespace kmt::relay {
 
 class LiveWriter : public PageSink {
  public:
-  // Creates or empties cpuN.out of each CPU in the folder. Throws Error.
+  // Creates cpuN.out for each CPU in the folder, or empties it. Throws Error.
   LiveWriter(const std::string& folder, const KernelDescription& kernel, const std::vector<unsigned>& cpus);
   ~LiveWriter() override;
 
   void pages(unsigned cpu, Bytes pages) override;
-  // Writes the rest after the last pages. Throws Error as pages() does, but the files still end with a whole record.
+  // Writes the remaining data. Call this after the last pages. Throws Error like pages(); the files then still end with
+  // a complete record.
   void finish();
 
   std::uint64_t bytes() const { return bytes_; }
-  // Number of failed allocations and frees of NULL, which the layout cannot have.
+  // Returns the number of dropped events: the layout cannot store failed allocations and frees of NULL.
   std::uint64_t left_out() const { return left_out_; }
   std::uint64_t damaged_pages() const { return damaged_pages_; }
 
@@ -34,7 +36,7 @@ class LiveWriter : public PageSink {
   void encode(Cpu& cpu, Bytes page);
   void write(Cpu& cpu);
 
-  std::vector<std::unique_ptr<Cpu>> cpus_;  // by number
+  std::vector<std::unique_ptr<Cpu>> cpus_;  // one per CPU number
   std::uint64_t page_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<std::uint64_t> left_out_ = 0;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// In the order of TraceTables::event_types.
+// Same order as TraceTables::event_types.
 constexpr struct {
   EventKind kind;
   Type type;
@@ -44,7 +44,7 @@ struct Common {
   Abi abi;
 };
 
-// The time of records: from a clock, or their number, extended beyond 32 bits.
+// Returns the time of records. Without a clock, this is the sequence number extended beyond 32 bits.
 class RecordClock {
  public:
   RecordClock() = default;
@@ -56,19 +56,20 @@ class RecordClock {
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
   }
-  // For a record with a number.
+  // For records with sequence numbers.
   std::int64_t time_behind_last(const Record& record) const {
     return time_ + static_cast<std::int32_t>(record.sequence - number_);
   }
-  std::uint32_t number() const { return number_; }  // of the last record
+  std::uint32_t number() const { return number_; }  // sequence number of the last record
 
  private:
   std::uint32_t number_ = 0;
   std::int64_t time_ = 0;
 };
 
-// Finds duplicate records in a file, such as a block that was copied twice. Numbers of a file only grow, so the search
-// for an earlier record starts at the nearest of a few places. Times are extended numbers.
+// Finds duplicate records in a file, for example a block that was copied twice. Sequence numbers increase within a
+// file, so the search for the earlier record starts at the nearest stored position. Times are extended sequence
+// numbers.
 class Repeats {
  public:
   Repeats(Bytes file, const Abi& abi) : file_(file), abi_(abi), earlier_(file, abi) {}
@@ -78,7 +79,7 @@ class Repeats {
     const auto behind = std::ranges::upper_bound(places_, time, {}, &Place::time);
     if (behind == places_.begin()) return false;
     const Place& place = *std::prev(behind);
-    // The records of a block are consecutive there, too.
+    // Continue from the last match if possible: the earlier copies of a block are consecutive, too.
     if (!found_ || found_->time > time || found_->time < place.time) {
       earlier_ = Walker(file_, abi_, place.offset);
       found_.reset();
@@ -91,9 +92,9 @@ class Repeats {
     return found_ && found_->time == time && std::ranges::equal(found_->bytes, record);
   }
 
-  // Adds a record that is not a duplicate.
+  // Remembers a record that is not a duplicate.
   void add(std::int64_t time, std::uint64_t offset) {
-    if (highest_ && time <= *highest_) return;  // its number is damaged
+    if (highest_ && time <= *highest_) return;  // the sequence number is damaged
     highest_ = time;
     if (since_place_++ % kRecordsAPlace == 0) places_.push_back({time, offset});
   }
@@ -111,7 +112,7 @@ class Repeats {
     Bytes bytes;
   };
 
-  // Finds the record after the last one found, else the one of this time.
+  // Finds the next record after found_. If found_ is empty, the next record has the given time.
   void find_next(std::int64_t time) {
     for (Step step; earlier_.next(step);) {
       if (step.kind != Step::Kind::record) continue;
@@ -127,7 +128,7 @@ class Repeats {
   Bytes file_;
   Abi abi_;
   Walker earlier_;
-  std::optional<Found> found_;  // the record that the walker has just passed
+  std::optional<Found> found_;  // the last record that `earlier_` returned
   std::vector<Place> places_;
   unsigned since_place_ = 0;
   std::optional<std::int64_t> highest_;
@@ -181,7 +182,7 @@ class FileStream : public CpuStream {
     event.bytes_allocated = record.bytes_allocated;
     event.gfp_flags = static_cast<std::uint32_t>(record.gfp_flags);
     event.call_site = common_.call_sites.id_of(record.call_site);
-    event.tid = -1;  // no layout has it
+    event.tid = -1;  // no layout has the task
     event.node = static_cast<std::int16_t>(std::clamp(record.node, -1, 0x7FFF));
     event.migrate_type = -1;
     if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))
@@ -196,7 +197,8 @@ class FileStream : public CpuStream {
     return true;
   }
 
-  // Numbers of a file only grow: one above the next is damaged, and would seem to lose all numbers between.
+  // Corrects a damaged sequence number. Numbers increase within a file, so a number above that of the next record must
+  // be damaged. Uncorrected, it would look like a large loss.
   void mend_number(Record& record, const Step& step) {
     const std::uint32_t last = clock_.number();
     const auto ahead = static_cast<std::int32_t>(record.sequence - last);
@@ -210,14 +212,15 @@ class FileStream : public CpuStream {
     record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
   }
 
-  // Returns a number between the last and the next: usually with one bit flipped, else the first.
+  // Returns a number between the last and the next one. Prefers a number that differs from the damaged one in a single
+  // bit; otherwise returns the first possible number.
   static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
       if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;
     return last + 1;
   }
 
-  // Puts it right after the CPU's last event.
+  // Notes that this event follows the last event of its CPU.
   void follow(const Event& event, const Step& step) {
     if (lost_open_) common_.info.losses.stretches[lost_index_].after_ns = event.time_ns;
     lost_open_ = false;
@@ -227,7 +230,7 @@ class FileStream : public CpuStream {
              fmt::format("by {}{}", last - event.time_ns, common_.info.clock.in_ns ? " ns" : ""), step, event.time_ns);
     last = event.time_ns;
     last_cpu_ = event.cpu;
-    common_.info.machine.cpus = std::max(common_.info.machine.cpus, event.cpu + 1u);  // v3 has several in a file
+    common_.info.machine.cpus = std::max(common_.info.machine.cpus, event.cpu + 1u);  // a v3 file may have several CPUs
     last_time_ = event.time_ns;
   }
 
@@ -244,11 +247,11 @@ class FileStream : public CpuStream {
   }
 
   void add_torn(const Step& step) {
-    const bool goes_on = step.offset != 0 && step.offset == torn_end_;  // a long one comes in pieces
+    const bool goes_on = step.offset != 0 && step.offset == torn_end_;  // long damage is split into several steps
     torn_end_ = step.offset + step.bytes;
     if (goes_on) return;
     const bool at_end = torn_end_ == file_.file.bytes.size();
-    // If records have numbers, a gap after it shows the number of losses.
+    // With sequence numbers, the gap in the numbers shows the loss.
     if (common_.abi.layout->sequence.bytes == 0 || at_end) add_lost({}, step);
     report(Imperfection::torn_record,
            at_end ? fmt::format("the last {} bytes", step.bytes)
@@ -275,8 +278,8 @@ class FileStream : public CpuStream {
   std::optional<unsigned> last_cpu_;
   std::uint64_t last_time_ = 0;
   std::uint64_t torn_end_ = 0;
-  bool lost_open_ = false;      // the loss at lost_index_ lasts until the next record
-  std::size_t lost_index_ = 0;  // in TraceLosses::stretches
+  bool lost_open_ = false;      // the loss at lost_index_ ends at the next record
+  std::size_t lost_index_ = 0;  // index into TraceLosses::stretches
 };
 
 std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {
@@ -286,7 +289,8 @@ std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {
   return std::nullopt;
 }
 
-// Returns a clock for each file. Numbers wrap: they are compared with the first file's, and all times become positive.
+// Returns a clock for each file. Sequence numbers wrap around, so they are compared with the first number of the first
+// file. Times are shifted to be positive.
 std::vector<RecordClock> clocks_of(const std::vector<CpuFile>& files, const Abi& abi) {
   std::vector<RecordClock> clocks(files.size());
   if (abi.layout->sequence.bytes == 0) return clocks;
@@ -308,7 +312,7 @@ std::vector<RecordClock> clocks_of(const std::vector<CpuFile>& files, const Abi&
   return clocks;
 }
 
-// Checks numbers across all files.
+// Checks sequence numbers across all files.
 class Sequence {
  public:
   // Removes duplicate records from the batch.
@@ -321,7 +325,7 @@ class Sequence {
     const std::uint64_t number = event.time_ns;
     if (last_ && number == *last_) {
       info.findings.add({Imperfection::duplicate_record, fmt::format("number {}", number), event.cpu});
-      return is_same(event);  // else one of the numbers is damaged
+      return is_same(event);  // if the events differ, a number is damaged
     }
     if (!last_ && number > 1)
       info.findings.add({Imperfection::late_first_number, fmt::format("it is {}", number), event.cpu});
@@ -348,7 +352,7 @@ class Sequence {
 
 unsigned word_bits_of(const Capture& capture, const Guess& guess) {
   if (guess.abi.layout->call_site.bytes == 4) return 32;
-  if (guess.abi.layout->cpu.bytes != 0) return 64;  // v3-64
+  if (guess.abi.layout->cpu.bytes != 0) return 64;  // the layout is v3-64
   const std::size_t digits = capture.kallsyms.find(' ');
   if (digits == 8 || digits == 16) return static_cast<unsigned>(digits) * 4;
   return guess.all_addresses_short ? 32 : 64;
@@ -383,7 +387,7 @@ class RelaySource : public Source {
     std::vector<Bytes> files;
     for (const CpuFile& file : capture_.files) files.push_back(file.file.bytes);
     if (!abi.empty()) return fit_of(parse_abi(abi), files);
-    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // of any layout
+    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // the layout does not matter
     const std::optional<Guess> guess = guess_abi(files);
     if (!guess)
       throw Error("The files hold no records of kmemtrace in any layout that is known")
@@ -397,7 +401,8 @@ class RelaySource : public Source {
     info_.format = fmt::format("kmemtrace relay files, layout {}", name_of(guess.abi));
     info_.machine.byte_order = guess.abi.order;
     info_.machine.word_bits = word_bits_of(capture_, guess);
-    // v0 and v1 use ktime_get(), v3 the ring buffer's own clock. v2 has numbers only, like ftrace's counter clock.
+    // v0 and v1 use ktime_get(), v3 uses the ring buffer's own clock. v2 has only sequence numbers, like ftrace's
+    // counter clock.
     const Layout& layout = *guess.abi.layout;
     info_.clock.name = layout.sequence.bytes != 0 ? "counter" : layout.cpu.bytes != 0 ? "local" : "mono";
     info_.clock.in_ns = layout.sequence.bytes == 0;

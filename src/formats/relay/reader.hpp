@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Relay files as a Source.
+// Reads relay files as a Source.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace kmt::relay {
 
-// True if these bytes are records of a layout.
+// True if the bytes are records of a known layout.
 bool is_relay(Bytes bytes);
 
-// Throws Error if OpenOptions::abi is not a layout, or, without it, if no layout fits.
+// Throws Error if OpenOptions::abi is not a layout. If it is empty, throws Error if no layout fits.
 std::unique_ptr<Source> open(Capture capture, const OpenOptions& options);
 
 }  // namespace kmt::relay

@@ -7,8 +7,8 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr unsigned kRecordsInARow = 3;         // needed to trust a place as the start of records
-constexpr std::uint64_t kMostTorn = 64 << 10;  // of a step
+constexpr unsigned kRecordsInARow = 3;         // needed to accept a position as the start of records
+constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a torn step
 
 }  // namespace
 
@@ -31,7 +31,8 @@ bool Walker::next(Step& step) {
   return true;
 }
 
-// Impossible values are the record's damage if another record follows it, else the place is wrong.
+// A record with impossible values still counts if another record follows it: its values are damaged. Otherwise no
+// record starts here.
 bool Walker::is_record(Bytes rest, std::size_t size) const {
   return is_plausible(parse(rest, abi_)) || size == rest.size() || record_bytes(rest.subspan(size), abi_) ||
          is_null(rest.subspan(size));
@@ -55,7 +56,7 @@ bool Walker::begins_records(std::uint64_t offset) const {
   return found > 0;
 }
 
-// Limits the distance: the next search continues from there.
+// The distance is limited. The next step continues the search at the returned position.
 std::uint64_t Walker::next_records() const {
   const std::uint64_t end = std::min<std::uint64_t>(data_.size(), offset_ + kMostTorn);
   for (std::uint64_t offset = offset_ + 1; offset < end; ++offset)

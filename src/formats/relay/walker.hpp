@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Goes through a relay file record by record. At damage it finds the next place with records.
+// Reads a relay file record by record. After damage, it finds the next position with records.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace kmt::relay {
 
-// The contents at a place of a file.
+// An element of the file at a position.
 struct Step {
   enum class Kind : std::uint8_t {
     record,
     null,  // an event that relay could not write
-    torn,  // not a record; long damage comes as several
+    torn,  // not a record; long damage is split into several steps
   };
   Kind kind = Kind::record;
   std::uint64_t offset = 0;
@@ -22,7 +22,7 @@ struct Step {
 
 class Walker {
  public:
-  // Starts at the offset of a record.
+  // `offset` must be the start of a record.
   Walker(Bytes data, const Abi& abi, std::uint64_t offset = 0) : data_(data), abi_(abi), offset_(offset) {}
 
   bool next(Step& step);  // false at the end

@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kMostCpus = 8192;
 
-// Removes the first word, and the blanks before it.
+// Removes the first word and the blanks before it from the text. Returns the word.
 std::string_view take_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));
@@ -22,7 +22,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-// "5.906771683:", "5.906771:", or ticks: "12345:"
+// Parses "5.906771683:", "5.906771:", or "12345:" for ticks.
 bool parse_time(std::string_view word, Line& line) {
   if (!word.ends_with(':')) return false;
   word.remove_suffix(1);
@@ -42,8 +42,8 @@ bool parse_time(std::string_view word, Line& line) {
   return true;
 }
 
-// "d.h2.": interrupts off, reschedule needed, kind of interrupt, depths of disabled preemption and migration
-// (trace_print_lat_fmt() in kernel/trace/trace_output.c, Linux 6.18).
+// Parses irq-info such as "d.h2.". The characters mean: interrupts off, reschedule needed, kind of interrupt, depth of
+// disabled preemption, depth of disabled migration (trace_print_lat_fmt() in kernel/trace/trace_output.c, Linux 6.18).
 bool parse_irq_info(std::string_view word, Line& line) {
   constexpr std::size_t kContext = 2;
   if (word.size() < 4 || word.size() > 8 || word.find_first_not_of(".dDXbBnNpPlLhHsSzZ#0123456789abcdef") != word.npos)
@@ -59,7 +59,7 @@ bool parse_irq_info(std::string_view word, Line& line) {
   return true;
 }
 
-// "sh-148", "sh-148  (  148)", from perf "sh   148" and "sh  148/149".
+// Parses "sh-148" or "sh-148  (  148)"; from perf also "sh   148" or "sh  148/149".
 bool parse_task(std::string_view text, Line& line) {
   text = trim(text);
   if (text.ends_with(')')) text = trim(text.substr(0, text.rfind('(')));
@@ -71,7 +71,7 @@ bool parse_task(std::string_view text, Line& line) {
   line.comm = trim(text.substr(0, digits));
   const char separator = text[digits];
   if (separator == '/') line.comm = trim(line.comm.substr(0, line.comm.find_last_not_of("0123456789") + 1));
-  if (separator == '-' && line.comm.ends_with('-')) {  // a task of unknown ID
+  if (separator == '-' && line.comm.ends_with('-')) {  // the task's ID is unknown
     line.tid = -line.tid;
     line.comm.remove_suffix(1);
   }
@@ -82,13 +82,13 @@ bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// Takes the word at the position of the time, after irq-info.
+// Returns the next word, which should be the time. Parses irq-info before it, if present.
 std::string_view take_time(std::string_view& rest, Line& line) {
   const std::string_view word = take_word(rest);
   return !word.ends_with(':') && parse_irq_info(word, line) ? take_word(rest) : word;
 }
 
-// Skips text between time and event: the time since the last one, "(+175)", or perf's period, "1".
+// Skips text between time and event: the time since the last event, such as "(+175)", or perf's period, such as "1".
 void skip_difference_and_period(std::string_view& rest) {
   std::string_view behind = rest;
   std::string_view word = take_word(behind);
@@ -103,7 +103,7 @@ void skip_difference_and_period(std::string_view& rest) {
     rest.remove_prefix(static_cast<std::size_t>(word.data() + word.size() - rest.data()));
 }
 
-// "kmalloc: call_site=…". The kmemtrace tracer printed no event name.
+// Parses text like "kmalloc: call_site=…". The kmemtrace tracer printed no event name.
 bool parse_event(std::string_view rest, Line& line) {
   skip_difference_and_period(rest);
   const std::string_view before = rest;
@@ -123,13 +123,13 @@ bool parse_event(std::string_view rest, Line& line) {
   return is_name(name) && (line.system.empty() || is_name(line.system));
 }
 
-// Parses the text after the CPU: "d..1.  5.906771: kmalloc: call_site=…".
+// Parses the text after the CPU, such as "d..1.  5.906771: kmalloc: call_site=…".
 bool parse_rest(std::string_view rest, Line& line) {
   return parse_time(take_time(rest, line), line) && parse_event(rest, line);
 }
 
-// "1204us :" or "1204us+:", where the kernel marks long gaps (lat_print_timestamp() in kernel/trace/trace_output.c,
-// Linux 6.18).
+// Parses "1204us :". The kernel marks long gaps, as in "1204us+:" (lat_print_timestamp() in
+// kernel/trace/trace_output.c, Linux 6.18).
 bool take_microseconds(std::string_view& text, Line& line) {
   std::string_view rest = text;
   std::string_view word = take_word(rest);
@@ -143,7 +143,8 @@ bool take_microseconds(std::string_view& text, Line& line) {
   return word.size() <= 2;
 }
 
-// The latency format: "sh-148  0d..1.  1204us : kmalloc: …", from trace-cmd "sh-148  0d..1.  5.906771: kmalloc: …".
+// Parses the latency format: "sh-148  0d..1.  1204us : kmalloc: …". trace-cmd writes it as "sh-148  0d..1.  5.906771:
+// kmalloc: …".
 bool parse_latency(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
   const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
   const auto cpu = parse_number<unsigned>(word.substr(0, digits));
@@ -154,7 +155,7 @@ bool parse_latency(std::string_view before, std::string_view word, std::string_v
   return take_microseconds(rest, line) ? parse_event(rest, line) : parse_rest(rest, line);
 }
 
-// perf's form without a CPU: "sh  148  5.906771: kmem:kmalloc: …".
+// Parses perf's format without a CPU, such as "sh  148  5.906771: kmem:kmalloc: …".
 bool parse_without_cpu(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
   line = {};
   line.has_cpu = false;
@@ -162,8 +163,8 @@ bool parse_without_cpu(std::string_view before, std::string_view word, std::stri
          !line.system.empty();
 }
 
-// Tries each word after the first, with the text before and after it, until `take` accepts one. A task's name has at
-// most 15 characters.
+// Calls take(before, word, after) for each word except the first, until one is accepted. The number of words is
+// limited, because a task's name has at most 15 characters.
 template <typename Take>
 bool any_word(std::string_view text, const Take& take) {
   constexpr unsigned kMostWords = 16;
@@ -177,12 +178,12 @@ bool any_word(std::string_view text, const Take& take) {
   return false;
 }
 
-// Tries each place that looks like a task and a CPU, "sh-148 [000] ", with the text after it, until `take` accepts one.
-// A task's name may look like a CPU, but has at most 15 characters.
+// Calls take(line, rest) for each position that looks like a task and a CPU, such as "sh-148 [000] ", until one is
+// accepted. The name of a task may look like a CPU, but has at most 15 characters.
 template <typename Take>
 bool any_prefix(std::string_view text, const Take& take) {
   constexpr unsigned kMostBrackets = 16;
-  constexpr std::size_t kMostBytes = 16;  // of "[000]"
+  constexpr std::size_t kMostBytes = 16;  // maximum length of "[000]"
   std::size_t open = text.find('[');
   for (unsigned i = 0; i < kMostBrackets && open != std::string_view::npos; ++i, open = text.find('[', open + 1)) {
     const std::string_view number = text.substr(open + 1, kMostBytes);
@@ -228,7 +229,7 @@ bool was_event(std::string_view text) {
     if (text.find(field) != std::string_view::npos) return true;
   return any_prefix(text, [](Line line, std::string_view rest) {
     const std::string_view word = take_time(rest, line);
-    return !parse_time(word, line) || trim(rest).empty();  // else another tracer's line
+    return !parse_time(word, line) || trim(rest).empty();  // a time and more text: a line of another tracer
   });
 }
 

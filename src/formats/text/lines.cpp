@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestLine = 16 << 10;
 
-// "foo+0x1 [module]" is one word.
+// Splits a line at blanks, but keeps "foo+0x1 [module]" as one word.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (const std::string_view word : split(line, ' ')) {
@@ -28,7 +28,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// By kmemtrace's type: 0 kmalloc, 1 a slab cache, 2 pages, which no kernel wrote.
+// Returns the event for kmemtrace's type: 0 is kmalloc and 1 a slab cache. Type 2 is pages, but no kernel wrote it.
 std::string_view event_of(char type, bool allocates) {
   if (type == '0' || type == 'K') return allocates ? "kmalloc" : "kfree";
   if (type == '1' || type == 'C') return allocates ? "kmem_cache_alloc" : "kmem_cache_free";
@@ -58,14 +58,14 @@ std::optional<Line> Lines::parse(std::string_view line) {
   return event;
 }
 
-// "type_id 0 call_site 3222 ptr 4111 bytes_req 8 …" of Linux 2.6.29 to 2.6.35, addresses in decimal digits or as
-// symbols.
+// Rewrites fields such as "type_id 0 call_site 3222 ptr 4111 bytes_req 8 …" from Linux 2.6.29 to 2.6.35. Addresses are
+// decimal numbers or symbols.
 bool Lines::rewrite_old_fields(Line& line) {
   const std::vector<std::string_view> words = words_of(line.fields);
   if (words.size() < 6) return false;
   fields_.clear();
   for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
-    // These are decimal here; later code reads them as hexadecimal.
+    // Decimal addresses are changed to hexadecimal, as expected later.
     const bool is_address = words[i] == "call_site" || words[i] == "ptr";
     const std::optional<std::uint64_t> number = is_address ? parse_value(words[i + 1]) : std::nullopt;
     fields_ += number ? fmt::format(" {}={:#x}", words[i], *number) : fmt::format(" {}={}", words[i], words[i + 1]);
@@ -76,7 +76,7 @@ bool Lines::rewrite_old_fields(Line& line) {
   return words[1].size() == 1 && !line.event.empty();
 }
 
-// The same tracer with its option kmem_minimalistic, which prints no time, task or CPU:
+// Parses lines of the same tracer with its option kmem_minimalistic, which prints no time, task or CPU:
 //   +      K     8     8   000000d0   0xffff88001e8a7a40    -1   symbol
 //   -      K                          0xffff88001e8a7a40         symbol
 std::optional<Line> Lines::parse_minimal(std::string_view text) {

@@ -17,7 +17,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::size_t kLookAt = 64 << 10;  // bytes
+constexpr std::size_t kLookAt = 64 << 10;  // bytes to examine
 constexpr std::size_t kBatchEvents = 256;
 constexpr std::uint32_t kPageBytes = 4096;
 
@@ -32,7 +32,7 @@ Finding unreadable(const Lines::Unreadable& line, std::uint64_t offset) {
   return {Imperfection::unreadable_line, line.why, {}, offset, {}};
 }
 
-// All CPUs, in the order of the lines.
+// Reads the events of all CPUs in the order of the lines.
 class LineStream : public CpuStream {
  public:
   LineStream(const TextTrace& trace, RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
@@ -87,7 +87,7 @@ class LineStream : public CpuStream {
   TraceInfo& info_;
   std::uint64_t& consumed_;
   std::map<unsigned, std::uint64_t> last_ns_;
-  std::map<unsigned, std::size_t> open_losses_;  // until the CPU's next event
+  std::map<unsigned, std::size_t> open_losses_;  // losses since the CPU's last event
   std::vector<std::uint8_t> record_;
 };
 
@@ -97,7 +97,7 @@ class TextSource : public Source {
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     TraceDescription description = trace_.description();
     info_.path = file.path;
-    info_.format = "text of events, pages taken as 4 KiB";  // the text does not have it
+    info_.format = "text of events, pages taken as 4 KiB";  // the text does not state the page size
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
     info_.recording.buffers = {""};
@@ -135,7 +135,7 @@ TaskNameHistory names_in(const TextTrace& trace) {
 bool is_text(Bytes bytes) {
   const Bytes begin = bytes.first(std::min(bytes.size(), kLookAt));
   if (std::ranges::find(begin, 0) != begin.end()) return false;
-  // Without events, /sys/kernel/tracing/trace has only comment lines.
+  // A file /sys/kernel/tracing/trace without events has only comment lines.
   constexpr std::string_view kTracer = "# tracer: ";
   bool is_only_header =
       std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()).starts_with(kTracer);

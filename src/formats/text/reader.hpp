@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text of events as a Source, and as raw records.
+// Reads text traces as a Source, or as raw records.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace kmt::text {
 
-// True if a line near the start is an event, or the whole text is the header of ftrace's text.
+// True if a line near the start is an event, or if the text is only the header of an ftrace text.
 bool is_text(Bytes bytes);
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
-// Events of systems that are not interpreted become records without fields.
+// Events that kmemtrace does not interpret become records without fields.
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
 }  // namespace kmt::text

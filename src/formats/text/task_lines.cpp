@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kNewTask = {TaskField{"pid", "pid", nullptr}, TaskField{"comm", "comm", "clone_flags"},
                                  TaskField{"clone_flags", "clone_flags", nullptr, 8, 16}};
-// A task is nearly always renamed by itself, and since Linux 6.15 the event has no other task.
+// Use the line's own task: a task nearly always renames itself, and since Linux 6.15 the event has no `pid` field.
 constexpr std::array kRename = {TaskField{"pid", nullptr, nullptr}, TaskField{"oldcomm", "oldcomm", "newcomm"},
                                 TaskField{"newcomm", "newcomm", "oom_score_adj"}};
 constexpr std::array kFork = {TaskField{"parent_pid", nullptr, nullptr},
@@ -28,7 +28,8 @@ constexpr std::array kEvents = {TaskEvent{"task", "task_newtask", kNewTask}, Tas
                                 TaskEvent{"sched", "sched_process_exec", kExec},
                                 TaskEvent{"sched", "sched_process_exit", {}}};
 
-// Returns the text after "KEY=", up to " BEHIND=" or a blank. Names may look like keys: the last one counts.
+// Returns the text after "KEY=", up to " BEHIND=" or a blank. Names may contain text that looks like a key, so the last
+// key counts.
 std::optional<std::string_view> value_behind(std::string_view fields, const TaskField& field) {
   fields = trim(fields);
   const std::string key = fmt::format(" {}=", field.key);

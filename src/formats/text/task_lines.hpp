@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines of events that start or rename tasks: task_newtask, task_rename, sched_process_fork and sched_process_exec, as
-// printed by include/trace/events/task.h and sched.h, Linux 3.4 to 6.18, and by trace-cmd report -R.
+// Parses lines of events that start or rename tasks: task_newtask, task_rename, sched_process_fork and
+// sched_process_exec. The kernel prints them as in include/trace/events/task.h and sched.h (Linux 3.4 to 6.18);
+// trace-cmd report -R prints them, too.
 #pragma once
 
 #include <optional>
@@ -15,9 +16,9 @@
 namespace kmt::text {
 
 struct TaskField {
-  const char* name;    // as in the kernel's description of the event
-  const char* key;     // in the text; null: the line's own task
-  const char* behind;  // the key after a text, which may have blanks; null: it is a number
+  const char* name;    // name in the kernel's description of the event
+  const char* key;     // key in the text; null for the line's own task
+  const char* behind;  // for text, which may have blanks: the key after it; null for a number
   unsigned bytes = 4;
   int base = 10;
 };
@@ -27,10 +28,11 @@ struct TaskEvent {
   std::span<const TaskField> fields;
 };
 
-// Returns null for other events.
+// Returns null if the line is another event.
 const TaskEvent* task_event(const Line& line);
 std::vector<TextField> described(const TaskEvent& event);
-// Writes the fields into a record with room for the numbers, and appends texts. False if the line lacks one.
+// Writes the numbers into the record, which must be large enough, and appends the texts. Returns false if a field is
+// missing in the line.
 bool encode_task_event(const TaskEvent& event, const Line& line, std::span<const unsigned> offsets, ByteOrder order,
                        std::vector<std::uint8_t>& record);
 

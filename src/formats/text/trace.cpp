@@ -13,7 +13,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // of an invented ring buffer
+constexpr std::uint32_t kPageBytes = 4096;  // page size of the assumed ring buffer
 constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostFlags = 32;
 constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
@@ -27,7 +27,7 @@ struct KnownField {
   bool is_signed = false;
 };
 
-// The fields that the decoder looks up.
+// Fields that RecordDecoder needs.
 constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"ptr", 8, Code::pointer},
                                   {"bytes_req"},
@@ -49,16 +49,16 @@ constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"fallback_migratetype", 4, Code::number, true},
                                   {"percpu_refill", 4},
                                   {"change_ownership", 4}};
-// An event must have one of these.
+// An event must have at least one of these fields.
 constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"};
 
-// Each function gets an invented address, far from kernels' addresses.
+// Functions get made-up addresses, which are far from kernel addresses.
 constexpr std::uint64_t kFirstFunction = std::uint64_t{1} << 44;
 constexpr std::uint64_t kFunctionBytes = 1 << 20;
 
 bool is_nothing(std::string_view pointer) { return pointer == "(nil)" || pointer == "(null)"; }
 
-// "(____ptrval____)": the kernel had no random numbers to hash it yet.
+// The kernel prints "(____ptrval____)" before it has random numbers for hashing.
 bool is_hidden(std::string_view pointer) { return pointer.find("ptrval") != std::string_view::npos; }
 
 bool is_word(std::string_view text) {
@@ -69,9 +69,9 @@ std::optional<std::uint64_t> pointer_of(std::string_view text) {
   return text.starts_with("0x") ? parse_value(text) : parse_value(fmt::format("0x{}", text));
 }
 
-// "getname_flags+0x24", "foo+0x1c/0x80", then maybe " [module]"; an address is kept.
+// A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80". " [module]" may follow. It may also be an address.
 struct CallSite {
-  std::string function;  // "foo [module]"; empty: it is an address
+  std::string function;  // for example "foo [module]"; empty for an address
   std::uint64_t offset = 0;
 };
 
@@ -97,7 +97,7 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   return site;
 }
 
-// Every writer ends each line: an event without a line end was cut off, maybe inside a value.
+// Removes an event without a line end: it was cut off, perhaps within a value. All writers end each line.
 Bytes without_cut_off_line(Bytes file) {
   std::size_t whole = file.size();
   while (whole > 0 && file[whole - 1] != '\n') --whole;
@@ -137,7 +137,7 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    // Text names system calls by number, which no field has.
+    // The text shows the number of a system call, but not as a field.
     const EventKind kind = event_kind(found->second.system, line.event);
     found->second.kind = is_syscall(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);
@@ -146,7 +146,7 @@ void TextTrace::learn(const Line& line) {
   }
   Shape& shape = found->second;
   if (shape.kind == EventKind::other) return;
-  // With a frame number, the address of its struct page is redundant.
+  // If there is a frame number, the address of struct page is not needed.
   const bool has_frame = !value_of(line.fields, "pfn").empty();
   for (unsigned i = 0; i < std::size(kFields); ++i) {
     const std::string_view name = kFields[i].name;
@@ -180,7 +180,7 @@ void TextTrace::learn_flags(std::string_view flags) {
   for (const std::string_view name : split(flags, '|')) {
     if (!is_word(name)) continue;
     if (!parse_value(name)) names_flags_ = true;
-    // A number among names is a flag without a name.
+    // A number among the names is a flag without a name.
     if (flags_.find(name) != flags_.end()) continue;
     if (flags_.size() + 1 < kMostFlags)
       flags_.emplace(name, std::uint64_t{1} << flags_.size());
@@ -189,7 +189,7 @@ void TextTrace::learn_flags(std::string_view flags) {
   }
 }
 
-// %p prints all digits and no 0x; a hash has 32 bits.
+// Counts pointers that may be hashed. %p prints all digits without 0x, and a hash has 32 bits.
 void TextTrace::learn_pointer(std::string_view pointer) {
   if (pointer.empty() || is_nothing(pointer)) return;
   ++pointers_;
@@ -198,12 +198,13 @@ void TextTrace::learn_pointer(std::string_view pointer) {
   if (value > 0xFFFFFFFF) long_pointers_ = true;
   const bool may_be_hash = !pointer.starts_with("0x") && value != 0;
   if (may_be_hash && pointer.size() == 16 && value <= 0xFFFFFFFF) ++hashed_pointers_;
-  // On 32-bit kernels, half of all hashes are below the kernel's addresses.
+  // On 32-bit kernels, half of all hashes are below the kernel's address range.
   if (may_be_hash && pointer.size() == 8 && value < 0x80000000) ++hashed_pointers_;
 }
 
-// "# entries-in-buffer/entries-written: 100/250   #P:4", in the latency format "# latency: 0 us, #100/250, CPU#0 | (…
-// #P:4)", and trace-cmd's "cpus=4".
+// Reads the number of overwritten events and of CPUs from header lines. The kernel writes "#
+// entries-in-buffer/entries-written: 100/250   #P:4", or in the latency format "# latency: 0 us, #100/250, CPU#0 | (…
+// #P:4)". trace-cmd writes "cpus=4".
 void TextTrace::learn_header(std::string_view line) {
   constexpr std::string_view kEntries = "# entries-in-buffer/entries-written: ";
   constexpr std::string_view kLatency = "# latency: ";
@@ -243,7 +244,7 @@ void TextTrace::describe() {
   std::vector<FlagName> flags;
   for (const auto& [name, bits] : flags_) flags.push_back({bits, name});
   if (too_many_flags_) flags.push_back({kOtherFlags, "other"});
-  // The kernel's order: names of several flags come first.
+  // As in the kernel's table, names for several flags come first.
   std::ranges::sort(flags, {}, [](const FlagName& flag) { return std::pair(flag.name.starts_with("__"), flag.bits); });
   for (auto& [name, shape] : shapes_) {
     std::vector<TextField> fields;
@@ -252,7 +253,7 @@ void TextTrace::describe() {
       const KnownField& field = kFields[i];
       if ((shape.seen & 1u << i) == 0) continue;
       shape.known.push_back(i);
-      // The kernel prints alloc_vmap_area's addr as va_start.
+      // The kernel prints the field addr of alloc_vmap_area as va_start.
       const bool other_name = shape.kind == EventKind::vmap_alloc && std::string_view(field.name) == "va_start";
       fields.push_back({other_name ? "addr" : field.name, field.bytes, field.is_signed, field.code == Code::text});
     }
@@ -299,7 +300,7 @@ std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
   return flags;
 }
 
-// A failed allocation is printed as page=(nil) pfn=0x0 (include/trace/events/kmem.h, Linux 6.18).
+// The kernel prints a failed allocation as page=(nil) pfn=0x0 (include/trace/events/kmem.h, Linux 6.18).
 std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const {
   const std::optional<std::uint64_t> frame = parse_value(value_of(fields, "pfn"));
   const std::string_view page = value_of(fields, "page");
@@ -308,11 +309,11 @@ std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const 
   return frame && is_no_page(*frame, description_.kernel.long_bytes) ? kNoPage : frame;
 }
 
-// Empty if the value is unreadable.
+// Returns nothing if the value is unreadable.
 std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);
-  if (value.empty() && field.code != Code::frame)  // other lines of the event have it
+  if (value.empty() && field.code != Code::frame)  // only other lines of this event have the field
     return field.is_signed ? ~std::uint64_t{0} : 0;
   switch (field.code) {
     case Code::number:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Turns a text of events into records and descriptions that its kernel might have written, so that it can be read like
-// any other trace. Learns from all lines before it makes the first record.
+// Converts a text trace to records and format descriptions as a kernel might have written them. The result can be read
+// like any other trace. All lines are read once before the first record is made.
 #pragma once
 
 #include <map>
@@ -26,21 +26,21 @@ class TextTrace {
   Bytes bytes() const { return file_; }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
-  // True if the line has a name of its task, which may have several.
+  // True if the line states the name of its task, and that task may have several names.
   bool tells_rename(const Line& line) const {
     return tells_name(line) && (events_tell_names_ || renamed_.count(line.tid) != 0);
   }
 
-  // Makes a record of the line; false if a value is unreadable or an essential one is missing.
+  // Makes a record of the line. Returns false if a value is unreadable, or if an essential value is missing.
   bool encode(const Line& line, std::vector<std::uint8_t>& record) const;
 
  private:
-  struct Shape {  // of an event
+  struct Shape {  // format of one event
     std::string system;
     EventKind kind = EventKind::other;
     const TaskEvent* task = nullptr;
     unsigned id = 0;
-    unsigned seen = 0;  // bits: the known fields that occurred
+    unsigned seen = 0;  // bit mask of the known fields that occurred
     std::vector<unsigned> known;
     std::vector<unsigned> offsets;
   };
@@ -63,13 +63,13 @@ class TextTrace {
   Bytes file_;
   TraceDescription description_;
   Findings findings_;
-  std::map<std::string, Shape, std::less<>> shapes_;             // by name
-  std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]": its invented address
-  std::map<std::string, std::uint64_t, std::less<>> flags_;      // invented bits of names
-  std::map<std::int32_t, std::string> comms_;                    // the last ones
-  std::set<std::int32_t> renamed_;                               // of tasks
+  std::map<std::string, Shape, std::less<>> shapes_;             // by event name
+  std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]" and its made-up address
+  std::map<std::string, std::uint64_t, std::less<>> flags_;      // flag names and their made-up bits
+  std::map<std::int32_t, std::string> comms_;                    // last names by task
+  std::set<std::int32_t> renamed_;                               // tasks with several names
   bool events_tell_names_ = false;
-  bool names_flags_ = false;  // somewhere; else they are numbers
+  bool names_flags_ = false;  // true if a line has flag names; otherwise flags are numbers
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
   bool lacks_cpus_ = false;
@@ -77,7 +77,7 @@ class TextTrace {
   std::uint64_t pointers_ = 0;
   std::uint64_t hashed_pointers_ = 0;
   std::uint64_t hidden_pointers_ = 0;
-  std::optional<std::uint64_t> overwritten_;  // from the header of `trace`
+  std::optional<std::uint64_t> overwritten_;  // from the header of a `trace` file
   unsigned cpus_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The compression of trace.dat version 7: "zstd", "zlib", or "none".
+// Decompresses data of trace.dat version 7. Algorithms are "zstd", "zlib", or "none".
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace kmt {
 
-// Throws Error for an algorithm that this build does not know.
+// Throws Error if this build does not support the algorithm.
 void check_compression(const std::string& algorithm);
 
-// Returns exactly `size` bytes from `packed`. Throws Error if the data is damaged, has another size, or `size` is out
-// of proportion (above 256 MiB, or more than 4096 times the packed size and above 1 MiB).
+// Decompresses `packed` to exactly `size` bytes. Throws Error if the data is damaged or has another size. Also throws
+// if `size` is above 256 MiB, or is above 1 MiB and more than 4096 times the packed size.
 std::vector<std::uint8_t> decompress(const std::string& algorithm, Bytes packed, std::uint64_t size);
 
 }  // namespace kmt

@@ -20,25 +20,26 @@ namespace kmt::tracedat {
 
 namespace {
 
-constexpr std::uint64_t kOptionCost = 256;  // charge for the shortest option: about the memory that it may take
-// Descriptions of all events of a kernel shrink to a twentieth.
+constexpr std::uint64_t kOptionCost =
+    256;  // charged for each option, because even the shortest one may need about this much memory
+// The descriptions of all events of a kernel are compressed to a twentieth.
 constexpr std::uint32_t kMostRatio = 64;
 constexpr std::uint32_t kAnySection = 1u << 20;
-constexpr unsigned kMostCpus = 8192;       // CONFIG_NR_CPUS of all architectures, Linux 7.2
-constexpr std::uint64_t kPlaceBytes = 16;  // of a CPU's data: an offset and a size
+constexpr unsigned kMostCpus = 8192;       // largest CONFIG_NR_CPUS of all architectures, Linux 7.2
+constexpr std::uint64_t kPlaceBytes = 16;  // size of a CPU's entry: an offset and a size
 
-// Shared parser state.
+// State shared by the parsing functions.
 struct Parser {
   Bytes file;
   Findings& findings;
   FileContents& contents;
-  // A valid file refers to each byte once. These bounds stop a small file that refers to the same bytes many times from
-  // costing the time and memory of a large one.
+  // A valid file refers to each byte once. These limits reject a small file that refers to the same bytes many times,
+  // and so would need as much time and memory as a large file.
   std::set<std::uint16_t>& sections_read;
-  std::map<std::string, std::set<unsigned>>& cpus_read;  // by their buffer
-  std::uint64_t& unclaimed;                              // bytes not yet claimed by a CPU's data
-  std::uint64_t& work_left;                              // bytes of options and of unpacked sections yet to be read
-  std::uint64_t& places_left;                            // of CPUs' data yet to be read
+  std::map<std::string, std::set<unsigned>>& cpus_read;  // CPUs by buffer name
+  std::uint64_t& unclaimed;                              // bytes not yet assigned to a CPU's data
+  std::uint64_t& work_left;    // bytes of options and unpacked sections that may still be read
+  std::uint64_t& places_left;  // number of CPU entries that may still be read
 
   void charge(std::uint64_t bytes) const {
     if (bytes > work_left) throw Error("There are more options than a file of this size can need");
@@ -49,7 +50,7 @@ struct Parser {
     findings.add(
         {Imperfection::damaged_section, fmt::format("{}: {}", what, error.what()), {}, error.place().offset, {}});
   }
-  // Runs a step whose failure leaves the rest of the file readable.
+  // Runs a step. An error becomes a finding, because the rest of the file stays readable.
   void attempt(const std::string& what, const std::function<void()>& step) const {
     try {
       step();
@@ -61,7 +62,7 @@ struct Parser {
 
 std::string owned(std::string_view text) { return std::string(text); }
 
-// Some texts end with a NUL that counts in their size.
+// Removes the NUL that ends some texts and counts in their size.
 std::string_view without_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
 std::string clock_in_brackets(std::string_view text) {
@@ -82,13 +83,13 @@ std::int64_t parse_offset(std::string_view text) {
   return negative ? -*value : *value;
 }
 
-// Wraps around, as the kernel's clocks do: a damaged offset may be any number.
+// Adds a clock offset. The sum may wrap around like the kernel's clocks, because a damaged offset may be any number.
 void add_offset(FileContents& contents, std::int64_t offset, std::uint64_t ns) {
   std::int64_t& sum = contents.description.kernel.clock_scale.offset_ns;
   sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(offset) * ns);
 }
 
-// Clips a CPU's data to the file and reports it.
+// Limits a CPU's data to the size of the file, and reports missing bytes.
 CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
   const std::uint64_t end = parser.file.size();
   if (data.size > 0 && (data.offset > end || data.size > end - data.offset)) {
@@ -101,7 +102,7 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
          {}});
     data.size = present;
   }
-  data.offset = std::min(data.offset, end);  // empty data may be anywhere
+  data.offset = std::min(data.offset, end);  // empty data may have any offset
   if (data.size > parser.unclaimed) {
     parser.findings.add({Imperfection::damaged_section,
                          fmt::format("{} bytes of data that belong to other CPUs too, left out", data.size), data.cpu,
@@ -133,12 +134,12 @@ SectionHeader read_section_header(ByteReader& in) {
   SectionHeader header;
   header.id = in.u16();
   header.flags = in.u16();
-  in.skip(4);  // ID of a descriptive string
+  in.skip(4);  // ID of a section name
   header.size = in.u64();
   return header;
 }
 
-// Gives the (unpacked) contents of the section at `offset` to `read`.
+// Calls read() with the contents of the section at `offset`. Compressed contents are unpacked first.
 void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
                   const std::function<void(ByteReader&)>& read) {
   ByteReader in(parser.file, parser.contents.order());
@@ -176,7 +177,7 @@ void read_cpu_stat(std::string_view text, TraceDescription& description) {
     description.cpu_stats.push_back(owned(text));
 }
 
-// Reads an option of either version. `options` are at the end of a version 6 file and in version 7's sections.
+// Reads an option of version 6 or 7. Version 6 has options at the end of the file, version 7 has them in sections.
 void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint64_t offset) {
   FileContents& contents = parser.contents;
   ByteReader in(value, contents.order(), offset);
@@ -186,7 +187,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
     with_section(parser, in.u64(), section_id, [&](ByteReader& body) { read(body, contents.description.kernel); });
   };
   switch (id) {
-    case kDate: add_offset(contents, parse_offset(text()), 1000); break;  // microseconds
+    case kDate: add_offset(contents, parse_offset(text()), 1000); break;  // in microseconds
     case kOffset: add_offset(contents, parse_offset(text()), 1); break;
     case kCpuStat: read_cpu_stat(text(), contents.description); break;
     case kTraceClock:
@@ -221,14 +222,15 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   }
 }
 
-// Checks the name of a ring buffer, a folder of tracefs. Lines about CPUs repeat it.
+// Checks the name of a ring buffer, which is a folder name in tracefs. The length is limited because messages about
+// each CPU repeat the name.
 std::string checked_name(std::string_view name) {
   constexpr std::size_t kMostBytes = 255;  // NAME_MAX
   if (name.size() > kMostBytes) throw Error(fmt::format("No ring buffer has a name of {} bytes", name.size()));
   return owned(name);
 }
 
-// Version 7: a buffer with the places of its CPUs' data.
+// Reads a buffer option of version 7, which lists the positions of the CPUs' data.
 void read_buffer_option(const Parser& parser, ByteReader in) {
   BufferData buffer;
   const std::uint64_t section_offset = in.u64();
@@ -243,13 +245,14 @@ void read_buffer_option(const Parser& parser, ByteReader in) {
     data.cpu = std::min(in.u32(), 0xFFFFu);
     data.offset = in.u64();
     data.size = in.u64();
-    if (buffer.compressed && data.size > 0) data.size += 4;  // trace-cmd excludes the leading number of chunks
+    if (buffer.compressed && data.size > 0)
+      data.size += 4;  // trace-cmd does not count the number of chunks at the start
     add_cpu(parser, data, buffer);
   }
   parser.contents.buffers.push_back(std::move(buffer));
 }
 
-// Version 7: the chain of options sections. False if it breaks off.
+// Reads the chain of option sections of version 7. Returns false if the chain is broken.
 bool read_options_chain(const Parser& parser, std::uint64_t offset) {
   std::set<std::uint64_t> seen;
   try {
@@ -287,12 +290,12 @@ bool read_options_chain(const Parser& parser, std::uint64_t offset) {
 void parse_version_7(const Parser& parser, ByteReader& in) {
   FileContents& contents = parser.contents;
   contents.compression = owned(in.c_string());
-  in.c_string();  // version of the compression library
+  in.c_string();  // skip the version of the compression library
   check_compression(contents.compression);
   const std::uint64_t options = in.u64();
   const bool complete = read_options_chain(parser, options);
   if (contents.buffers.empty() && !complete) {
-    // The list of buffers is written last, so a truncated file lacks it. The data can still be found.
+    // trace-cmd writes the list of buffers last, so it is missing in a truncated file. The data can still be found.
     BufferData buffer = recover_buffer(parser.file, contents, in.position());
     for (CpuData& data : buffer.cpus)
       parser.findings.add({Imperfection::truncated_file,
@@ -302,7 +305,7 @@ void parse_version_7(const Parser& parser, ByteReader& in) {
   }
 }
 
-// Version 6: an offset and a size per CPU, after the tag "flyrecord".
+// Reads the CPU entries of version 6, after the tag "flyrecord". Each entry is an offset and a size.
 void read_cpu_places(const Parser& parser, ByteReader& in, BufferData buffer, unsigned cpus) {
   buffer.page_size = parser.contents.description.kernel.page_size;
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
@@ -401,7 +404,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
         .at({{}, {}, kMagic.size()});
   contents.version = version == "6" ? 6 : 7;
   contents.description.kernel.byte_order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
-  contents.description.kernel.long_bytes = start.u8();  // of the recording program, not of the kernel
+  contents.description.kernel.long_bytes = start.u8();  // from the program that recorded; the kernel may differ
 
   ByteReader in(file, contents.order());
   in.seek(start.position());
@@ -409,7 +412,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   std::set<std::uint16_t> sections_read;
   std::map<std::string, std::set<unsigned>> cpus_read;
   std::uint64_t unclaimed = file.size();
-  // Compressed kallsyms of a large kernel are ten times the rest of a short recording.
+  // In a short recording, the compressed kallsyms of a large kernel may be ten times the size of the rest.
   std::uint64_t work_left = std::max<std::uint64_t>(64u << 20, 16 * file.size());
   contents.most_places = file.size() / kPlaceBytes;
   std::uint64_t places_left = contents.most_places;
@@ -420,7 +423,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
     else
       parse_version_7(parser, in);
   } catch (Error& error) {
-    // The facts read before the damage may explain it.
+    // The facts that were read before the damage may explain the error.
     throw error.context("Reading the header of the trace");
   }
   return contents;
@@ -428,7 +431,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
 
 MissingCpus::MissingCpus(const FileContents& contents, const TraceInfo& info)
     : contents_(contents), places_left_(contents.most_places) {
-  // The file that it was converted from reported them.
+  // Already reported in the file before conversion.
   if (info.findings.count_of(Imperfection::missing_cpu) > 0) places_left_ = 0;
   for (const BufferStatistics& statistics : info.losses.buffers) {
     if (statistics.cpu >= contents.description.kernel.cpus) continue;
@@ -440,7 +443,7 @@ MissingCpus::MissingCpus(const FileContents& contents, const TraceInfo& info)
 }
 
 void MissingCpus::report(const BufferData& buffer, Findings& findings) {
-  if (buffer.cpus.empty()) return;  // it was not used
+  if (buffer.cpus.empty()) return;  // the buffer was not used
   const unsigned cpus = contents_.description.kernel.cpus;
   std::set<unsigned> present;
   for (const CpuData& data : buffer.cpus)

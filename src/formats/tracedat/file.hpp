@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The structure of a trace.dat file, versions 6 and 7, without the contents of ring-buffer pages.
+// Reads the structure of a trace.dat file, versions 6 and 7. Ring-buffer pages are not decoded here.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace kmt::tracedat {
 
 struct CpuData {
   unsigned cpu = 0;
-  std::uint64_t offset = 0;  // in the file
-  std::uint64_t size = 0;    // bytes in the file; checked to lie within it
+  std::uint64_t offset = 0;  // position in the file
+  std::uint64_t size = 0;    // size in the file; the data is never beyond its end
 };
 
-// A ring buffer: the top one, or an instance.
+// A ring buffer: the top-level one or an instance.
 struct BufferData {
-  std::string name;  // "" is the top buffer
+  std::string name;  // "" is the top-level buffer
   std::string clock;
   std::uint64_t page_size = 0;
   bool compressed = false;
@@ -33,31 +33,31 @@ struct FileContents {
   std::string compression = "none";
   TraceDescription description;
   std::vector<BufferData> buffers;
-  std::uint64_t most_places = 0;  // of CPUs' data, by the size of the file
+  std::uint64_t most_places = 0;  // maximum number of CPU entries for a file of this size
 
   ByteOrder order() const { return description.kernel.byte_order; }
 };
 
 bool is_trace_dat(Bytes file);
 
-// Limits of ring-buffer pages; any other size is damage.
+// True if ring-buffer pages may have this size. Any other size is damage.
 constexpr bool is_possible_page_size(std::uint64_t bytes) { return bytes >= 64 && bytes <= (16u << 20); }
 
-// Keeps intact parts; damage becomes findings. Throws Error if the header is unreadable.
+// Reads all intact parts. Damage becomes findings. Throws Error if the header is unreadable.
 FileContents parse_file(Bytes file, Findings& findings);
 
 // Reports CPUs that may have had events but have no data in a buffer.
 class MissingCpus {
  public:
-  // describe_machine() made the info. Borrows the contents.
+  // `info` must be from describe_machine(). Borrows the contents.
   MissingCpus(const FileContents& contents, const TraceInfo& info);
   void report(const BufferData& buffer, Findings& findings);
 
  private:
   const FileContents& contents_;
-  std::set<unsigned> silent_;  // by the statistics, which are the top buffer's
+  std::set<unsigned> silent_;  // CPUs without events; the statistics are those of the top-level buffer
   std::set<unsigned> had_events_;
-  std::uint64_t places_left_;  // a valid file has no more of them
+  std::uint64_t places_left_;  // limits the reported CPUs to a number that fits a file of this size
 };
 
 }  // namespace kmt::tracedat

@@ -48,7 +48,8 @@ void read_printk(ByteReader& in, KernelDescription& kernel) { kernel.printk_form
 void read_cmdlines(ByteReader& in, KernelDescription& kernel) { kernel.saved_cmdlines = in.text(in.u64()); }
 
 void read_btf(ByteReader& in, KernelDescription& kernel) {
-  // A size of 4 or 8 bytes precedes it, or none: the magic number marks its start, and its header has its length.
+  // The BTF data may be preceded by a size of 4 or 8 bytes, or by none. The magic number shows where the data starts.
+  // The length is in the BTF header.
   const Bytes body = in.bytes(in.remaining());
   for (const std::size_t at : {std::size_t{8}, std::size_t{4}, std::size_t{0}}) {
     if (at + 2 > body.size() || load<std::uint16_t>(body.data() + at, kernel.byte_order) != kBtfMagic) continue;
@@ -65,7 +66,7 @@ void read_tracing_data(Bytes bytes, std::uint64_t offset, KernelDescription& ker
     const std::string_view version = in.c_string();
     if (version != "0.5" && version != "0.6")
       throw Error(fmt::format("Unknown version \"{}\"", printable(version))).at({{}, {}, offset + kMagic.size()});
-    in.skip(1);  // byte order, the same in the whole file
+    in.skip(1);  // skip the byte order, which is that of the whole file
     kernel.long_bytes = in.u8();
     kernel.page_size = in.u32();
     read_header_info(in, kernel);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Constants of the trace.dat format, versions 6 and 7: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
+// Constants of the trace.dat format, versions 6 and 7. Sources: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@ namespace kmt::tracedat {
 
 constexpr std::string_view kMagic = "\x17\x08\x44tracing";
 
-// Option IDs; sections (version 7) use the same numbers.
+// IDs of options. Sections of version 7 have the same IDs.
 enum OptionId : std::uint16_t {
   kDone = 0,
   kDate = 1,
   kCpuStat = 2,
-  kBuffer = 3,  // also the section of a buffer's data
+  kBuffer = 3,  // also the section with a buffer's data
   kTraceClock = 4,
   kUname = 5,
   kHook = 6,
@@ -38,7 +38,8 @@ enum OptionId : std::uint16_t {
   kBtfFile = 23,
 };
 
-// A note of a .kmt that trace.dat has no place for. It becomes an option kCpuStat: the heading, then the note.
+// A note of a .kmt for which trace.dat has no option of its own. It is stored in an option kCpuStat: first the heading,
+// then the note.
 struct CarriedNote {
   const char* name;
   std::string_view heading;
@@ -46,7 +47,7 @@ struct CarriedNote {
 constexpr std::array<CarriedNote, 2> kCarriedNotes{
     {{"cpu_changes", "cpu changes:\n"}, {"recorder_tasks", "recorder tasks:\n"}}};
 
-constexpr std::uint16_t kSectionCompressed = 1;  // a section's flag
+constexpr std::uint16_t kSectionCompressed = 1;  // flag of a section
 constexpr std::uint64_t kSectionHeaderBytes = 16;
 
 }  // namespace kmt::tracedat

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ring-buffer pages of one CPU in order, from plain or compressed data.
+// Reads the ring-buffer pages of one CPU in order, from plain or compressed data.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,9 @@
 
 namespace kmt::tracedat {
 
-// Limits the unpacked data of a trace: what its CPUs hold at a time, since each holds a chunk, and all together. A
-// damaged file may announce many CPUs and large chunks. Long runs of one event shrink to a fiftieth.
+// Limits the unpacked data of a trace, because a damaged file may state many CPUs and large chunks. One limit is for
+// the chunks in memory at a time: one per CPU. The other limit is for the total. Long series of one event are
+// compressed to a fiftieth.
 struct UnpackedMemory {
   explicit UnpackedMemory(std::uint64_t file_bytes)
       : most(std::max<std::uint64_t>(64u << 20, 64 * file_bytes)),
@@ -25,16 +26,16 @@ struct UnpackedMemory {
 
 class Pages {
  public:
-  // Borrows the file's bytes, the contents and the memory account.
+  // Borrows the file's bytes, the contents and `memory`.
   Pages(Bytes file, const FileContents& contents, const BufferData& buffer, const CpuData& data,
         UnpackedMemory& memory);
 
-  // The next page, valid until the next call; false at the end. The last one may be cut short. Throws Error at a
-  // damaged compressed chunk, which is the end because later ones cannot be found.
+  // Reads the next page; false at the end. The page is valid until the next call. The last page may be incomplete.
+  // Throws Error if a compressed chunk is damaged. Reading then ends, because later chunks cannot be found.
   bool next(Bytes& page);
-  // Returns the file offset of the last page; if compressed, of its chunk.
+  // Returns the file offset of the last page. For compressed data, this is the offset of its chunk.
   std::uint64_t offset() const { return page_offset_; }
-  std::uint64_t consumed() const { return reader_.position(); }  // of the CPU's bytes in the file
+  std::uint64_t consumed() const { return reader_.position(); }  // bytes of the CPU's data read so far
 
  private:
   bool next_chunk();

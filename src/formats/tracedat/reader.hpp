@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// trace.dat, versions 6 and 7, as a Source.
+// Reads a trace.dat, version 6 or 7, as a Source.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kmt::tracedat {
 
-// Throws Error if the header is unreadable or the wanted buffer is missing.
+// Throws Error if the header is unreadable or the requested buffer is missing.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::tracedat

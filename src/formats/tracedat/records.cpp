@@ -21,7 +21,7 @@ namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   FileContents contents = parse_file(file.bytes, findings);
-  // If the trace does not list the clocks, each buffer still names its own.
+  // A trace may lack the list of clocks. Each buffer still has the name of its clock.
   KernelDescription& kernel = contents.description.kernel;
   for (const BufferData& buffer : contents.buffers)
     if (kernel.clock.empty()) kernel.clock = buffer.clock;
@@ -40,7 +40,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
       sink.begin_stream({data.cpu, buffer.name, static_cast<std::uint32_t>(buffer.page_size)});
       Pages pages(file.bytes, contents, buffer, data, unpacked);
       Bytes page;
-      // Only errors of reading are damage of the file; the sink's errors are not.
+      // Only errors from reading become findings. Errors from the sink are thrown.
       const auto next_page = [&] {
         try {
           return pages.next(page);
@@ -67,12 +67,13 @@ struct RecordWriter::State {
   Findings& findings;
   RawRecording recording;
   std::unique_ptr<PageWriter> pages;
-  unsigned cpu = 0;  // the CPU of the current records
+  unsigned cpu = 0;  // CPU of the current records
 };
 
 namespace {
 
-// Removes them from the texts. The writer itself puts "CPU: N" before the kernel's text.
+// Removes the statistics of the CPU from `texts`, and returns them without the first line: the writer adds "CPU: N"
+// again.
 std::string take_statistics(std::vector<std::string>& texts, unsigned cpu) {
   const std::string head = fmt::format("CPU: {}\n", cpu);
   const auto found = std::ranges::find_if(texts, [&head](const std::string& text) { return text.starts_with(head); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conversion of trace.dat from and to raw records.
+// Converts trace.dat from and to raw records.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@ namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
-// Writes in finish(). Refuses instances: it takes only one ring buffer.
+// Writes the file in finish(). Rejects traces with instances, because the output has only one ring buffer.
 class RecordWriter : public RecordSink {
  public:
-  // Parts that cannot be written become findings.
+  // Data that cannot be written becomes findings.
   RecordWriter(const std::string& path, unsigned version, Findings& findings);
   ~RecordWriter() override;
   void describe(const TraceDescription& description) override;

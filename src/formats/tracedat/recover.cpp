@@ -14,7 +14,7 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Returns the bytes from `offset` to the end of the last announced chunk of a CPU, clipped to the file.
+// Returns the size of a CPU's compressed data at `offset`: up to the end of its last chunk, or of the file.
 std::uint64_t compressed_extent(Bytes file, ByteOrder order, std::uint64_t offset) {
   ByteReader in(file, order);
   in.seek(offset);
@@ -30,7 +30,7 @@ std::uint64_t compressed_extent(Bytes file, ByteOrder order, std::uint64_t offse
   return in.position() - offset;
 }
 
-// Returns the bytes of pages from `offset` whose times do not decrease.
+// Returns the size of the pages from `offset` on, as long as their times do not decrease.
 std::uint64_t plain_extent(Bytes file, ByteOrder order, std::uint64_t page_size, std::uint64_t offset) {
   std::uint64_t last = 0;
   std::uint64_t at = offset;
@@ -74,7 +74,7 @@ BufferData recover_buffer(Bytes file, const FileContents& contents, std::uint64_
       offset = aligned(offset + size, buffer.page_size);
     }
   } catch (const Error&) {
-    // the file ends before any ring-buffer data
+    // The file ends before any ring-buffer data.
   }
   return buffer;
 }

@@ -20,7 +20,7 @@ namespace kmt::tracedat {
 
 namespace {
 
-// Bytes in the recorded machine's byte order.
+// Builds bytes in the byte order of the recorded machine.
 class Output {
  public:
   explicit Output(ByteOrder order) : order_(order) {}
@@ -33,7 +33,7 @@ class Output {
     return *this;
   }
   Output& c_string(std::string_view value) { return text(value).u8(0); }
-  // A length of 8 bytes, then the text.
+  // Appends a length of 8 bytes and the text.
   Output& sized(std::string_view value) { return u64(value.size()).text(value); }
   Output& option(std::uint16_t id, std::string_view value) {
     return u16(id).u32(static_cast<std::uint32_t>(value.size())).text(value);
@@ -93,7 +93,7 @@ Output event_formats(const KernelDescription& kernel) {
   return out;
 }
 
-// A length of 4 bytes, then the text.
+// Returns a length of 4 bytes, followed by the text.
 Output short_sized(const KernelDescription& kernel, const std::string& text) {
   Output out(kernel.byte_order);
   return out.u32(static_cast<std::uint32_t>(text.size())).text(text);
@@ -105,7 +105,7 @@ Output initial(const KernelDescription& kernel, const char* version) {
   return out.u8(static_cast<std::uint8_t>(kernel.long_bytes)).u32(kernel.page_size);
 }
 
-// Appends the options about the machine and the run, in both versions.
+// Appends the options about the machine and the recording. These are the same in both versions.
 void append_options(Output& out, const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   const ClockScale& scale = kernel.clock_scale;
@@ -126,13 +126,13 @@ void append_options(Output& out, const RawRecording& recording) {
         out.option(kCpuStat, with_nul(fmt::format("{}{}", carried.heading, note->second)));
 }
 
-// Everything before the pages, and the places of the pages.
+// All bytes before the pages, and the positions of the pages.
 struct Front {
   std::string bytes;
-  std::vector<std::uint64_t> places;  // of each CPU's pages in the file
+  std::vector<std::uint64_t> places;  // file offset of each CPU's pages
 };
 
-// Page-aligned places after `end`, one CPU after the other.
+// Returns page-aligned offsets after `end`, for one CPU after the other.
 std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& recording) {
   std::vector<std::uint64_t> places;
   for (const RawCpu& cpu : recording.cpus) {
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& re
   return places;
 }
 
-// Version 6 finds a CPU's pages by its position in the list: CPUs missing from the recording are empty.
+// In version 6, the position in the list is the CPU number. CPUs missing from the recording get empty entries.
 Front front_of_version_6(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
@@ -169,7 +169,8 @@ Front front_of_version_6(const RawRecording& recording) {
   return front;
 }
 
-// Version 7 has all options before the pages, with the list of buffers: a truncated file keeps them.
+// In version 7, all options and the list of buffers are written before the pages, so that a truncated file still has
+// them.
 Front front_of_version_7(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "7");
@@ -197,7 +198,7 @@ Front front_of_version_7(const RawRecording& recording) {
   append_options(options, recording);
   options.u16(kCpuCount).u32(4).u32(kernel.cpus);
 
-  // The size of everything before the pages does not depend on the places in it.
+  // Compute the size of the front first: it does not depend on the offsets stored in it.
   const std::string clock = kernel.clock;
   const std::uint64_t buffer_bytes = 8 + 1 + clock.size() + 1 + 4 + 4 + recording.cpus.size() * (4 + 8 + 8);
   const std::uint64_t options_bytes = options.size() + 6 + buffer_bytes + 6 + 8;
@@ -234,7 +235,7 @@ Front front_of_version_7(const RawRecording& recording) {
   return front;
 }
 
-// Copies between descriptors inside the kernel, once; some kernels cannot across file systems.
+// Copies data inside the kernel. Some kernels cannot do this across file systems; then it copies through user space.
 ssize_t copy_some(int from, off_t& offset, int to, std::size_t size, const std::string& path) {
   const ssize_t copied = ::copy_file_range(from, &offset, to, nullptr, size, 0);
   if (copied >= 0) return copied;
@@ -258,7 +259,7 @@ void copy_pages(RawCpu& cpu, const NewFile& file, std::uint64_t place) {
     if (copy_some(cpu.pages.get(), offset, file.fd(),
                   std::min<std::size_t>(kStep, static_cast<std::size_t>(end - offset)), file.path()) == 0)
       throw Error(fmt::format("Recorded pages of cpu {} are missing: {} of {} bytes", cpu.cpu, offset, end));
-    // Best effort: without it the disk needs room for the recording twice.
+    // Free the copied pages in the source file. If this fails, the recording temporarily needs twice its disk space.
     ::fallocate(cpu.pages.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, before, offset - before);
   }
 }

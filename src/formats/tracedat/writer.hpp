@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes trace.dat, version 6 or 7, uncompressed: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
+// Writes trace.dat, version 6 or 7, uncompressed. The formats are described in trace-cmd.dat.v6(5) and
+// trace-cmd.dat.v7(5).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,11 @@
 
 namespace kmt::tracedat {
 
-// Returns the size of an empty recording: everything without pages.
+// Returns the size of a recording without pages.
 std::uint64_t metadata_bytes(const KernelDescription& kernel);
 
-// Copies pages inside the kernel and releases them from their source files, so that the disk never holds the recording
-// twice. The complete file replaces an older one of its name. Throws Error.
+// Copies pages inside the kernel and frees them in their source files, so that the disk never has to store the
+// recording twice. The complete file replaces an older one with the same name. Throws Error.
 void write(const std::string& path, unsigned version, RawRecording& recording, Replaced replaced = Replaced::removed);
 
 }  // namespace kmt::tracedat
