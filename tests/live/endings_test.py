@@ -236,7 +236,7 @@ class Endings(LiveTest):
 
 
 class EndingsOfTraceDat(LiveTest):
-    """A trace.dat is written at the end, and must still find room."""
+    """A trace.dat is written at the end of the recording, and needs disk space then."""
     FILE = 'trace.dat'
     test_signals_end_it_cleanly = Endings.test_signals_end_it_cleanly
     test_kill_leaves_nothing = Endings.test_kill_leaves_nothing

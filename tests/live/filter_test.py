@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Filters in the kernel: what they let through is what perf counts with the same filter."""
+"""Checks filters in the kernel: the recorder and perf must count the same events with the same filter."""
 import os
 import signal
 import subprocess
@@ -10,7 +10,7 @@ import unittest
 from recording import PIPE_LOOP, LiveTest, events_of, read_file
 
 EXPRESSION = 'bytes_req > 4096'
-# Rings of pipes, 40 bytes a page: some above the limit, some below.
+# Changes the ring sizes of pipes (40 bytes per page), some above the limit of the filter and some below.
 WORKLOAD = '''import fcntl, os, sys
 sys.stdin.readline()
 for _ in range(300):
@@ -44,7 +44,7 @@ class Filter(LiveTest):
         self.assertGreater(sum(e.pid == work.pid and e.name == 'kfree' for e in events), 1000)
 
     def perf_of(self, pid):
-        """perf stat that counts already."""
+        """Starts perf stat and waits until it counts."""
         for name in ('control', 'answer'):
             os.mkfifo(self.path(name))
         perf = subprocess.Popen(['perf', 'stat', '-x,', '-o', self.path('perf.csv'), '-e', 'kmem:kmalloc', '--filter',
@@ -52,7 +52,7 @@ class Filter(LiveTest):
                                  f'--control=fifo:{self.path("control")},{self.path("answer")}'],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(self.end, perf)
-        control = os.open(self.path('control'), os.O_RDWR)  # not waiting for perf to open it
+        control = os.open(self.path('control'), os.O_RDWR)  # O_RDWR: does not block until perf opens the FIFO
         self.addCleanup(os.close, control)
         answer = os.open(self.path('answer'), os.O_RDWR)
         self.addCleanup(os.close, answer)
@@ -62,7 +62,7 @@ class Filter(LiveTest):
         return perf
 
     def test_several_of_one_event(self):
-        """The rings of new pipes are 640 bytes, what else a pipe needs is less."""
+        """The ring of a new pipe has 640 bytes; other objects of a pipe are smaller."""
         self.record('--filter', 'kmem:kmalloc:bytes_req > 500', '-e', 'kmem:kmalloc', '--filter',
                     'kmem:kmalloc:bytes_req < 700 || bytes_req == 1', '--', PIPE_LOOP, '100')
         sizes = [e.fields['bytes_req'] for e in events_of(self.trace)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The flight recorder keeps the latest events in bounded memory, and writes them when it is asked to."""
+"""Checks that the flight recorder keeps the latest events in bounded memory and writes them on request."""
 import os
 import re
 import signal
@@ -22,7 +22,7 @@ def times_of(file):
 
 class Flight(LiveTest):
     def test_latest_time(self):
-        """A block is kept as long as its last event is young enough; it is a second long at most."""
+        """A block is kept while its last event is younger than the limit. A block covers at most a second."""
         loop, *_ = self.load(pause=0.05)
         process = self.start('--flight', '1s', '--clock', 'mono', '-p', str(loop.pid))
         begun = monotonic()
@@ -65,7 +65,8 @@ class Flight(LiveTest):
                 self.assertEqual(count_of(file), latest)
 
     def ask(self, process, number):
-        """Asks for a file while recording goes on; the time of its last event, that is not older than a second."""
+        """Requests a file during the recording. Returns the time of its last event, which must be less than a second
+        old."""
         asked = monotonic()
         process.send_signal(signal.SIGUSR2)
         path = self.path(f'trace.{number:04}.kmt')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A disk that becomes full ends a recording, and what was recorded until then is all there."""
+"""Checks that a full disk ends a recording and that all events recorded until then are in the file."""
 import collections
 import os
 import signal
@@ -18,7 +18,7 @@ class FullDisk(LiveTest):
         self.addCleanup(subprocess.run, ['umount', self.directory], check=True)
 
     def fill(self, size, *options):
-        """Records under load until the disk is full; what the recorder says."""
+        """Records under load until the disk is full. Returns the messages of the recorder."""
         self.mount(size)
         loops = self.load()
         messages = self.record('-b', '1M', '--duration', '30s', *options, exit_code=2)
@@ -44,7 +44,7 @@ class FullDisk(LiveTest):
         os.truncate(self.path('other'), os.path.getsize(self.path('other')) - left)
 
     def test_full_when_the_file_is_begun(self):
-        """There is room for what is written last, but none for what stands before the first block."""
+        """The disk has room for the final data, but not for the data in front of the first block."""
         self.mount('16m')
         for left in (0, 100 << 10):
             with self.subTest(left=left):
@@ -60,12 +60,12 @@ class FullDisk(LiveTest):
                 os.remove(self.trace)
 
     def test_rotation(self):
-        self.fill('24m', '--rotate', '3M')  # a file is full when it is looked at, four times a second
+        self.fill('24m', '--rotate', '3M')  # the recorder checks the file size four times a second
         for number in range(1, 3):
             File(self.path(f'trace.{number:04}.kmt'), heads_only=True)
 
     def test_flight_recorder_goes_on(self):
-        """A file that was asked for and cannot be written costs nothing but that file."""
+        """If a requested file cannot be written, only that file is lost."""
         self.mount('9m')
         process = self.start('--flight', '1M')
         self.fill_up()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace graph FUNCTION` on this machine: calls are recorded, or a message says why not and how to
-enable it. The recorded calls are tested on stock kernels, in tests/vm."""
+"""Tests `kmemtrace graph FUNCTION` on this machine: it records calls, or reports why it cannot and how to enable
+them. tests/vm tests the recorded calls on stock kernels."""
 import gzip
 import json
 import os

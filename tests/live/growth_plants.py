@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs whose kernel memory grows, for the tests of `investigate`: each holds what it opens, some a second.
+"""Programs whose kernel memory grows, for the tests of `investigate`. Each opens some objects per second and keeps them
+open.
 
 growth_plants.py KIND [PER_SECOND [AFTER]]
-KIND is pipes, sockets, epoll, keys, messages, rings, pipe_data or none; it begins so many seconds AFTER it has printed
-"growing"."""
+KIND is pipes, sockets, epoll, keys, messages, rings, pipe_data or none. The program prints "growing" and starts to
+allocate AFTER that number of seconds."""
 import ctypes
 import os
 import platform
@@ -15,14 +16,14 @@ import struct
 import sys
 import time
 
-# A finding has to name one of these kernel functions, which create or allocate such an object.
+# A correct finding must name one of these kernel functions, which create or allocate such an object.
 CALL_SITES = {
     'pipes': r'alloc_pipe_info|create_pipe_files|do_pipe2|__do_pipe_flags',
     'sockets': r'sk_prot_alloc|sk_alloc|sock_alloc|__sock_create|__sys_socket|unix_create|inet_create',
     'epoll': r'ep_alloc|do_epoll_create|epoll_create',
     'keys': r'key_alloc|key_create|user_preparse|add_key',
     'messages': r'alloc_msg|load_msg|do_msgsnd|msgsnd',
-    # Straight from the page allocator, of order 1 and 0.
+    # These are allocated directly from the page allocator, with order 1 and 0.
     'rings': r'alloc_one_pg_vec_page|alloc_pg_vec|packet_set_ring',
     'pipe_data': r'pipe_get_page|pipe_write',
 }
@@ -69,7 +70,7 @@ def make_key_holder():
 
 
 def make_message_holder():
-    """Messages of SysV IPC that are never received, in a namespace that ends with the process."""
+    """SysV IPC messages that are never received. Their IPC namespace ends with the process."""
     libc = ctypes.CDLL(None, use_errno=True)
     clone_newipc, ipc_private, size, in_a_queue = 0x08000000, 0, 900, 16
     queues = []
@@ -104,7 +105,7 @@ def main():
     time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
     begin = time.monotonic()
     while True:
-        # A delay on a busy machine is not made up for at once: that would be steps.
+        # Delays on a busy machine are not caught up in bursts: the growth would then look like steps.
         time.sleep(1 / per_second)
         try:
             held.append(hold(len(held)))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does `investigate` find what was planted, and nothing where nothing was?
+"""Measures how often `investigate` finds a planted leak, and how often it reports a leak without one.
 
 investigate_rounds.py KMEMTRACE [ROUNDS] [SECONDS] [KIND,...] [AFTER]
-For each kind of plant so many rounds (default 20, of 15 seconds), with what else runs on the machine and a small
-workload of its own beside it, and as many without a plant. Prints a line a round and a table; exit status 1 where less
-than 19 of 20 plants were named first, or something was found without one. Plants begin so many seconds AFTER the watch
-does (default 0: before it). The data of wrong rounds is kept in the folder
-KEEP_WRONG of the environment, for `kmemtrace investigate --from`."""
+Runs ROUNDS rounds (default 20, of 15 seconds) for each KIND of planted leak, and the same number without a leak. A
+small build runs at the same time, as do all other programs of the machine. Prints a line per round and a table. The
+exit status is 1 if fewer than 19 of 20 planted leaks were named first, or if a leak was reported without one. Each leak
+starts AFTER that number of seconds (default 0: before `investigate` starts). The data of wrong rounds is saved in the
+folder $KEEP_WRONG, for `kmemtrace investigate --from`."""
 import json
 import os
 import re
@@ -21,14 +21,14 @@ import time
 import growth_plants
 
 PLANTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'growth_plants.py')
-# Processes, files and compilers that come and go: not a leak.
+# Short-lived processes, files and compilers, which do not leak.
 BUILD = ('while :; do for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\nint f%d(int a){return a*%d;}\\n" '
          '$i $i > f$i.c; cc -O2 -c f$i.c -o f$i.o 2>/dev/null || cat f$i.c > f$i.o; done; cat f*.o > all.o; '
          'find /usr/include -name "*.h" | head -200 | xargs cat | sort | tail -1 > out.txt; rm -f f*.o; done')
 
 
 class Plant:
-    """A plant, or none, and a build beside it."""
+    """A program that leaks (kind "none": no program), and a build that runs at the same time."""
 
     def __init__(self, kind, per_second=200, after=0):
         self.folder = tempfile.TemporaryDirectory()
@@ -62,8 +62,8 @@ def investigate(program, output, seconds, *options):
 
 
 def is_named_first(found, kind, pid):
-    """Whether the first finding is sure, and names the plant's call site and process."""
-    if not found['found'] or not found['findings']:  # the kernel's account alone may show it
+    """True if the first finding is certain and names the call site and process of the planted leak."""
+    if not found['found'] or not found['findings']:  # the kernel's counters alone may show the growth
         return False
     first = found['findings'][0]
     named = ' '.join([first['call_site'], first['function']])
@@ -71,7 +71,7 @@ def is_named_first(found, kind, pid):
 
 
 def other_plants():
-    """Processes of other tests that make memory grow: what is found of them is not wrong."""
+    """Processes of other tests that make memory grow. `investigate` may correctly report these."""
     found = []
     for name in os.listdir('/proc'):
         try:
@@ -85,7 +85,7 @@ def other_plants():
 
 
 class Bystanders(threading.Thread):
-    """Looks all the time whether plants of other tests grow."""
+    """Checks continuously whether planted leaks of other tests run."""
 
     def __init__(self, own):
         super().__init__()
@@ -113,7 +113,8 @@ def describe(found):
 
 
 def one_round(program, kind, seconds, number, after):
-    """Whether it was right, and a line of words; nothing where another test's plant grew beside it."""
+    """Returns whether the result was right, and a line that describes it. None if a planted leak of another test ran
+    at the same time."""
     if other_plants():
         time.sleep(5)
         return None

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`investigate` names who makes the kernel's memory grow, says nothing where nothing does, works without BPF and without
-tracefs, and ends at once with what it has. investigate_rounds.py counts how often it is right."""
+"""Checks that `investigate` names the cause of growing kernel memory and reports nothing without growth. It must
+also work without BPF and without tracefs, and report its results when interrupted. investigate_rounds.py counts how
+often the result is right."""
 import json
 import os
 import signal
@@ -29,11 +30,11 @@ class Investigate(LiveTest):
         plant = self.plant('pipes')
         rings = self.plant('rings', per_second=100)
         folder = self.path('out')
-        found = investigate(PROGRAM, folder, SECONDS, '--cpu', '50')  # so that there is time for a recording
+        found = investigate(PROGRAM, folder, SECONDS, '--cpu', '50')  # leaves enough of the budget for a recording
         of = {pid: [one for one in found['findings'] if one['processes'][0]['process'] == pid]
               for pid in (plant.process.pid, rings.process.pid)}
         self.assertTrue(all(of.values()), describe(found))
-        # The rings grow faster.
+        # The rings of packet sockets grow faster than the pipes.
         packets = next(one for one in of[rings.process.pid] if one['function'] in ('packet_set_ring', 'alloc_pg_vec'))
         self.assertNotEqual(packets['certainty'], 'weak')
         self.assertTrue(any(cache['name'] == 'pages of order 1' for cache in packets['caches']), packets['caches'])
@@ -45,7 +46,8 @@ class Investigate(LiveTest):
         self.assertGreater(found['recording']['seconds'], SECONDS / 10)
         self.assertTrue(any('do_pipe2' in frame for frame in first['call_sites'][0]['stack']), first['call_sites'][0])
         self.assertTrue(any(cache['name'] == 'kmalloc-1k' for cache in first['caches']), first['caches'])
-        # The folder holds the result, and each file is readable by the command that it names.
+        # The folder must contain the result, and each file must be readable by the command that summary.json names for
+        # it.
         names = {file['name'] for file in found['files']}
         self.assertEqual(names, {'before.kmt', 'after.kmt', 'profile.kmt', 'trace.kmt', 'evidence.json', 'summary.json',
                                  'index.html'})
@@ -58,7 +60,7 @@ class Investigate(LiveTest):
             done = subprocess.run([PROGRAM, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                   encoding='utf-8', check=False)
             self.assertEqual(done.returncode, 0, f'{command}: {done.stderr}')
-        # The kept data is judged the same again, without the kernel.
+        # The saved data must lead to the same result again, without access to the kernel.
         self.assert_judged_the_same_again(found, folder)
         with open(self.path('again.html'), encoding='utf-8') as file:
             self.assertIn('kmemtrace-data', file.read())
@@ -76,7 +78,7 @@ class Investigate(LiveTest):
         self.assert_named_first(investigate(PROGRAM, self.path('out'), SECONDS), 'epoll', plant)
 
     def test_says_no_growth_without_any_and_nobody_cannot_tell(self):
-        """Root and an unprivileged user at the same time."""
+        """Runs as root and as an unprivileged user at the same time."""
         self.plant('none')
         folder = self.enterContext(tempfile.TemporaryDirectory())
         os.chmod(folder, 0o777)
@@ -87,8 +89,8 @@ class Investigate(LiveTest):
         output, messages = nobody.communicate(timeout=120)
         self.assertFalse(found['found'], describe(found))
         self.assertEqual(found['verdict'], 'no_growth')
-        # It goes on to the end, whatever samples cost: the budget is at least 2.4 s, and on a busy machine the end takes
-        # longer.
+        # It must not end early, whatever the samples cost. The budget is at least 2.4 s, and more is needed to finish
+        # on a busy machine.
         self.assertTrue(found['complete'])
         self.assertGreater(found['seconds'], SECONDS - 1)
         self.assertTrue(found['cost']['measured'])
@@ -96,14 +98,14 @@ class Investigate(LiveTest):
         self.assertGreater(len(slabs['series']) * slabs['step_seconds'], SECONDS - 2)
         self.assertLess(found['cost']['cpu_seconds'] + found['cost']['kernel_cpu_seconds'], 3.8)
         seen = json.loads(output)
-        if seen['verdict'] != 'grows':  # of what else runs here sums alone may tell
+        if seen['verdict'] != 'grows':  # other activity may show as growth in the sums alone
             self.assertEqual((nobody.returncode, seen['verdict']), (4, 'cannot_tell'), messages)
         self.assertIn('the allocating code', [one['what'] for one in seen['unseen']])
         self.assertEqual({'meminfo'}, {state['source'] for state in seen['states']})
         self.assertIn('SUnreclaim', [state['name'] for state in seen['states']])
 
     def test_copies_and_a_trace_tell_who_grows(self):
-        """Plain copies of two times and a recording between them, with stacks and without."""
+        """Copies of the kernel's files from two times and a recording in between, with and without stacks."""
         plant = self.plant('sockets')
         folders = {option: self.path('copies' + option) for option in ('', '--stacks')}
         for folder in folders.values():
@@ -124,9 +126,9 @@ class Investigate(LiveTest):
                 sockets = [one for one in found['findings'] if one['processes'][0]['process'] == plant.process.pid]
                 self.assertTrue(sockets and sockets[0]['certainty'] != 'weak', describe(found))
                 self.assertIn(sockets[0], found['findings'][:2], describe(found))
-                # Pages of slabs are reported as their objects.
+                # Pages of slabs must be reported as objects of the slab caches.
                 self.assertEqual([], [cache for cache in sockets[0]['caches'] if cache['name'].startswith('pages')])
-                # The copies tell what the caches differ by.
+                # The copies show by how much the caches grew, so no cache may lack this information.
                 self.assertEqual([], [cache['no_account'] for cache in sockets[0]['caches'] if cache['no_account']])
 
     @staticmethod
@@ -144,7 +146,7 @@ class Investigate(LiveTest):
         self.assertEqual(plan['seconds'], 120)
         self.assertTrue(plan['recording'])
         self.assertLess(plan['cpu_seconds'], plan['most_cpu_seconds'])
-        # Root that may not mount, where nothing is mounted, cannot record.
+        # Root without the right to mount cannot record if tracefs is not mounted.
         hidden = ('for at in /sys/kernel/debug /sys/kernel/tracing; do umount -R $at; done 2>/dev/null; '
                   f'exec setpriv --bounding-set -sys_admin {PROGRAM} investigate --dry-run --json')
         done = subprocess.run(['unshare', '--mount', 'sh', '-c', hidden], stdout=subprocess.PIPE, check=True)
@@ -163,20 +165,21 @@ class Investigate(LiveTest):
         refused = unseen(nobody)
         self.assertEqual(('run it as root', 'run it as root'), (refused[slabs]['how'], refused[trace]['how']))
         self.assertIn('Permission denied', refused[slabs]['why'])
-        # Skipped steps cost nothing, and are not promised.
+        # The plan must not list the skipped steps or include their cost.
         plan = json.loads(subprocess.check_output([*nobody, *command]))['plan']
         self.assertEqual((False, False, 0), (plan['samples'], plan['recording'], plan['kernel_bytes']))
         self.assertIn('meminfo', plan['states'])
         self.assertNotIn('slabinfo', plan['states'])
         said = subprocess.check_output([*nobody, *command[:-1]], encoding='utf-8')
         self.assertNotRegex(said, r'slabinfo, |loading programs|before the cost reaches|0 B in the kernel')
-        # Without /sys, root would see no more than an unprivileged user.
+        # If /sys is not mounted, root would not see more than an unprivileged user. So running as root must not be
+        # suggested.
         hidden = unseen(['unshare', '--mount', 'sh', '-c', 'umount -R -l /sys; exec "$@"', 'sh', *nobody])
         self.assertNotIn('root', hidden[trace]['how'])
         self.assertIn('/sys is not mounted', hidden[trace]['why'])
         if subprocess.run([*nobody, 'unshare', '-Ur', 'true'], stderr=subprocess.DEVNULL, check=False).returncode != 0:
             self.skipTest('user namespaces are refused')
-        # Root in a user namespace may not read these files, although they are visible.
+        # The files are visible to root in a user namespace, but not readable.
         apart = unseen([*nobody, 'unshare', '-Ur'])
         for what in (slabs, trace):
             self.assertIn('outside this user namespace', apart[what]['how'])
@@ -201,7 +204,7 @@ class Investigate(LiveTest):
         self.assert_nothing_left(process.pid, 10)
 
     def test_works_without_bpf(self):
-        """CAP_BPF and CAP_SYS_ADMIN are dropped; tracefs can still be written by root."""
+        """Drops CAP_BPF and CAP_SYS_ADMIN. Root can still write to tracefs."""
         plant = self.plant('sockets', per_second=400)
         folder = self.path('out')
         done = subprocess.run(['setpriv', '--bounding-set', '-sys_admin,-bpf', PROGRAM, 'investigate', '--for',
@@ -210,11 +213,12 @@ class Investigate(LiveTest):
         self.assertEqual(done.returncode, 1, done.stderr)
         found = json.loads(done.stdout)
         self.assertIn('samples of all slab allocations', [one['what'] for one in found['unseen']])
-        # The kernel's account says what grows, and what is recorded; who it is among all that comes and goes takes longer.
+        # The kernel's counters show quickly which caches grow, and these are recorded. Identifying the responsible
+        # process among short-lived allocations takes longer.
         self.assertIn('UDP', [state['name'] for state in found['states'] if state['sure']])
         self.assertIsNotNone(found['balance'])
         self.assertTrue(plant.process.poll() is None)
-        # Without samples the recording's processes get their cgroups of the living kernel alone.
+        # Without samples, the cgroups of the recorded processes are known only from the running kernel.
         self.assert_judged_the_same_again(found, folder)
 
 

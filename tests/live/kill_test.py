@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The file of a killed recorder is readable up to shortly before its end."""
+"""Checks that the file of a killed recorder is readable up to shortly before the kill."""
 import os
 import signal
 import subprocess
@@ -10,12 +10,12 @@ import unittest
 from kmt_events import File, count_of
 from recording import PROGRAM, LiveTest, instances_of, wait_until
 
-MOST_LOST = 2.0  # seconds; a block is written after one
+MOST_LOST = 2.0  # seconds; the recorder writes a block after one second
 
 
 class Kill(LiveTest):
     def kill(self, process):
-        """When it was killed, in seconds of CLOCK_MONOTONIC."""
+        """Kills the process. Returns the time in seconds of CLOCK_MONOTONIC."""
         when = time.clock_gettime(time.CLOCK_MONOTONIC)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -26,7 +26,7 @@ class Kill(LiveTest):
         return os.path.exists(self.trace) and os.path.getsize(self.trace) >= 16
 
     def assert_readable(self, file):
-        """Our own reader sees the same number of events and says that the end is missing."""
+        """kmemtrace must read the same number of events and report that the end is missing."""
         for fact in ('kallsyms', 'uname', 'clock', 'saved_cmdlines'):
             self.assertTrue(file.facts[fact], fact)
         self.assertGreater(len(file.formats), 5)
@@ -42,7 +42,7 @@ class Kill(LiveTest):
                 time.sleep(delay)
                 killed_at = self.kill(process)
                 file = File(self.trace, cut_off=True, heads_only=True) if self.begun() else None
-                # The file begins with its first block.
+                # The recorder creates the file with the first block.
                 self.assertTrue(delay < MOST_LOST or file)
                 if file and count_of(file):
                     self.assert_readable(file)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a .kmt with the second reader of the format: events with their fields as numbers, samples of the
-memory's state, and files that were cut off."""
+"""Reads .kmt files with the test suite's own decoder: events with numeric fields, samples of the memory state, and
+truncated files."""
 import collections
 import os
 import re
@@ -13,16 +13,16 @@ import kmt_decoder  # noqa: E402
 import kmt_writer  # noqa: E402
 import tracedat  # noqa: E402
 
-EVENTS = kmt_decoder.EVENTS  # type of a chunk
+EVENTS = kmt_decoder.EVENTS  # chunk type
 
-# `fields` {name: number} of a .kmt, {name: text} of a trace.dat
+# `fields`: {name: number} for a .kmt, {name: text} for a trace.dat
 Event = collections.namedtuple('Event', 'pid cpu flags time_ns name fields')
 Sample = collections.namedtuple('Sample', 'time_ns unix_ns texts')
 
 
 class File(kmt_decoder.File):
-    """`cut_off`: the whole chunks of a file that has no end. `heads_only`: of a block not its records but how many they
-    are (a `range`), which is a hundred times as fast."""
+    """`cut_off`: reads only the complete chunks of a file without an end. `heads_only`: reads only the number of
+    records in each block (as a `range`), which is a hundred times as fast."""
 
     def __init__(self, path, cut_off=False, heads_only=False):
         self.heads_only = heads_only
@@ -45,7 +45,8 @@ class File(kmt_decoder.File):
 
 
 def whole_bytes(data):
-    """The end of the last whole chunk of a file without an end, by the sizes in the headers."""
+    """Returns the offset after the last complete chunk of a truncated file, calculated from the sizes in the chunk
+    headers."""
     end = 16
     while len(data) - end >= kmt_decoder.CHUNK_HEADER:
         stored, = struct.unpack_from('<I', data, end + 8)
@@ -56,11 +57,11 @@ def whole_bytes(data):
 
 
 class Formats:
-    """How records are laid out, from the descriptions in the file."""
+    """Decodes records with the event formats in the file."""
 
     def __init__(self, order, texts):
         self.order = order  # of struct
-        self.events = {}  # id: (name, [(field, offset, code of struct)])
+        self.events = {}  # id: (name, [(field, offset, struct code)])
         for text in texts:
             number, fields = tracedat.parse_format(text)
             known = [(name, field.offset, {1: 'b', 2: 'h', 4: 'i', 8: 'q'}[field.size])
@@ -93,7 +94,7 @@ def events_of(file):
 
 
 def events_of_trace_dat(path):
-    """The same of a trace.dat of version 7 in nanoseconds, from the ring buffer's pages."""
+    """Like events_of(), for a trace.dat of version 7 with times in nanoseconds. Reads the pages of the ring buffer."""
     trace = tracedat.read(path)
     formats = Formats(trace.order, [text for texts in trace.event_formats.values() for text in texts])
     events = []
@@ -106,7 +107,7 @@ def events_of_trace_dat(path):
 
 
 def lost_in_blocks(file):
-    """The sum of the losses that the blocks tell of, and how many of these could not say their number."""
+    """The total of the lost events recorded in the blocks, and the number of losses of unknown size."""
     counts = [count for stream in file.streams.values() for block in stream.blocks for _, count in block.losses]
     return sum(count or 0 for count in counts), counts.count(None)
 

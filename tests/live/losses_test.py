@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lost events: all are counted, and with usual buffers there are none."""
+"""Checks that all lost events are counted, and that no events are lost with the default buffers."""
 import signal
 import time
 import unittest
@@ -11,7 +11,7 @@ from recording import LiveTest, kernel_statistics, lost_in
 
 class Losses(LiveTest):
     def record_under_load(self, seconds, *options):
-        """Messages of a recording with all CPUs busy."""
+        """Records with all CPUs busy. Returns the recorder's messages."""
         loops = self.load()
         process = self.start(*options)
         time.sleep(seconds)
@@ -21,7 +21,8 @@ class Losses(LiveTest):
         return messages
 
     def lose(self, *options):
-        """The kernel's own count of lost events, which all say; the sum in the blocks, and how many have no number."""
+        """Returns the kernel's count of lost events, the sum in the blocks, and the number of losses without a
+        count. Checks that all reports show the kernel's count."""
         said = self.lost_said(self.record_under_load(1, '-b', '16k', *options))
         self.assertGreater(said, 0)
         statistics = kernel_statistics(self.trace)
@@ -39,9 +40,10 @@ class Losses(LiveTest):
         self.assertGreater(in_blocks + unknown, 0)
 
     def test_sum_of_the_marks(self):
-        """The kernel writes the number after the events of a page, if there is room: 28 bytes an event leave some."""
+        """The kernel writes the number after the events of a page if there is room. Events of 28 bytes leave enough
+        room."""
         said, in_blocks, unknown = self.lose('-e', 'kmem:kmalloc')
-        if unknown:  # something else was in the page, as a time extension
+        if unknown:  # the page also had another record, such as a time extension
             self.assertLess(in_blocks, said)
         else:
             self.assertEqual(in_blocks, said)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A workload with a known number of kernel allocations, counted by the kernel itself while it runs:
+// A workload with a known number of kernel allocations, which the kernel counts while the workload runs:
 //   pipe_loop PIPES [THREADS] [--wait]
-// Opens and closes PIPES pipes, in each of THREADS threads. Prints for the main thread what perf counters of it saw
-// meanwhile, as JSON: pid, first and last time (CLOCK_MONOTONIC), counts. With --wait it begins only once stdin says a
-// line, and ends once stdin does.
+// Opens and closes PIPES pipes in each of THREADS threads. Prints JSON about the main thread: pid, first and last time
+// (CLOCK_MONOTONIC), and the counts of its perf counters. With --wait, the workload starts when it reads a line from
+// stdin, and exits at the end of stdin.
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -30,7 +30,7 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// A counter of the calling thread, not yet counting; -1 where the kernel does not allow it.
+// Opens a counter for the calling thread, not yet enabled. Returns -1 if the kernel does not allow the counter.
 int open_counter(const char* event) {
   std::ifstream file(std::string("/sys/kernel/tracing/events/kmem/") + event + "/id");
   perf_event_attr attributes{};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running commands have few rights left, by the kernel's data about their processes. Recording needs no root, only a few
-capabilities."""
+"""Checks that running commands keep only few privileges, according to /proc. Checks that recording needs no root,
+only a few capabilities."""
 import json
 import os
 import re
@@ -26,7 +26,7 @@ def mask(names):
 
 
 def capabilities(pid):
-    """By thread: what is permitted."""
+    """The permitted and effective capabilities of each thread."""
     masks = {}
     for thread in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{thread}/status', encoding='utf-8') as status:
@@ -36,7 +36,7 @@ def capabilities(pid):
 
 
 def no_new_privileges(pid):
-    """The flag that Landlock's rules require."""
+    """The NoNewPrivs flag; a Landlock ruleset requires it."""
     with open(f'/proc/{pid}/status', encoding='utf-8') as status:
         return re.search(r'^NoNewPrivs:\t(\d)$', status.read(), re.MULTILINE)[1]
 
@@ -58,7 +58,8 @@ class Privileges(LiveTest):
                 f'--ambient-caps={capabilities}', program, *arguments]
 
     def expect(self, process, allowed):
-        """All threads soon have these capabilities, of those that this test has, and no others."""
+        """Waits until each thread has the allowed capabilities and no others. Capabilities that this test itself
+        lacks are not expected."""
         allowed = {name for name in allowed if capabilities('self')[str(os.getpid())] >> NUMBERS[name] & 1}
         wait_until(lambda: process.poll() is not None or
                    all(one == mask(allowed) for one in capabilities(process.pid).values()))
@@ -107,7 +108,7 @@ class Privileges(LiveTest):
                 self.expect(process, READING)
                 wait_until(lambda: no_new_privileges(process.pid) == wanted, 2)
                 if command[0] == 'report':
-                    wanted = no_new_privileges(process.pid)  # 0 where the kernel has no Landlock
+                    wanted = no_new_privileges(process.pid)  # 0 if the kernel lacks Landlock
                 self.assertEqual(no_new_privileges(process.pid), wanted)
 
     def test_command_has_all_of_root(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The estimates of `profile` agree with an exact trace of the same time, as often as its intervals promise. pprof reads its
-files."""
+"""Compares the estimates of `profile` with an exact trace of the same workload: its intervals must contain the true
+value as often as stated. Also checks that pprof reads the files."""
 import gzip
 import json
 import os
@@ -33,7 +33,7 @@ class Profile(LiveTest):
         return json.loads(output)
 
     def test_intervals_hold_what_an_exact_trace_says(self):
-        """A loop, profiled finely by a sampler with new random numbers each time."""
+        """Profiles a loop at a high sampling rate; each run has new random numbers."""
         held = {'objects': 0, 'bytes': 0}
         for _ in range(ROUNDS):
             done = self.result('--rate', '16K', '--', 'sh', '-c', f'exec {PIPE_LOOP} 3000 >&2')
@@ -46,15 +46,15 @@ class Profile(LiveTest):
                     exact['bytes'] += event['bytes_allocated']
             for name, truth in exact.items():
                 estimate = done['slab'][name]
-                # The two runs of the loop differ by what exec and interrupts allocate.
+                # exec and interrupts allocate different amounts in the two runs of the loop.
                 held[name] += estimate['low'] * 0.99 <= truth <= estimate['high'] * 1.01
-        # Intervals that hold the truth in 95 of 100 runs do so in fewer than 9 of 12 once in 450 times; the many runs
-        # with fixed seeds are in heap_profile_test.cpp.
+        # An interval that contains the truth in 95 % of runs does so in fewer than 9 of 12 runs once in 450 times.
+        # heap_profile_test.cpp has many runs with fixed seeds.
         for name, count in held.items():
             self.assertGreaterEqual(count, ROUNDS - 3, name)
 
     def test_sees_what_lives(self):
-        """A process that holds pipes: what is estimated to live is what its pipes take."""
+        """The live memory estimated for a process with open pipes must match the memory of these pipes."""
         code = ('import os, time\n'
                 'held = [os.pipe() for _ in range(400)]\n'
                 'print("held", flush=True)\n'
@@ -66,26 +66,28 @@ class Profile(LiveTest):
         output, messages = process.communicate(timeout=20)
         self.assertEqual(process.returncode, 0, messages)
         result = json.loads(output)
-        # Each pipe has sixteen struct pipe_buffer of 40 bytes in an object of kmalloc, and two files.
+        # Each pipe has a kmalloc object with sixteen struct pipe_buffer of 40 bytes, and two files.
         rings = sum(row['live_objects']['estimate'] for row in result['rows']
                     if re.match(r'kmalloc, (640 B|1.0 KiB)', row['keys']['cache']))
         files = next(row for row in result['rows'] if row['keys']['cache'] == 'filp')['live_objects']
         self.assertGreater(rings, 300)
         self.assertLess(rings, 600)
-        # Its interval fails to hold the truth in one of twenty runs; twice as wide, in one of ten thousand.
+        # The interval misses the truth in one of twenty runs. An interval of twice the width misses it in one of ten
+        # thousand.
         width = files['high'] - files['low']
         self.assertLess(files['low'] - width / 2, 810)
         self.assertGreater(files['high'] + width / 2, 800)
 
     def test_kept_profile(self):
-        """A .kmt profile shows what was printed when it was made, and holds what its specification says."""
+        """A .kmt profile must show the values that were printed when it was recorded, and must match the
+        specification of the format."""
         path = self.path('heap.kmt')
         process = self.profile('--rate', '4K', '--json', '--of', 'both', '-o', path, '--', 'sh', '-c',
                                f'exec {PIPE_LOOP} 2000 >&2')
         output, messages = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, messages)
         printed = json.loads(output)
-        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)  # it has the addresses of the kernel's code
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)  # the file has kernel code addresses
         shown = self.show(path, '--json')
         self.assertEqual(json.loads(shown.stdout), printed)
         self.assertTrue(any(row['keys']['stack'] != 'unknown' for row in
@@ -158,7 +160,8 @@ class Profile(LiveTest):
             self.assertRegex(name, r'^kmemtrace-heap-\d{8}T\d{6}Z\.pb\.gz$')
 
     def test_continuous_files_are_of_their_time(self):
-        """Begin where the one before ended, and cost what their own time did; nothing that exists is replaced."""
+        """Each file must start where the previous one ended and report only its own cost. Existing files must not be
+        replaced."""
         folder = self.path('heap')
         os.mkdir(folder)
         for second in range(int(time.time()), int(time.time()) + 4):
@@ -177,11 +180,11 @@ class Profile(LiveTest):
         for before, after in zip(kept, kept[1:]):
             gap = after['start_unix_ns'] - before['start_unix_ns'] - before['duration_ns']
             self.assertLess(abs(gap), 1_000_000)
-        # Loading the programs and reading kallsyms is the first one's.
+        # The first file includes the cost of loading the programs and reading kallsyms.
         self.assertLess(kept[1]['own_cpu_ns'], kept[0]['own_cpu_ns'])
 
     def test_ends_with_the_process(self):
-        """As top does."""
+        """Both commands must end when the process ends."""
         for command in ('profile', 'top'):
             loop = begin_loop(10)
             self.addCleanup(self.end, loop)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/quick-guide-2008.md, command by command as it stands there; and what kmemtraced collects against a recording of the
-same time."""
+"""Runs each command of docs/quick-guide-2008.md exactly as shown. Compares the data of kmemtraced with a
+simultaneous recording."""
 import collections
 import os
 import re
@@ -47,7 +47,7 @@ class QuickGuide(LiveTest):
         self.folder = self.directory
 
     def begin(self):
-        """kmemtraced, once it traces."""
+        """Starts kmemtraced and waits until it traces."""
         process = subprocess.Popen(['kmemtraced'], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8')
         self.addCleanup(self.end, process)
@@ -71,7 +71,7 @@ class QuickGuide(LiveTest):
             return self.stop(process)
         done = subprocess.run(command, shell=True, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8', check=False)
-        # `check` may find what one CPU's file does not show: that is a result too.
+        # `check` may find that a file of one CPU is incomplete (exit status 1), which is a valid result.
         self.assertIn(done.returncode, (0, 1) if command == 'kmemtrace check .' else (0,), f'{command}: {done.stdout}')
         return done.stdout
 

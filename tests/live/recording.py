@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shared by the live tests: running the recorder, and reading its traces with trace-cmd and with the second reader of
-.kmt, not with our own reader."""
+"""Shared by the live tests: runs the recorder and reads its traces. The readers are trace-cmd and the test suite's
+own .kmt decoder, not the reader of kmemtrace."""
 import contextlib
 import json
 import os
@@ -19,7 +19,8 @@ PIPE_LOOP = os.environ.get('PIPE_LOOP', '')
 TRACEFS = '/sys/kernel/tracing'
 INSTANCES = TRACEFS + '/instances'
 
-# "comm-12    1-0x10  12.345678901: kmalloc:  call_site=… ": CPU and flags in front of the time; the name may hold anything.
+# "comm-12    1-0x10  12.345678901: kmalloc:  call_site=… ": CPU and flags precede the time. The task name may contain
+# any characters.
 LINE = re.compile(r'^.*-(?P<pid>\d+)\s+(?P<cpu>\d+)-0x(?P<flags>[0-9a-f]+)\s+(?P<time>\d+\.\d+):\s+'
                   r'(?P<name>\w+):\s*(?P<fields>.*)$')
 PAIR = re.compile(r'(\w+)=(\S*)')
@@ -34,7 +35,7 @@ def why_not_live():
 
 
 def report(path, *options):
-    """stdout of trace-cmd report; fails when it warns about anything."""
+    """Returns the output of trace-cmd report. Fails if trace-cmd prints a warning."""
     done = subprocess.run(['trace-cmd', 'report', '-i', path, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           encoding='utf-8', errors='replace')
     if done.returncode != 0 or done.stderr.strip():
@@ -43,7 +44,7 @@ def report(path, *options):
 
 
 def events_of(path):
-    """Every event of a whole trace, with full times; of a trace.dat as trace-cmd finds them."""
+    """Returns every event of a whole trace with full timestamps. Events of a trace.dat are read by trace-cmd."""
     if path.endswith('.kmt'):
         return kmt_events.events_of(kmt_events.File(path))
     events = []
@@ -61,12 +62,12 @@ def events_of(path):
 
 
 def in_interrupt(event):
-    """Hard or soft interrupt, or NMI."""
+    """True for events in a hard or soft interrupt or an NMI."""
     return event.flags & (0x08 | 0x10 | 0x40) != 0
 
 
 def kernel_statistics(path):
-    """The kernel's per_cpu stats that the file holds: a dict for each CPU."""
+    """The kernel's per_cpu statistics saved in the file: a dict for each CPU."""
     if path.endswith('.kmt'):
         file = kmt_events.File(path, heads_only=True)
         return [parse_statistics(text.decode())[0] for text in file.cpu_stats]
@@ -110,7 +111,7 @@ def wait_until(condition, seconds=10):
 
 
 class LiveTest(unittest.TestCase):
-    FILE = 'trace.kmt'  # its name decides about the format
+    FILE = 'trace.kmt'  # the file name selects the format
 
     def setUp(self):
         reason = why_not_live()
@@ -127,7 +128,7 @@ class LiveTest(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def start(self, *arguments, **options):
-        """A recorder that has begun to trace."""
+        """Starts a recorder and waits until it traces."""
         process = self.launch(*arguments, **options)
         self.assertTrue(wait_until(lambda: self.tracing(process.pid) or process.poll() is not None), 'never began')
         if process.poll() is not None:
@@ -144,7 +145,8 @@ class LiveTest(unittest.TestCase):
         return process
 
     def load(self, pause=None):
-        """A pipe loop on each CPU until the test ends, or short ones with pauses; their processes."""
+        """Starts a pipe loop on each CPU until the test ends; with `pause`, short loops with pauses in between.
+        Returns the processes."""
         loops = []
         for cpu in sorted(os.sched_getaffinity(0)):
             command = [PIPE_LOOP, '100000000']
@@ -169,7 +171,8 @@ class LiveTest(unittest.TestCase):
 
     @staticmethod
     def tracing(pid):
-        """Whether it records: not when it only measures the rate of events, which it does before it sets filters
+        """True if the recorder is recording. Before that, it measures the rate of events without filters, which does
+        not count as recording. Only events other than frees have these filters.
         (of all events but frees)."""
         for name in instances_of(pid):
             with contextlib.suppress(OSError):
@@ -180,7 +183,7 @@ class LiveTest(unittest.TestCase):
         return False
 
     def record(self, *arguments, exit_code=0, **options):
-        """A whole recording; what it said on stderr."""
+        """Runs a complete recording. Returns its messages on stderr."""
         process = self.launch(*arguments, **options)
         _, messages = process.communicate(timeout=60)
         self.assertEqual(process.returncode, exit_code, messages)
@@ -207,7 +210,7 @@ class LiveTest(unittest.TestCase):
         return json.loads(done.stdout)['files'][0]
 
     def lost_said(self, messages):
-        """The count of lost events in what a recording said."""
+        """The number of lost events that the recorder's messages report."""
         match = re.search(r'([\d,]+) events? (?:were|was) lost', messages)
         if not match:
             self.assertIn('othing was lost', messages)
@@ -215,7 +218,7 @@ class LiveTest(unittest.TestCase):
 
 
 def begin_loop(*arguments):
-    """A workload that waits for a line on its stdin."""
+    """Starts a workload that waits for a line on stdin."""
     process = subprocess.Popen([PIPE_LOOP, *map(str, arguments), '--wait'], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, encoding='ascii')
     if 'ready' not in process.stdout.readline():
@@ -224,6 +227,6 @@ def begin_loop(*arguments):
 
 
 def end_loop(process):
-    """Lets it go; what it says of itself."""
+    """Lets the workload run. Returns its own counts."""
     output, _ = process.communicate('go\n', timeout=60)
     return json.loads(output.splitlines()[-1])

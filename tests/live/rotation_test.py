@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One file after the other: each complete, together all that happened."""
+"""Checks that each rotated file is complete, and that all files together have every event."""
 import collections
 import json
 import os
@@ -28,7 +28,8 @@ class Rotation(LiveTest):
             self.assertEqual(checked['verdict'], 'sound', checked['findings'])
 
     def assert_all_there(self, counted):
-        """The counted events of some loops, over all files, each after those of the file before."""
+        """Checks that the files together have the counted events of the loops, and that no event is older than those
+        of the previous file."""
         names = self.files()
         self.assertGreater(len(names), 2)
         self.assertEqual(names, [f'trace.{number:04}.kmt' for number in range(1, len(names) + 1)])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorders that run at the same time, into both formats, see the same."""
+"""Checks that simultaneous recorders, one per format, record the same events."""
 import collections
 import signal
 import time
@@ -19,7 +19,7 @@ class SameEvents(LiveTest):
         paths = [self.path('trace.kmt'), self.path('trace.dat')]
         recorders = [self.start('-o', path, '--clock', 'mono', '-p', str(loop.pid)) for path in paths]
         counted = end_loop(loop)
-        time.sleep(0.1)  # its last events are those of its exit
+        time.sleep(0.1)  # the exit of the loop causes its last events
         for recorder in recorders:
             recorder.send_signal(signal.SIGINT)
         for recorder in recorders:
@@ -32,7 +32,7 @@ class SameEvents(LiveTest):
         self.assertEqual(self.of_interrupts(small), self.of_interrupts(large))
 
     def test_what_the_recorder_frees_is_no_second_free(self):
-        """Its allocations are not recorded, its frees are."""
+        """The recorder's frees are recorded, but its allocations are not."""
         for name in ('trace.kmt', 'trace.dat'):
             path = self.path(name)
             self.record('-o', path, '--duration', '2s')
@@ -41,13 +41,13 @@ class SameEvents(LiveTest):
 
     @staticmethod
     def in_order(events):
-        """Without the times: each recorder reads the clock for itself."""
+        """Times are left out, because each recorder reads the clock separately."""
         ordered = sorted(events, key=lambda e: e.time_ns)
         return [(e.pid, e.cpu, e.name, e.fields) for e in ordered if not in_interrupt(e)]
 
     @staticmethod
     def of_interrupts(events):
-        """Without their order: an interrupt may come between the two recorders' turns."""
+        """The order is left out, because an interrupt may run between the probes of the two recorders."""
         return collections.Counter((e.pid, e.cpu, e.name, *e.fields.items()) for e in events if in_interrupt(e))
 
 

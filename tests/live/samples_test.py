@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Samples of the memory's state: as often as they were asked for, in the kernel's words, at times of the trace's
+"""Checks samples of the memory state: their number, their text, which is the kernel's, and their times on the trace
 clock."""
 import contextlib
 import json
@@ -18,7 +18,7 @@ NAMES = ('meminfo', 'vmstat', 'buddyinfo', 'slabinfo')
 
 
 def keys(text):
-    """The first words of its lines: names without numbers and colons."""
+    """The first word of each line, that is, names without numbers and colons."""
     return [re.match(r'[^\s:]+', line)[0] for line in text.splitlines() if line]
 
 
@@ -33,7 +33,7 @@ class Samples(LiveTest):
         self.assertTrue(9 <= len(samples) <= 13, len(samples))
         for sample in samples:
             self.assert_like_proc(sample.texts)
-        for sample in samples[1:-1]:  # the first and the last are whole snapshots
+        for sample in samples[1:-1]:  # the first and last samples are complete snapshots
             self.assertEqual(set(sample.texts), {*NAMES, 'recorder'})
         for kind in (0, 1):
             times = [sample[kind] for sample in samples]
@@ -58,8 +58,8 @@ class Samples(LiveTest):
             self.assertTrue(texts[name].endswith('\n'), name)
 
     def test_in_a_database(self):
-        """As in the timeline's document."""
-        # A machine that does nothing has no events, and so no timeline.
+        """The exported samples must equal those of `timeline --json`."""
+        # An idle machine has no events, and therefore no timeline.
         self.record('--sample-interval', '100ms', '-e', 'kmem:kmalloc', '--', 'sh', '-c', 'sleep 0.3; ls /proc >/dev/null')
         told = json.loads(subprocess.check_output([PROGRAM, 'timeline', self.trace, '--json']))['samples']
         self.assertGreater(len(told), 10)
@@ -76,7 +76,8 @@ class Samples(LiveTest):
         self.assert_like_proc(samples[0].texts)
 
     def test_buffers_that_perf_fills_are_the_recorders_own(self):
-        """Their pages are unaccounted otherwise, and known from the mappings of the recorder."""
+        """The pages of these buffers would otherwise be unaccounted. Their size is known from the mappings of the
+        recorder."""
         def buffers():
             text = samples_of(File(self.trace))[-1].texts['recorder']
             return int(re.search(r'^ring_buffers (\d+)$', text, re.MULTILINE)[1])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real Prometheus scrapes `serve` and answers questions about it."""
+"""Checks `serve` with a real Prometheus, which scrapes the metrics and answers queries about them."""
 import json
 import os
 import re
@@ -72,8 +72,8 @@ class Serve(LiveTest):
              f'--web.listen-address={server}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(self.end, prometheus)
         question = 'rate(kmemtrace_slab_allocations_total{call_site=~"alloc_pipe_info.*"}[10s])'
-        # The loop opens some hundred thousand pipes a second; what a scraper sees is of that order, from the second scrape
-        # on that has news.
+        # The loop opens some hundred thousand pipes per second. The rate must be of this order, starting with the
+        # second scrape that has new data.
         self.assertTrue(wait_until(lambda: any(float(found['value'][1]) > 1000 for found in self.query(server, question)),
                                    40))
         self.assertEqual(self.query(server, 'up{job="kmemtrace"}')[0]['value'][1], '1')
@@ -82,7 +82,7 @@ class Serve(LiveTest):
 
     @unittest.skipUnless(shutil.which('promtool'), 'Prometheus is not installed')
     def test_rule_waits_for_an_hour(self):
-        """Growth from the start does not fire in the first hour, nor for a young series; then it does."""
+        """An alert for growth must not fire in the first hour or for a young series, and must fire after that."""
         rules = os.path.abspath(os.path.join(DOCS, 'prometheus-rules.yml'))
         labels = 'job="k", instance="i"'
 

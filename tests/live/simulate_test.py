@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`simulate` of a recording of the running kernel: bytes_alloc as it gave them, and pages of slab caches as its slabinfo
-says, which record keeps from the start and the end."""
+"""Checks `simulate` on a recording of the running kernel: it must reproduce bytes_alloc, and the slab pages must
+match slabinfo. The recorder saves slabinfo at the start and the end."""
 import json
 import subprocess
 import unittest
@@ -10,8 +10,8 @@ from recording import PROGRAM, LiveTest
 
 
 class Simulate(LiveTest):
-    # Share of all slab pages. Not modelled: other orders in fragmented memory, shrunk caches, and changes between slabinfo
-    # and the first or last event.
+    # Upper limit of the error, as a share of all slab pages. The model lacks fallback to other orders in fragmented
+    # memory, shrunk caches, and changes between the slabinfo samples and the first or last event.
     MOST_ERROR = 0.05
 
     def test_as_the_kernel(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`snapshot` of the running kernel: it adds up, it agrees with the kernel's files, and what is taken straight from the
-page allocator shows up where it belongs and goes away again."""
+"""Checks `snapshot` of the running kernel: the lines add up and agree with the kernel's files. Memory allocated
+directly from the page allocator appears in the correct line, and disappears when freed."""
 import ctypes
 import fcntl
 import json
@@ -24,7 +24,7 @@ def why_not_live():
 
 
 def refresh():
-    """Brings the CPUs' own counts into the ones that meminfo shows."""
+    """Adds the per-CPU counters to the global counters that meminfo shows."""
     with open('/proc/sys/vm/stat_refresh', 'rb') as file:
         file.read()
 
@@ -42,7 +42,7 @@ def line(result, name):
 
 
 def unaccounted():
-    """The middle of three, since others' memory is between counters at times."""
+    """The median of three values. Memory of other processes may briefly be in no counter."""
     found = []
     for _ in range(3):
         refresh()
@@ -51,7 +51,7 @@ def unaccounted():
 
 
 def copy_slab_folder(to):
-    """/sys/kernel/slab as cp -r copies it, without what cannot be read."""
+    """Copies /sys/kernel/slab like cp -r, without the files that cannot be read."""
     for folder in os.scandir('/sys/kernel/slab'):
         if folder.is_symlink():
             os.makedirs(to, exist_ok=True)
@@ -70,17 +70,18 @@ def copy_slab_folder(to):
 
 @unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
 class Snapshot(unittest.TestCase):
-    SLACK = 4 * MIB  # of what else goes on
+    SLACK = 4 * MIB  # allowance for other activity
 
     def assert_taken(self, take, size):
-        """The result of `take` holds so many bytes of the page allocator until it is closed."""
+        """Checks that the objects returned by `take` occupy `size` bytes of the page allocator until they are
+        closed."""
         before = unaccounted()
         held = take()
         during = unaccounted()
         for one in held:
             one.close()
         after = unaccounted()
-        deadline = time.monotonic() + 5  # the kernel frees some of it later, after an RCU grace period
+        deadline = time.monotonic() + 5  # the kernel frees part of the memory after an RCU grace period
         while abs(before - after) > self.SLACK and time.monotonic() < deadline:
             time.sleep(0.2)
             after = unaccounted()
@@ -191,8 +192,8 @@ class Snapshot(unittest.TestCase):
         self.assert_taken(take, 16 * MIB)
 
     def test_io_uring(self):
-        """The rings of 16384 entries: 64 bytes each for requests, twice as many results of 16, and 4 for each to
-        order them."""
+        """Rings with 16384 entries: each entry has a request of 64 bytes, two results of 16 bytes, and 4 bytes for
+        ordering."""
         def take():
             libc = ctypes.CDLL(None, use_errno=True)
             rings = []
@@ -205,7 +206,7 @@ class Snapshot(unittest.TestCase):
         self.assert_taken(take, 8 * (16384 * 64 + 32768 * 16 + 16384 * 4))
 
     def test_what_is_counted_is_not_left_over(self):
-        """Anonymous memory, tmpfs and page tables have lines of their own."""
+        """Anonymous memory, tmpfs and page tables have separate lines, so they must not appear as unaccounted."""
         before, before_left = snapshot(), unaccounted()
         memory = mmap.mmap(-1, 64 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         shared = mmap.mmap(-1, 32 * MIB)
@@ -221,7 +222,7 @@ class Snapshot(unittest.TestCase):
         self.assertAlmostEqual(before_left, after_left, delta=self.SLACK)
 
     def test_a_recordings_own_buffers_are_nobody_elses(self):
-        """Compared with a snapshot without a recorder, its ring buffers are a line of their own."""
+        """The ring buffers must have their own line when compared with a snapshot without a recorder."""
         with tempfile.TemporaryDirectory() as folder:
             trace, alone = os.path.join(folder, 'trace.kmt'), os.path.join(folder, 'alone.kmt')
             subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)
@@ -245,7 +246,7 @@ class Snapshot(unittest.TestCase):
             time.sleep(0.01)
 
     def test_series_shows_what_grows(self):
-        """Pipes that are held, eight more for each snapshot: unaccounted pages."""
+        """A process keeps eight more pipes open for each snapshot. Their pages must appear as unaccounted memory."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'series.kmt')
             ends = []
@@ -269,12 +270,12 @@ class Snapshot(unittest.TestCase):
             self.assertTrue(result['finished'])
             self.assertEqual(0, result['damaged'])
             left_over = next(row for row in result['balance'] if row['name'] == 'unaccounted')
-            self.assertIn(left_over['verdict'], ('certain', 'uneven'))  # depends on other work
+            self.assertIn(left_over['verdict'], ('certain', 'uneven'))  # depends on other activity
             self.assertGreater(left_over['growth']['low'], result['threshold_bytes_per_s'])
             self.assertEqual(result['growth_found'], done.returncode == 1)
             rate = 8 * MIB * (result['snapshots'] - 1) / (result['elapsed_ns'][-1] / 1e9)
             self.assertAlmostEqual(rate, left_over['growth']['bytes_per_s'], delta=rate / 2)
-            # The file grows by little.
+            # Each further snapshot adds little to the file.
             alone = os.path.join(folder, 'alone.kmt')
             subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)
             self.assertLess(os.path.getsize(path), os.path.getsize(alone) * result['snapshots'] / 4)

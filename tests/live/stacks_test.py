@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stacks: each event has its own, and a .kmt keeps them in little room."""
+"""Checks stacks: each event has its own stack, and a .kmt stores the stacks in little space."""
 import bisect
 import os
 import re
@@ -11,8 +11,8 @@ import unittest
 from kmt_events import File, events_of, records_of
 from recording import LiveTest, begin_loop, end_loop, report
 
-CONTEXT = 0x08 | 0x10 | 0x40  # of common_flags: in which interrupt
-CALLERS = 16  # offset of kernel_stack's frames, which follow a count of 4 bytes at 8
+CONTEXT = 0x08 | 0x10 | 0x40  # bits of common_flags for the interrupt context
+CALLERS = 16  # offset of the frames in kernel_stack, after the 4-byte count at offset 8
 
 
 class Symbols:
@@ -22,7 +22,7 @@ class Symbols:
         self.addresses = [address for address, _ in self.symbols]
 
     def name(self, address):
-        place = bisect.bisect_right(self.addresses, address - 1) - 1  # a return address: after the call
+        place = bisect.bisect_right(self.addresses, address - 1) - 1  # a return address points after the call
         return self.symbols[place][1] if place >= 0 else ''
 
 
@@ -56,7 +56,7 @@ class Stacks(LiveTest):
         self.assertGreater(with_call_site, 0.9 * with_site)
         text = report(paths[1])
         self.assertEqual(len(re.findall(r'kernel_stack:', text)), len(pairs))
-        # The data before the first block, mostly symbols, is packed in only one of them.
+        # The data before the first block, mostly symbols, is compressed in only one of the files, so it is excluded.
         begin = next(chunk.offset for chunk in file.chunks if chunk.type == 3)
         large = os.path.getsize(paths[1]) - len(file.facts['kallsyms'])
         self.assertLess((os.path.getsize(paths[0]) - begin) * 10, large)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`stat` counts the same inside the kernel as perf stat, for the same process in the same time."""
+"""Checks that `stat` and perf stat count the same events for the same process and time."""
 import json
 import os
 import signal
@@ -14,7 +14,7 @@ EVENTS = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free', 'mm_page_al
 
 
 def bpf_files(pid):
-    """BPF objects that a process holds open."""
+    """The BPF objects that a process has open."""
     found = []
     for fd in os.listdir(f'/proc/{pid}/fd'):
         target = os.readlink(f'/proc/{pid}/fd/{fd}')
@@ -48,7 +48,7 @@ class Stat(LiveTest):
         self.addCleanup(self.end, perf)
         stat = self.stat('--json', '--interval', '100ms', '-p', str(loop.pid))
         stat.stdout.readline()  # counting has begun
-        time.sleep(1)           # for perf, too
+        time.sleep(1)           # also gives perf time to start
         loop.stdin.write('go\n')
         loop.stdin.flush()
         counted = json.loads(loop.stdout.readline())
@@ -70,7 +70,7 @@ class Stat(LiveTest):
             self.assertLessEqual(abs(seen[name] - count), missed, name)
 
     def test_bytes_are_those_that_the_trace_says(self):
-        """1000 more pipes add the same, recorded and counted."""
+        """1000 additional pipes must add their events and bytes to the counts."""
         grown = []
         for pipes in ('1000', '2000'):
             result = self.result('-d', '20s', '--', 'sh', '-c', f'{PIPE_LOOP} {pipes} >&2')
@@ -83,7 +83,8 @@ class Stat(LiveTest):
             self.assertGreaterEqual(more['bytes_allocated'], more['bytes_requested'], name)
 
     def test_says_which_events_fail(self):
-        """By include/trace/events: percpu memory has an event of its own for failures, of nothing given."""
+        """The definitions in include/trace/events determine which events can fail. Percpu memory has a separate
+        event for failures, which has no allocated bytes."""
         events = {event['event']: event for event in self.result('-d', '100ms')['events']}
         self.assertEqual({name for name, event in events.items() if event['failed'] is not None},
                          {f'kmem:{name}' for name in ('kmalloc', 'kmalloc_node', 'kmem_cache_alloc', 'kmem_cache_alloc_node',

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""System calls by stacks and by the events where they begin and end: both have to say the same, and 32-bit programs have
-names of their own."""
+"""Compares system calls found by stacks with the system call events: both must agree. 32-bit programs must have
+their own names of calls."""
 import collections
 import json
 import re
@@ -10,7 +10,7 @@ import unittest
 
 from recording import PROGRAM, LiveTest, events_of, in_interrupt
 
-# Calls that allocate, some of which the kernel's compilers leave no frame (read, write, mmap).
+# System calls that allocate. The compiler leaves some of them (read, write, mmap) without a frame in the kernel stack.
 LOAD = r'''
 import mmap, os, select, socket
 for i in range(50):
@@ -28,7 +28,7 @@ for i in range(50):
     os.listdir("/"), os.stat("/proc/self/maps").st_size, open("/proc/self/stat").read()
 os.system("true")
 '''
-# Without a C library, which machines seldom have of 32 bits. An argument makes it run endlessly.
+# A program without a C library, because few machines have a 32-bit one. With an argument, it runs endlessly.
 PIPES = r'''
 static int call(int number, void* argument) {
   int result;
@@ -64,7 +64,7 @@ class Syscalls(LiveTest):
         messages = self.record('--stacks', '--syscalls', '-e', KERNEL, '-F', '--', 'python3', '-c', LOAD)
         self.assertIn('Nothing was lost', messages)
         names, inside, wanted = numbers(), {}, collections.Counter()
-        for event in sorted(events_of(self.trace), key=lambda event: event.time_ns):  # stable: a task is on one CPU
+        for event in sorted(events_of(self.trace), key=lambda event: event.time_ns):  # stable: keeps the order per task
             if event.name == 'sys_enter':
                 inside[event.pid] = names[event.fields['id']]
             elif event.name == 'sys_exit':
@@ -76,7 +76,7 @@ class Syscalls(LiveTest):
             self.assertGreater(wanted[name], 0, wanted)
         brackets = {name: count for name, count in found.items()
                     if name and name.startswith('[') and name not in ('[softirq]', '[hardirq]', '[nmi]')}
-        # Stacks may name calls without events, such as the end of a fork in the child.
+        # Stacks may name system calls without events, such as the end of a fork in the child.
         for name, count in wanted.items():
             if name is not None and name not in ('clone', 'clone3', 'vfork', 'fork'):
                 self.assertEqual(found.get(name), count, (name, found, wanted))
@@ -106,7 +106,7 @@ class Syscalls(LiveTest):
     def check_32_bits(self):
         found = self.hits('--comm', 'pipes32')
         self.assertGreaterEqual(found.get('pipe', 0), 2 * 100, found)
-        self.assertNotIn('connect', found)  # the 64-bit call with pipe's number, 42
+        self.assertNotIn('connect', found)  # the 64-bit call with number 42, which is pipe in 32-bit programs
 
     def test_a_32_bit_program(self):
         self.record('--syscalls', '-e', KERNEL, '--', 'sh', '-c', f'{self.program_of_32_bits()}; ls -l /proc > /dev/null')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which process each task belongs to, against /proc and against what task_newtask says of tasks that came and went."""
+"""Compares the process of each task with /proc, and for short-lived tasks with task_newtask."""
 import os
 import threading
 import unittest

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`top` in a terminal of 80 columns and 24 lines (tmux), and its frames for pipes: the sums are those that stat counts."""
+"""Tests `top` in a terminal of 80 columns and 24 lines (tmux), and its output for pipes. The sums must equal those
+of stat."""
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from stat_test import pinned
 
 
 class Terminal:
-    """A tmux server of its own with one window."""
+    """A separate tmux server with one window."""
 
     def __init__(self, directory, *command):
         self.socket = os.path.join(directory, 'tmux')
@@ -106,7 +107,7 @@ class Top(LiveTest):
         self.assertEqual(pinned(), before)
 
     def frozen(self, terminal, folder):
-        """The file that f writes."""
+        """Presses f and returns the content of the written file."""
         before = set(os.listdir(folder))
         terminal.keys('f')
         self.assertTrue(wait_until(lambda: set(os.listdir(folder)) - before), terminal.screen())
@@ -117,7 +118,8 @@ class Top(LiveTest):
 
     @unittest.skipUnless(shutil.which('tmux'), 'tmux is not installed')
     def test_paused_is_one_moment(self):
-        """Whatever is looked at while top is paused, and what is written; and it goes on where nothing can be."""
+        """While top is paused, every view and every written file must show the same moment. If no file can be
+        written, top must keep running."""
         self.load_of([PIPE_LOOP, '100000000'])
         folder = self.path('frozen')
         os.mkdir(folder)
@@ -127,7 +129,7 @@ class Top(LiveTest):
         terminal.keys('p')
         self.shows(terminal, r', paused')
         first = self.frozen(terminal, folder)
-        time.sleep(1.1)  # for another name, and another frame
+        time.sleep(1.1)  # a later second gives another file name, and running top would show a new frame
         terminal.keys('3')
         self.shows(terminal, r'(?m)^  pipe_loop-\d+')
         self.assertEqual(self.frozen(terminal, folder).splitlines()[0], first.splitlines()[0])
@@ -162,13 +164,14 @@ class Top(LiveTest):
                                    delta=bytes_exact // 50)
 
     def test_what_is_told_twice_counts_once(self):
-        """Linux 6.18 reports a large kmalloc in kvmalloc twice: here for values of extended attributes, by report."""
+        """Linux 6.18 reports a large kmalloc in kvmalloc twice. The test triggers this with values of extended
+        attributes; report shows the duplicates."""
         def values(times):
             return ('--', sys.executable, '-c', 'import os\n'
                     f'for _ in range({times}):\n'
                     '    try: os.setxattr(".", "user.kmemtrace", b"x" * 30000)\n'
                     '    except OSError: pass\n')
-        load = values(10000)  # long enough for interrupts between some duplicate events
+        load = values(10000)  # long enough that interrupts arrive between some duplicate events
         recorded = self.path('trace.kmt')
         subprocess.run([PROGRAM, 'record', '-F', '-b', '64M', '-o', recorded, *load], check=True, cwd=self.directory,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -177,8 +180,8 @@ class Top(LiveTest):
         exact = {site['symbol']: site for site in report['call_sites'] if site['bytes_allocated'] >= 9000 * 32768}
         rows = {row['name']: row for row in self.frames('--view', 'call-sites', *load)[-1]['rows']}
         self.assertTrue(any('memdup_user' in name for name in exact), exact.keys())
-        # If an interval ends between the two, the first one counts. If much time passes, both do. This does not affect the
-        # following ones, which have the same address and size.
+        # If an interval ends between two duplicate events, the first event is counted. If much time passes between
+        # them, both are counted. Later allocations with the same address and size are not affected.
         first = sum(row['events'] for name, row in rows.items() if name.startswith('__kvmalloc'))
         self.assertLess(first, 15)
         for name in filter(lambda name: 'memdup_user' in name, exact):
@@ -187,7 +190,7 @@ class Top(LiveTest):
         profile = json.loads(subprocess.run([PROGRAM, 'profile', '--json', '--rate', '16K', *values(300)], cwd=self.directory,
                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
         site = next(row for row in profile['rows'] if 'memdup_user' in row['keys']['call-site'])
-        # 300, each drawn with a chance of 86 %: six standard deviations.
+        # 300 objects, each sampled with a probability of 86 %; the tolerance is six standard deviations.
         self.assertAlmostEqual(site['objects']['estimate'], 300, delta=6 * (300 * 0.16) ** 0.5)
         first = sum(row['samples'] for row in profile['rows'] if row['keys']['call-site'].startswith('__kvmalloc'))
         self.assertLess(first, 15)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording ends when its condition holds, and not before."""
+"""Checks that a recording ends when its trigger condition is true, and not earlier."""
 import contextlib
 import mmap
 import os
@@ -16,14 +16,14 @@ SOL_PACKET, PACKET_RX_RING = 263, 5  # linux/if_packet.h
 
 class Trigger(LiveTest):
     def end_of(self, process, seconds=15):
-        """Its messages when the condition ends it, soon."""
+        """Waits for the recorder to end by its trigger. Returns the messages."""
         process.wait(seconds)
         messages = self.finish(process)
         self.assertIn('Triggered: ', messages)
         return messages
 
     def test_growth_of_a_size(self):
-        """Data sent and not received is in unreclaimable slab memory."""
+        """Sends data that no process receives, which occupies unreclaimable slab memory."""
         process = self.start('--trigger', 'SUnreclaim+60M', '-e', 'kmem:kmalloc', '-p', str(os.getpid()))
         time.sleep(1)
         self.assertIsNone(process.poll(), 'triggered before anything grew')
@@ -53,7 +53,7 @@ class Trigger(LiveTest):
         self.assertNotIn('Triggered', messages)
 
     def test_failed_allocation(self):
-        """A table of a packet socket's ring that would be larger than kmalloc() gives."""
+        """Requests a packet socket ring whose table is larger than kmalloc() can allocate."""
         with contextlib.ExitStack() as stack:
             try:
                 packets = stack.enter_context(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stacks of programs: which of their functions make the kernel allocate, and the same as perf report counts it."""
+"""Checks stacks of programs: which of their functions make the kernel allocate memory. The counts must equal those
+of perf report."""
 import bisect
 import collections
 import json
@@ -38,7 +39,7 @@ int main(void) {
   return sum;
 }
 '''
-# It makes code that does pipe(2), and says what it is called.
+# Generates code that calls pipe(2), and writes the function name to a perf map file.
 MAKER = r'''
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -66,8 +67,9 @@ int main(int count, char **arguments) {
   }
 }
 '''
-# A 32-bit program without libraries, which asks for pipes where the auxiliary vector says that the kernel wants to be
-# called: in its 32-bit vDSO. So often that it lives when that is looked at.
+# A 32-bit program without libraries. It creates pipes through the kernel entry point given in the auxiliary vector,
+# which is in the 32-bit vDSO. The program makes so many calls that it is still running when the recorder reads its
+# mappings.
 NARROW = r'''
 .globl _start
 _start:
@@ -119,7 +121,7 @@ def lines_of(text):
 
 
 class Functions:
-    """Those that a file exports, as nm has them."""
+    """The functions that a file exports, according to nm."""
 
     def __init__(self, path):
         self.segments = [tuple(int(number, 16) for number in match.groups()) for match in re.finditer(
@@ -130,7 +132,7 @@ class Functions:
         self.functions = sorted((start, size, frozenset(found)) for (start, size), found in names.items())
 
     def names_at(self, offset):
-        """All names of the function at that place in the file; none where it exports none."""
+        """Returns all names of the function at this file offset; empty if the file exports no function there."""
         for begin, address, size in self.segments:
             if not begin <= offset < begin + size:
                 continue
@@ -143,7 +145,7 @@ class Functions:
 
 
 class Spaces:
-    """The mapped code of each process, change by change."""
+    """The code mappings of each process, updated as changes occur."""
 
     def __init__(self, changes):
         self.changes, self.told, self.mappings = changes, 0, collections.defaultdict(list)
@@ -156,7 +158,7 @@ class Spaces:
                 self.mappings[change.process].append(change)
             elif isinstance(change, kmt_decoder.Forked):
                 self.mappings[change.process] = list(self.mappings[change.parent])
-        for change in reversed(self.mappings[process]):  # later mappings first: an exec removes the earlier ones
+        for change in reversed(self.mappings[process]):  # newest first: an exec invalidates old mappings
             if change.start <= address < change.start + change.size:
                 return change.object[0].decode(), address - change.start + change.file_offset
         return None
@@ -170,7 +172,7 @@ def innermost_places(path):
     number, fields = next(tracedat.parse_format(text) for _, text in file.formats if b'name: user_stack\n' in text)
     found = []
     for cpu, records in kmt_events.records_of(file):
-        waiting = {}  # by task and context: whether its last event allocates
+        waiting = {}  # for each task and context: True if the last event is an allocation
         for record in records:
             event = formats.event(cpu, file.to_ns(record.ticks), record.bytes)
             context = event.pid, in_interrupt(event)
@@ -198,7 +200,7 @@ class UserStacks(LiveTest):
         hits = {(row['keys']['dso'], row['keys']['user-symbol']): row['allocations']
                 for row in groups['groups']['slab']['rows']}
         pipes = sum(count for (dso, symbol), count in hits.items() if dso.startswith('libc') and 'pipe' in symbol)
-        self.assertGreaterEqual(pipes, 2 * 500, hits)  # struct pipe_inode_info and its buffers, and files, inodes
+        self.assertGreaterEqual(pipes, 2 * 500, hits)  # struct pipe_inode_info and its buffers; also files and inodes
         by_stack = json.loads(report(self.trace, '--by', 'stack', '--limit', '0', '--json'))
         rows = by_stack['groups']['slab']['rows']
         whole = 0
@@ -208,7 +210,7 @@ class UserStacks(LiveTest):
             self.assertEqual(frames[len(frames) - len(users):], users, 'the kernel lies in front of the program')
             names = [frame['symbol'] for frame in users if frame['object'] == 'pipes']
             if 'alloc_pipe_info' in ' '.join(frame['symbol'] for frame in frames) and len(frames) > len(users):
-                # libc's pipe() has no frame: its caller's is found where it keeps the frame pointer.
+                # libc's pipe() has no frame. Its caller is found only if the caller keeps the frame pointer.
                 whole += row['allocations'] if names[-2:] == ['outer', 'main'] or names[:1] == ['outer'] else 0
         self.assertGreaterEqual(whole, 2 * 500, rows[:3])
         flames = run(PROGRAM, 'export', '--to', 'collapsed', '-o', '-', self.trace)
@@ -217,7 +219,7 @@ class UserStacks(LiveTest):
 
     def test_by_ftrace(self):
         program = self.check()
-        # Elsewhere: another build of the program is not taken for it, and a copy of its root is.
+        # Moves the program: a different build at the old path must not be used, but a copy below --symfs must be.
         shutil.move(program, self.path('moved'))
         self.program('-DOTHER', '-O2')
         text = report(self.trace, '--by', 'dso,user-symbol', '--comm', 'pipes')
@@ -229,7 +231,8 @@ class UserStacks(LiveTest):
         self.assertIn('outer (pipes)', stacks)
 
     def test_debuginfod(self):
-        """A program without symbols is named by what debuginfod-find finds: confined, no other program could be run."""
+        """The symbols of a stripped program come from debuginfod-find. Without --debuginfod, kmemtrace is confined
+        and cannot run another program."""
         program, finder = self.program(), self.path('debuginfod-find')
         run('objcopy', '--only-keep-debug', program, self.path('pipes.debug'))
         run('strip', program)
@@ -243,7 +246,7 @@ class UserStacks(LiveTest):
             self.assertIn('outer', report(self.trace, *asked, '--debuginfod'))
 
     def test_a_process_whose_first_thread_ended(self):
-        """Its files in /proc tell no mappings any more: those of its other threads do."""
+        """The files in /proc of an ended first thread have no mappings, so those of the other threads must be used."""
         source, path = self.path('leader.c'), self.path('leader')
         with open(source, 'w', encoding='utf-8') as file:
             file.write(SOURCE.replace('int main(void)', 'static int loop(void)').replace('i < 500', '1') +
@@ -321,7 +324,8 @@ class UserStacks(LiveTest):
         self.check_names()
 
     def check_names(self):
-        """Exported functions of programs and libraries have the names of nm, and the same counts."""
+        """Checks that exported functions of programs and libraries have the names that nm prints, and the same
+        counts."""
         places, spaces = innermost_places(self.trace)
         files, wanted = {}, collections.Counter()
         for time_ns, process, address in places:
@@ -331,7 +335,7 @@ class UserStacks(LiveTest):
             if path not in files:
                 files[path] = Functions(path)
             names = files[path].names_at(offset)
-            if names and not any(name.startswith('_Z') for name in names):  # those of C++ are shown demangled
+            if names and not any(name.startswith('_Z') for name in names):  # C++ names are shown demangled
                 wanted[os.path.basename(path), names] += 1
         rows = json.loads(report(self.trace, '--by', 'dso,user-symbol', '--limit', '0', '--json'))['groups']['slab']['rows']
         found = {(row['keys']['dso'], row['keys']['user-symbol']): row['allocations'] for row in rows}
@@ -370,7 +374,8 @@ class PerfReport(LiveTest):
         counted = run('perf', 'report', '-n', '--sort', 'comm,dso,sym', '--stdio', '-i', path)
         plain = run('perf', 'report', '--sort', 'comm,dso,sym', '--stdio', '-i', path)
         ours = report(path, '--by', 'comm,dso,user-symbol', '--style', 'perf-report')
-        # Equal shares stand in any order; perf cuts a name that was set late to the width of the column's head.
+        # Rows with equal shares may be in any order. perf cuts a task name that was set late to the width of the column
+        # header.
         width = len('Command')
         strip = lambda text: sorted((line['share'], line['comm'][:width], line['dso'], line['symbol'])
                                     for line in lines_of(text))
@@ -388,8 +393,8 @@ class PerfReport(LiveTest):
             self.assertLessEqual(row['allocations'], of_perf[comm[:width], keys['dso'], keys['user-symbol']])  # in tasks
 
     def test_hits_where_an_allocation_is_told_twice(self):
-        """Linux 6.18 reports a large kmalloc in kvmalloc twice, for kvmalloc and for its caller. No recorded free separates
-        one object from the next at the same address."""
+        """Linux 6.18 reports a large kmalloc in kvmalloc twice, for kvmalloc and for its caller. Successive objects
+        at the same address have no recorded free in between."""
         source, program, path = self.path('lists.c'), self.path('lists'), self.path('perf.data')
         with open(source, 'w', encoding='utf-8') as file:
             file.write('#include <sys/xattr.h>\nstatic char list[60000];\nint main(void) { for (int i = 0; i < 50; ++i) '
@@ -407,7 +412,7 @@ class PerfReport(LiveTest):
         rows = json.loads(report(path, '--by', 'comm,user-symbol', '--context', 'task', '--limit', '0', '--json'))
         hits = {row['keys']['user-symbol']: row['allocations'] for row in rows['groups']['slab']['rows']
                 if row['keys']['comm'] == 'lists'}
-        for name in first:  # an interrupt may come between the two
+        for name in first:  # an interrupt may occur between the two reports
             self.assertLessEqual(hits.pop(name, 0), 2)
             del samples[name]
         self.assertEqual(hits, dict(samples))
