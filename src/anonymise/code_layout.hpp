@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Moves kernel code to fixed addresses that no real machine uses. Moved addresses still identify functions, but no
-// longer reveal the offsets that KASLR keeps secret. The kernel and the modules are each moved as a whole.
+// Moves kernel code to fixed addresses, which are the same for all machines. Moved addresses still identify functions,
+// but no longer reveal the offsets that KASLR keeps secret. The kernel and the modules are each moved as a whole.
 #pragma once
 
 #include <cstdint>

@@ -184,7 +184,7 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   to.uname = uname_of(to.kernel);
   to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
   for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
-  if (names_some_tasks(description.kernel.notes)) {  // keeps this fact without the notes, which name the tasks
+  if (names_some_tasks(description.kernel.notes)) {  // report this fact: the notes with task names are dropped
     Findings found;
     found.add({Imperfection::some_tasks, {}, {}, {}, {}});
     to.cpu_stats.push_back(inherited_findings(found));

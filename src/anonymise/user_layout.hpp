@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Moves user-space code to addresses that no process uses. Each file gets its own address range, which is the same in
-// all processes.
+// Moves user-space code to made-up addresses. Each file gets its own address range, which is the same in all processes.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ StateSample collect_snapshot();
 void complete_sample(StateSample& sample, bool with_page_owner);
 
 // The folder may have copies as FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab, FOLDER/sys/kernel/slab, …
-// True if the folder has a copy of meminfo. All other sources are parts of its amounts.
+// True if the folder has a copy of meminfo. The other sources show parts of its amounts.
 bool has_meminfo_copy(const std::string& folder);
 // True if the folder has other copies, but none of meminfo.
 bool lacks_meminfo(const std::string& folder);

@@ -8,7 +8,7 @@
 
 namespace kmt::ctf {
 
-constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // in the trace's byte order
+constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // stored in the byte order of the trace
 
 // Throws Error with the file offset if libbabeltrace2 (2.0) would not finish. There are two such cases: packet headers
 // (CTF 1.8.3, 7.1) that do not form a chain up to the file's end cause an endless loop, and comparing the names of very

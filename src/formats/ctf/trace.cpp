@@ -108,8 +108,8 @@ void Trace::read_description(Findings& findings) {
   findings.add({Imperfection::assumed_page_size});
 }
 
-// Compares the files with the sizes in the note. A stream file alone does not show that another one is missing or that
-// its own end is.
+// Compares the files with the sizes in the note. A stream file alone shows neither that another file is missing nor
+// that its own end is missing.
 void Trace::compare_streams(std::string_view streams, Findings& findings) const {
   for (std::string_view line : split(streams, '\n')) {
     const auto cpu = take_number<unsigned>(line);

@@ -41,7 +41,8 @@ constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
   return std::max<std::uint64_t>(1u << 20, file_bytes / 256);
 }
 
-// Holds items until they are due. Items come in sorted runs, usually of one CPU, which are merged.
+// Holds items until they are due, and sorts them. Items arrive in runs that are already sorted, usually one run per
+// CPU. These runs are merged.
 template <typename Item>
 class HeldByTime {
  public:
