@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- All shards' tables as one, on each server of a cluster. A trace lies on one shard, all of it.
+-- Tables on each server of a cluster that combine the tables of all shards. All rows of a trace are on one shard.
 CREATE TABLE IF NOT EXISTS {database}.traces AS {database}.traces_local
   ENGINE = Distributed({cluster}, {database}, traces_local, cityHash64(trace));
 

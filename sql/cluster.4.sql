@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- The same of all shards' tables as one.
+-- Adds the column of tables.4.sql to the table that combines all shards.
 ALTER TABLE {database}.sums ADD COLUMN migrate_type {text};

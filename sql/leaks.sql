@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- `kmemtrace fleet leaks`: memory live when traces ended, and its growth in them. The least-squares line through live
--- bytes L over the seconds t from 0 to T has the slope 12 / T^3 * integral of (t - T/2) L(t). A change d of L at the
--- time t adds d * t (T - t) / 2 to that integral, so the slope is 6 / T^3 * (T * sum of d t - sum of d t^2). Rows have
--- these two moments, which add up.
+-- `kmemtrace fleet leaks`: memory live at the end of traces, and its growth in the traces. The least-squares line
+-- through live bytes L over the seconds t from 0 to T has the slope 12 / T^3 * integral of (t - T/2) L(t). A change d
+-- of L at time t adds d * t (T - t) / 2 to that integral, so the slope is 6 / T^3 * (T * sum of d t - sum of d t^2).
+-- Rows contain these two moments (sum of d t and sum of d t^2), which can be added.
 -- A group without live memory at the end has not grown. Traces under a second are not judged, as in `kmemtrace leaks`,
 -- because programs that start look like growth. The mean of the slopes is weighted by the lengths of traces.
--- {shrinkable} is a condition on cache, function and migrate type of sums; {keys_as}, {keys}, {rows}, {traces} are as in
--- report.sql. Live memory may have been freed in three cases: a hundredth or more of its call site (pages: order) is
--- freed unseen in the same trace, as in `kmemtrace leaks`; the kernel frees it on paths without a tracepoint; the trace
--- or an allocator in it may lack frees. Everything else that is not shrinkable is sure. A group grows only if its sure
--- part grows, too.
+-- {shrinkable} is a condition on cache, function and migrate type of sums; {keys_as}, {keys}, {rows}, {traces} are as
+-- in report.sql. Live memory may have been freed in three cases. First, at least a hundredth of the objects of its call
+-- site (pages: order) are freed on untraced paths in the same trace, as in `kmemtrace leaks`. Second, the kernel frees
+-- such objects on paths without a tracepoint. Third, the trace or an allocator in it may lack frees. All other memory
+-- that is not shrinkable is sure. A group grows only if its sure part also grows.
 -- The deviation uses differences from the mean: stddevSamp() subtracts squares, which is noise for similar slopes.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),

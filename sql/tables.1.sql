@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- The tables on each server for traces of many machines; docs/formats/fleet.md describes them. {text} is
--- LowCardinality(String) where the server has it, else String; {local} is empty, or _local on a server of a cluster.
--- A row that is sent twice is the same row: all keys together are its identity, and merges keep one.
+-- LowCardinality(String) if the server supports it, otherwise String. {local} is empty, or _local on a server of a
+-- cluster. All keys together identify a row, so merges keep only one of two rows that were sent twice.
 CREATE TABLE IF NOT EXISTS {database}.traces{local} (
   day Date, host {text}, kernel {text}, trace String, began DateTime, level {text}, path String, format {text},
   arch {text}, cpus UInt32, page_size UInt32, clock {text}, first_ns UInt64, end_ns UInt64, recorded_ns UInt64,

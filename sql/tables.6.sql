@@ -1,4 +1,4 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Whether the kernel frees such objects on a path without tracepoint (docs/untraced-paths.md), by the cache, the function
--- and the kernel. Unknown for traces loaded earlier.
+-- 1 if the kernel frees such objects on a path without a tracepoint (docs/untraced-paths.md), according to cache,
+-- function and kernel version. Unknown for traces loaded earlier.
 ALTER TABLE {database}.sums{local} ADD COLUMN untraced UInt8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Answers of a fleet's server. They are not trusted: if an answer is not the expected one, an Error says why.
+// Reads answers of a fleet server. Answers are not trusted: if an answer is not as expected, an Error gives the reason.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace kmt {
 
-// The rows of an answer in JSONCompact, each of them an array. They take less than 1 GiB, whatever is answered.
+// Returns the rows of an answer in JSONCompact; each row is an array. The rows need less than 1 GiB for any answer.
 std::vector<nlohmann::json> rows_of_answer(std::string_view text);
 
-// Values of a row, from left to right; the row must outlive this.
+// Reads the values of a row from left to right. The row must outlive this object.
 class AnswerCells {
  public:
   explicit AnswerCells(const nlohmann::json& row) : row_(row) {}
 
   std::string text();
   std::vector<std::string> texts();
-  // Returns 0 for a negative number: a sum over a part of the time, in which more was freed than allocated.
+  // Returns 0 for a negative number. Sums over a part of the time are negative if more was freed than allocated.
   std::uint64_t count();
   std::int64_t number();
   std::uint32_t number_32();
-  std::optional<double> decimal();  // empty: null, which is what is no number
+  std::optional<double> decimal();  // empty for null, which replaces values that are not numbers
   Allocator allocator();
 
  private:

@@ -23,9 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Codes of ClickHouse's exceptions (dbms/src/Common/ErrorCodes.cpp) that time may cure.
+// Codes of ClickHouse exceptions (dbms/src/Common/ErrorCodes.cpp) that may be temporary.
 constexpr std::array kPassing = {
-    32,   // ATTEMPT_TO_READ_AFTER_EOF: a shard went away
+    32,   // ATTEMPT_TO_READ_AFTER_EOF: the connection to a shard was lost
     159,  // TIMEOUT_EXCEEDED
     198,  // DNS_ERROR
     202,  // TOO_MANY_SIMULTANEOUS_QUERIES
@@ -33,15 +33,16 @@ constexpr std::array kPassing = {
     209,  // SOCKET_TIMEOUT
     210,  // NETWORK_ERROR
     216,  // QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING
-    236,  // ABORTED: the server stops
-    241,  // MEMORY_LIMIT_EXCEEDED, of all queries
+    236,  // ABORTED: the server is shutting down
+    241,  // MEMORY_LIMIT_EXCEEDED, of all queries together
     252,  // TOO_MANY_PARTS
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not reachable
     473,  // DEADLOCK_AVOIDED
 };
-// Errors about another server, which the answering one cannot reach. Others may concern the connection to here.
+// Errors about another server that the answering server cannot reach. Other network errors may concern the connection
+// to this client.
 constexpr std::array kOfAnother = {198, 279};
-// An error is the status, not a part of the answer.
+// The server waits for the end of the query, so that an error sets the HTTP status instead of being part of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
 constexpr std::array kNoSuchColumn = {16, 47};  // NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_IDENTIFIER
 constexpr int kUnknownTable = 60;
@@ -51,14 +52,15 @@ milliseconds left_until(Clock::time_point end) {
   return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds{0});
 }
 
-// "Code: 47, e.displayText() = …"; 0: it says none.
+// Returns the code in "Code: 47, e.displayText() = …", or 0 if there is none.
 int code_of(std::string_view text) {
   constexpr std::string_view kMark = "Code: ";
   const std::size_t at = text.find(kMark);
   return at == std::string_view::npos ? 0 : parse_leading<int>(text.substr(at + kMark.size())).value_or(0);
 }
 
-// Returns the error in one line. Only the later errors of a cluster hold the cause, repeated for each attempt.
+// Returns the error in one line, without repeated lines. In a cluster, only later lines have the cause, repeated for
+// each attempt.
 std::string words_of(std::string_view text) {
   constexpr std::size_t kMost = 600;
   std::string words;
@@ -98,7 +100,7 @@ ServerAddress parse_server(const std::string& url) {
 
 ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
 
-// A query may take long. One that takes no time shows whether the server answers.
+// A query may take long, so a short query first shows whether the server answers.
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
   constexpr std::chrono::seconds kShort{10};
   std::string failure;
@@ -154,11 +156,11 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
   }
 }
 
-// Settings differ from version to version, and one that a server does not know is an error.
+// Settings differ between versions, and a server refuses settings that it does not know.
 const ClickHouse::Parameters& ClickHouse::settings() {
   if (!settings_.empty()) return settings_;
-  const Parameters wanted = {{"allow_experimental_low_cardinality_type", "1"},  // 18.16 asks for it
-                             {"insert_distributed_sync", "1"},                  // stored when the server says so
+  const Parameters wanted = {{"allow_experimental_low_cardinality_type", "1"},  // required by 18.16
+                             {"insert_distributed_sync", "1"},  // rows are stored before the server answers
                              {"async_insert", "0"},
                              kWholeAnswer};
   std::string names;
@@ -174,7 +176,7 @@ const ClickHouse::Parameters& ClickHouse::settings() {
 void ClickHouse::run(const std::string& sql) { tried(settings(), sql); }
 
 std::vector<nlohmann::json> ClickHouse::query(const std::string& sql) {
-  // No settings: who may only read may not change any.
+  // Sends no other settings, because read-only users may not change settings.
   const std::string text = tried({kWholeAnswer}, sql + "\nFORMAT JSONCompact");
   return rows_of_answer(text);
 }

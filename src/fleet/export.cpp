@@ -45,7 +45,7 @@ constexpr std::uint32_t kDay = 86'400;
 
 std::uint16_t day_of(std::uint32_t at) { return static_cast<std::uint16_t>(at / kDay); }
 
-// Texts as numbers, in the order in which they come.
+// Maps strings to numbers in the order of their first use.
 class Texts {
  public:
   std::uint32_t id(std::string_view text) {
@@ -83,12 +83,14 @@ struct HashOfName {
   }
 };
 
-// Allocations of one group that started and ended in one second. The sums are changes: less than 0 modulo 2^64.
+// Sums over the allocations of one group that started or ended in one second. The sums are changes; negative numbers
+// are stored modulo 2^64.
 struct Sums : AllocationSums {
   std::uint64_t lifetime_ns = 0;
-  double live_moment_1 = 0;       // sum of the changes of live bytes times the seconds since the trace's first event
-  double live_moment_2 = 0;       // times their square
-  std::int64_t freed_unseen = 0;  // their addresses were given again while they were live
+  // Sum over changes of live bytes: change times the seconds since the first event of the trace.
+  double live_moment_1 = 0;
+  double live_moment_2 = 0;       // sum over changes of live bytes: change times the square of these seconds
+  std::int64_t freed_unseen = 0;  // allocations whose address was reused while they looked live
 
   void grow(std::int64_t bytes, double seconds) {
     live_bytes += static_cast<std::uint64_t>(bytes);
@@ -100,8 +102,8 @@ struct Sums : AllocationSums {
 struct Live {
   std::uint32_t group = 0;
   std::uint64_t bytes_requested = 0;
-  std::uint64_t bytes = 0;     // the rest of it
-  bool first_is_gone = false;  // of pages the first one, with which the allocation ended
+  std::uint64_t bytes = 0;     // bytes that are still live
+  bool first_is_gone = false;  // for pages: the first page was freed, which ended the allocation
 };
 
 }  // namespace
@@ -144,14 +146,14 @@ struct FleetExport::State {
   LoadCounts event_counts;
   std::uint64_t events = 0;
   std::uint64_t first_ns = 0;
-  std::uint32_t second = 0;  // that `sums` are of
-  double seconds = 0;        // of the event, since the first
+  std::uint32_t second = 0;  // the second that `sums` describes
+  double seconds = 0;        // time of the current event since the first event
   Texts texts;
   std::unordered_map<GroupName, std::uint32_t, HashOfName> groups;
   std::vector<GroupName> group_names;
-  std::vector<bool> is_untraced;         // of a group: it may be freed on a path without tracepoint
-  std::vector<std::uint32_t> place;      // of a group in `sums`, from 1; 0: nothing happened in this second
-  std::vector<std::uint32_t> in_second;  // groups, in the order in which something happened
+  std::vector<bool> is_untraced;         // by group: its objects may be freed on a path without a tracepoint
+  std::vector<std::uint32_t> place;      // by group: index in `sums`, from 1; 0: no events in this second
+  std::vector<std::uint32_t> in_second;  // groups with events in this second, in the order of their first event
   std::vector<Sums> sums;
   std::unordered_map<std::uint32_t, Live> live;
 };
@@ -174,8 +176,8 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
       .number(loader.block());
 }
 
-// Events of pages and of areas name no call site, nor do some of slab objects: where they have a stack, their caller is
-// there.
+// Returns the call site. Events of pages and vmalloc areas and some slab events have no call site; if such an event has
+// a stack, the caller in the stack is used.
 std::string_view FleetExport::State::site_of(const Event& event, const EventFields& fields) {
   if (!fields.symbol.empty()) return fields.symbol;
   const std::span<const std::uint64_t> stack = info.tables.stacks[event.stack];
@@ -266,7 +268,7 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
     if (streamed.event->time_ns > part.began_ns) sum.lifetime_ns += streamed.event->time_ns - part.began_ns;
   }
   if (streamed.outcome == Outcome::began) ++sum.freed_unseen;
-  if (streamed.outcome == Outcome::duplicate_event) {  // undo the first event
+  if (streamed.outcome == Outcome::duplicate_event) {  // undo the sums of the first event
     --sum.allocations;
     sum.bytes_requested -= of.bytes_requested;
     sum.bytes_allocated -= bytes;
@@ -295,7 +297,7 @@ void FleetExport::add(const StreamedEvent& streamed) {
     state.first_ns = time_ns;
     state.second = state.wall_second(time_ns);
   }
-  // In a damaged trace time may go back: an earlier event counts for the second that is open.
+  // In a damaged trace, time may go back. Then an earlier event counts for the current second.
   const std::uint32_t second = state.wall_second(time_ns);
   if (second > state.second) {
     state.send_sums();
@@ -342,7 +344,7 @@ void FleetExport::end(const StreamEnd& end) {
   state.send_trace(end);
 }
 
-// Rows of a table may have been dropped since, with their day: then it is not.
+// The number of rows is compared too, because the rows of a day may have been dropped since then.
 bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
   ClickHouse server(address);
   const std::string of_trace = "WHERE trace = " + sql_string(trace.id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One machine's trace into the tables of a fleet (sql/, docs/formats/fleet.md): sums of each second, and the events
-// themselves where they are wanted. Reports see a trace when all of it is there.
+// Writes a trace of one machine to the tables of a fleet (sql/, docs/formats/fleet.md): sums of each second and, if
+// requested, the events. Reports include a trace only after all of it is stored.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ namespace kmt {
 struct FleetTrace {
   std::string id;           // TraceId::text()
   std::string host;         // not empty
-  std::uint32_t began = 0;  // when recording did, in seconds since 1970
+  std::uint32_t began = 0;  // start of the recording, in seconds since 1970
   bool with_events = false;
 };
 
 class FleetExport : public EventSink {
  public:
-  // All that is given must outlive this. Throws Error, as add() and end() do.
+  // All arguments must outlive this object. The constructor, add() and end() throw Error.
   FleetExport(const ServerAddress& server, const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers,
               const FleetTrace& trace);
   ~FleetExport() override;
 
   void add(const StreamedEvent& event) override;
-  void end(const StreamEnd& end) override;  // of an incomplete one nothing is made visible
+  void end(const StreamEnd& end) override;  // an incomplete trace does not become visible in reports
 
   const LoadCounts& sums() const;
   const LoadCounts& events() const;
@@ -41,10 +41,10 @@ class FleetExport : public EventSink {
   std::unique_ptr<State> state_;
 };
 
-// Whether all of the trace is there, with its events where they are wanted.
+// Returns true if the server has the whole trace, including its events if they are requested.
 bool is_loaded(const ServerAddress& server, const FleetTrace& trace);
 
-// The number of other traces of its host that overlap with this one in time: they may be of the same events.
+// Returns the number of other traces of the same host that overlap in time and may contain the same events.
 std::uint64_t traces_of_its_time(const ServerAddress& server, const FleetTrace& trace);
 
 }  // namespace kmt

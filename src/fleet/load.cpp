@@ -74,7 +74,7 @@ void BlockLoader::send() {
   }
 }
 
-// Drops what is stored twice. False: the table is none of this server's alone, as in a cluster.
+// Removes rows that are stored twice. Returns false if the table is not local to this server, as in a cluster.
 bool BlockLoader::could_merge() {
   try {
     for (const std::uint16_t day : days_)
@@ -90,7 +90,8 @@ LoadCounts BlockLoader::finish() {
   if (rows_ > 0) send();
   wait();
   if (stored("") == ours_) return counts_;
-  // Another loader of the same trace may have stored blocks meanwhile. The last one to end sees all of these.
+  // Another process that loads the same trace may have stored blocks in the meantime. The process that ends last sees
+  // all blocks.
   if (could_merge() && stored("") == ours_) return counts_;
   throw Error(
       fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "

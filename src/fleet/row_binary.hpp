@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rows as ClickHouse's format RowBinary has them: values one after the other, little-endian, texts with their length as
-// a varint in front, and in front of a Nullable a byte that is 1 where it is null. No text can be taken for SQL.
+// Rows in ClickHouse's format RowBinary. Values follow each other in little-endian order. A string has its length as a
+// varint before it, and a Nullable has a byte before it that is 1 for null. Strings cannot be mistaken for SQL.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class RowBinary {
     bytes_ += text;
     return *this;
   }
-  RowBinary& length(std::uint64_t elements) {  // in front of an array's
+  RowBinary& length(std::uint64_t elements) {  // written before the elements of an array
     for (; elements >= 0x80; elements >>= 7) bytes_ += static_cast<char>(0x80 | (elements & 0x7f));
     bytes_ += static_cast<char>(elements);
     return *this;
@@ -37,7 +37,7 @@ class RowBinary {
     number(static_cast<std::uint8_t>(value ? 0 : 1));
     return value ? number(static_cast<Stored>(*value)) : *this;
   }
-  RowBinary& rows(const std::string& encoded) {  // encoded by another one
+  RowBinary& rows(const std::string& encoded) {  // rows encoded by another RowBinary
     bytes_ += encoded;
     return *this;
   }

@@ -16,14 +16,14 @@ namespace kmt {
 
 namespace {
 
-// In this order, never changed once released: what comes later is a migration of its own. Every statement of one can
-// be run again, so that what was interrupted is just begun again; but a column can be added once (18.16 has no ADD
-// COLUMN IF NOT EXISTS), so one that adds it is run where it is missing.
+// Migrations run in this order. Once released, a migration never changes; later changes are new migrations. Every
+// statement can be run again, so an interrupted migration is restarted. The exception is a new column, which can be
+// added only once (18.16 has no ADD COLUMN IF NOT EXISTS): such a migration runs only if the column is missing.
 struct Migration {
   const char* tables;
   const char* of_cluster;
   std::string_view table = "sums";
-  std::string_view new_column = {};  // of it
+  std::string_view new_column = {};  // column that is added to `table`
 };
 constexpr std::array kMigrations = {Migration{sql::tables_1, sql::cluster_1},
                                     Migration{sql::tables_2, sql::cluster_2, "sums", "freed_unseen"},
@@ -39,7 +39,7 @@ bool has_column(ClickHouse& server, const std::string& table, std::string_view c
               .empty();
 }
 
-// `table`: what that is called which a new column is added to.
+// `table` is the name of the table to which `new_column` is added.
 void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, const std::string& table,
              std::string_view new_column) {
   const auto is_done = [&] { return !new_column.empty() && has_column(server, table, new_column); };
@@ -47,7 +47,7 @@ void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, cons
   try {
     for (const std::string& statement : statements_of(fill_sql(text, places))) server.run(statement);
   } catch (const Error&) {
-    if (!is_done()) throw;  // else somebody else did it in between
+    if (!is_done()) throw;  // otherwise another process has added the column in the meantime
   }
 }
 
@@ -58,14 +58,14 @@ bool has_table(ClickHouse& server, const std::string& name) {
               .empty();
 }
 
-// The number of the last migration that was run.
+// Returns the number of the last migration that was run.
 std::uint32_t version_of(ClickHouse& server) {
   const std::vector<nlohmann::json> newest =
       server.query(fmt::format("SELECT max(version) FROM {}.schema_versions", sql_name(server.database())));
   return newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
 }
 
-// Tables in a database of the server's own would mix with its tables, or be refused with an obscure error.
+// In a database of the server itself, new tables would be mixed with system tables or refused with an obscure error.
 void check_database(const std::string& database) {
   constexpr std::array<std::string_view, 3> kServers = {"system", "information_schema", "INFORMATION_SCHEMA"};
   if (std::ranges::find(kServers, database) == kServers.end()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tables on a server, and what brings those of an older version up to date.
+// Creates the tables on a server and updates tables of an older version.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace kmt {
 
 // The old and new state of the tables, by the number of their last migration.
 struct SchemaState {
-  std::uint32_t before = 0;  // there were none
+  std::uint32_t before = 0;  // 0: there were no tables
   std::uint32_t now = 0;
   bool of_cluster = false;
 };
 
-// Makes the database and its tables, as far as they are not there. With a cluster, which the server's configuration
-// has to name, tables of all of its shards are put on top; each of its servers needs this once. Throws Error, also
-// where a newer version made the tables.
+// Creates the database and its missing tables, and runs missing migrations. For a cluster, which must be in the
+// server's configuration, it also creates tables that combine all shards; each server of the cluster needs this once.
+// Throws Error, also if a newer version made the tables.
 SchemaState prepare_schema(ClickHouse& server, const std::string& cluster);
 
-// Throws Error where the tables are those of an older version. Whether there are any is not asked.
+// Throws Error if the tables are from an older version. Does nothing if there are no tables.
 void check_schema(ClickHouse& server);
 
 }  // namespace kmt

@@ -10,8 +10,8 @@ namespace kmt {
 
 namespace {
 
-// Between quotes of one kind, with backslashes in front of what would end it or be taken for an escape. Zero bytes are
-// the one character that old servers take for an end.
+// Returns the text in quotes, with backslashes before quotes and backslashes. Zero bytes are also escaped, because old
+// servers treat them as the end of the text.
 std::string quoted(std::string_view text, char quote) {
   std::string out(1, quote);
   for (const char c : text) {

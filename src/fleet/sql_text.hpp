@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SQL with what a user wrote in it: the only place that quotes.
+// Inserts user input into SQL. Only this file quotes strings and names.
 #pragma once
 
 #include <initializer_list>
@@ -10,17 +10,17 @@
 
 namespace kmt {
 
-// 'it\'s': a string, whatever it holds.
+// Returns a quoted string for any text: 'it\'s'.
 std::string sql_string(std::string_view text);
-// `a name`, whatever it holds.
+// Returns a quoted name for any text: `a name`.
 std::string sql_name(std::string_view text);
-// COLUMN LIKE '…', of a glob with * and ?; all else in it stands for itself.
+// Returns COLUMN LIKE '…' for a glob with * and ?. All other characters match themselves.
 std::string sql_like(std::string_view column, std::string_view glob);
 
-// A text of sql/ with its {places} filled; comments are left out. Throws Error where one is not known.
+// Replaces the {places} in a file of sql/ and removes comments. Throws Error if a place is unknown.
 using SqlPlaces = std::vector<std::pair<std::string_view, std::string>>;
 std::string fill_sql(std::string_view sql, const SqlPlaces& places);
-// The statements of it, which semicolons at the end of lines part.
+// Splits SQL into statements, which end with a semicolon at the end of a line.
 std::vector<std::string> statements_of(const std::string& sql);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Identifies traces of a fleet by their bytes and their processing.
+// Identifies traces of a fleet by their bytes and the options of their processing.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// A hash of 128 bits: the same bytes in the same order give the same id.
+// A 128-bit hash: the same bytes in the same order give the same ID.
 class TraceId {
  public:
   TraceId();

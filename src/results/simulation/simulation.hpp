@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `simulate`: the memory that models of slab allocators hold for a trace's objects. The definitions are
-// those of docs/formats/simulate-json.md. Bytes, unless said.
+// The result of `simulate`: the memory that models of slab allocators hold for a trace's objects. Numbers are bytes
+// unless stated otherwise. docs/formats/simulate-json.md has the definitions.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ constexpr std::string_view name_of(SlabAllocator allocator) {
 }
 
 struct HeldMemory {
-  std::uint64_t requested = 0;  // by live objects of the trace
-  std::uint64_t given = 0;      // to them
-  std::uint64_t held = 0;       // pages
+  std::uint64_t requested = 0;  // requested by live objects of the trace
+  std::uint64_t given = 0;      // given to these objects
+  std::uint64_t held = 0;       // bytes of slab pages
 
   std::uint64_t internal_waste() const { return given - requested; }
   std::uint64_t external_waste() const { return held - given; }
@@ -29,25 +29,25 @@ struct HeldMemory {
 
 struct SimulatedCache {
   std::string name;
-  bool is_new = false;             // made for call sites, or a suggested class; not of --classes
-  std::uint64_t object_bytes = 0;  // 0: of several sizes
-  std::uint64_t slab_bytes = 0;    // 0: whole pages, as many as an object needs
+  bool is_new = false;             // a cache for call sites or a suggested class, but not a class of --classes
+  std::uint64_t object_bytes = 0;  // 0: objects have several sizes
+  std::uint64_t slab_bytes = 0;    // 0: an object has its own pages
   std::uint32_t objects_per_slab = 0;
   std::uint64_t allocations = 0;
-  std::uint64_t bytes_requested = 0;  // of all allocations
+  std::uint64_t bytes_requested = 0;  // sum over all allocations
   std::uint64_t bytes_given = 0;
-  HeldMemory average;  // over the time of the trace
-  HeldMemory peak;     // when most was held
+  HeldMemory average;  // mean over the time of the trace
+  HeldMemory peak;     // at the time when most memory was held
   HeldMemory end;
-  std::uint64_t partial_slabs = 0;   // at the end: on lists, with free objects
-  std::uint64_t cpu_list_bytes = 0;  // that the CPUs can hold in reserve at most, together
+  std::uint64_t partial_slabs = 0;   // slabs with free objects on lists, at the end
+  std::uint64_t cpu_list_bytes = 0;  // most bytes that all CPUs together can hold in reserve
 };
 
 struct SimulatedHeap {
   std::string name;  // "as recorded"
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<std::string> unused_caches;  // "alloc_pipe_info=10": for call sites, and nothing goes to them
-  std::vector<SimulatedCache> caches;      // new ones first, then most memory at their peaks
+  std::vector<std::string> unused_caches;  // caches for call sites that get no objects: "alloc_pipe_info=10"
+  std::vector<SimulatedCache> caches;      // new caches first, then by held memory at the peak
   std::uint64_t allocations = 0;
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_given = 0;
@@ -55,32 +55,32 @@ struct SimulatedHeap {
   HeldMemory peak;
   std::uint64_t peak_ns = 0;
   HeldMemory end;
-  std::vector<HeldMemory> series;  // at the end of each bucket
+  std::vector<HeldMemory> series;  // values at the end of each bucket
 };
 
-// Bytes: smaller savings do not justify a cache.
+// In bytes. Smaller savings do not justify a cache.
 inline constexpr std::uint64_t kLeastSaving = 4096;
 
-// A cache or a class that the kernel does not have.
+// A suggestion for a new cache or size class.
 struct CacheSuggestion {
-  std::string function;            // the cache is for its allocations; empty: a size class for all functions
-  std::uint64_t above_bytes = 0;   // requests of more than that
-  std::uint64_t object_bytes = 0;  // up to this
-  std::uint64_t class_bytes = 0;   // their present size
-  std::vector<std::string> from;   // recorded caches that lose them
-  std::vector<std::string> sites;  // of a class: who uses it most
+  std::string function;            // function whose allocations use the cache; empty: a size class for all functions
+  std::uint64_t above_bytes = 0;   // requests must be larger than this
+  std::uint64_t object_bytes = 0;  // object size and largest request
+  std::uint64_t class_bytes = 0;   // size that these requests get now
+  std::vector<std::string> from;   // recorded caches that lose these objects
+  std::vector<std::string> sites;  // for a class, the call sites that use it most
   std::uint64_t allocations = 0;
-  std::uint64_t bytes_given = 0;       // as recorded
-  std::uint64_t bytes_given_then = 0;  // with the cache
-  std::uint64_t average_live = 0;      // objects
-  std::uint64_t of_its_size = 0;       // of these, that ask for just as much as an object has, rounded up to 8
-  double estimated_saving = 0;         // why it was replayed: bytes of average held memory, or of all given
-  // The caches that lose objects, and the new one, replayed.
+  std::uint64_t bytes_given = 0;       // bytes given as recorded
+  std::uint64_t bytes_given_then = 0;  // bytes given with the new cache
+  std::uint64_t average_live = 0;      // mean number of live objects
+  std::uint64_t of_its_size = 0;  // mean number of live objects whose request, rounded up to 8, equals object_bytes
+  double estimated_saving = 0;  // reason for the replay: estimated saving of average held memory, or of all bytes given
+  // Sums over the caches that lose objects and the new cache, from replays.
   std::uint64_t average_held = 0;
   std::uint64_t average_held_then = 0;
-  std::uint64_t peak_held = 0;  // sums of the caches' own peaks
+  std::uint64_t peak_held = 0;  // sum of the caches' peaks
   std::uint64_t peak_held_then = 0;
-  std::uint64_t uncertain_bytes = 0;  // of the saving: what the CPUs' lists may hold
+  std::uint64_t uncertain_bytes = 0;  // part of the saving that the per-CPU lists may hold
 };
 
 struct ModelMismatch {
@@ -98,27 +98,27 @@ struct SlabinfoCache {
   std::uint64_t pages_predicted = 0;
 };
 
-// How the kernel's own slabinfo compares with the model.
+// Comparison of the model with the kernel's slabinfo.
 struct SlabinfoComparison {
-  bool by_size = false;                 // no event names a cache: "caches" are all of one object size
-  std::uint64_t caches = 0;             // that have slabs before or after
-  std::uint64_t geometry_compared = 0;  // caches, with slabs or without
+  bool by_size = false;      // events do not name caches: all caches with one object size are compared as one
+  std::uint64_t caches = 0;  // number of caches with slabs before or after the trace
+  std::uint64_t geometry_compared = 0;  // number of caches, with or without slabs
   std::vector<std::string> geometry_differs;
   std::uint64_t pages_before = 0;
   std::uint64_t pages_after = 0;
   std::uint64_t pages_predicted = 0;
-  std::uint64_t error_pages = 0;      // of each cache's prediction, added up
-  std::uint64_t unchanged_error = 0;  // the same of the prediction that nothing changes
-  std::uint64_t unknown_frees = 0;    // of older objects, of which the cache is not known
-  std::uint64_t not_compared = 0;     // caches with slabs after: new ones, or of figures that no slabs have
-  std::vector<SlabinfoCache> lines;   // that changed, or should have; largest error first
+  std::uint64_t error_pages = 0;      // sum of the prediction errors of the caches
+  std::uint64_t unchanged_error = 0;  // the same sum for the prediction of no change
+  std::uint64_t unknown_frees = 0;    // frees of objects from before the trace whose cache is unknown
+  std::uint64_t not_compared = 0;     // caches with slabs after the trace that are new or have inconsistent figures
+  std::vector<SlabinfoCache> lines;   // caches that changed or should have changed; largest error first
 };
 
-// Objects of a cache whose end is known only because their address was allocated again.
+// Objects of a cache whose free was not traced; their address was allocated again.
 struct UnseenFrees {
   std::string cache;
   std::uint64_t objects = 0;
-  std::uint64_t allocations = 0;  // in all
+  std::uint64_t allocations = 0;  // all allocations of the cache
 };
 
 inline std::uint64_t sum_of_objects(const std::vector<UnseenFrees>& caches) {
@@ -130,27 +130,28 @@ inline std::uint64_t sum_of_objects(const std::vector<UnseenFrees>& caches) {
 struct SimulationResult {
   TraceSummary trace;
   Findings findings;
-  std::vector<std::uint64_t> classes;  // of the recorded kernel's kmalloc, as the model has them
-  std::string least_class_from;        // "the architecture", "slabinfo", "the trace"
-  bool kernel_known = true;            // false: taken to be Linux 6.1
+  std::vector<std::uint64_t> classes;  // the modelled kmalloc size classes of the recorded kernel
+  std::string least_class_from;        // source of the smallest class: "the architecture", "slabinfo", "the trace"
+  bool kernel_known = true;            // false: treated as Linux 6.1
   bool cgroup_caches = false;
   bool random_caches = false;
-  bool caches_assumed = false;  // no slabinfo says so
+  bool caches_assumed = false;  // the two members above are assumptions, because there is no slabinfo
   std::uint64_t start_ns = 0;
   std::uint64_t bucket_ns = 0;
-  std::vector<SimulatedHeap> heaps;  // as recorded first
+  std::vector<SimulatedHeap> heaps;  // the recorded heap first
   std::vector<CacheSuggestion> suggestions;
-  bool suggests_traffic = false;  // chosen by what is given, not by what is held
-  // That were replayed, of which the suggestions are the best; empty: none were looked for, or not to the trace's end.
+  bool suggests_traffic = false;  // true: suggestions save bytes given; false: held memory
+  // Number of replayed candidates; `suggestions` are the best of them. Empty: no candidates were searched, or the search
+  // did not reach the end of the trace.
   std::optional<std::size_t> candidates;
   std::uint64_t kmallocs = 0;
-  std::uint64_t kmallocs_reproduced = 0;  // bytes as predicted
+  std::uint64_t kmallocs_reproduced = 0;  // kmallocs whose given bytes were predicted correctly
   std::vector<ModelMismatch> mismatches;  // most allocations first
   std::optional<SlabinfoComparison> slabinfo;
-  std::uint64_t older_frees = 0;          // of objects that were not allocated in the trace
-  std::uint64_t live_at_end = 0;          // objects
+  std::uint64_t older_frees = 0;          // frees of objects from before the trace
+  std::uint64_t live_at_end = 0;          // number of live objects
   std::vector<UnseenFrees> unseen_frees;  // most objects first
-  std::uint64_t unnamed_objects = 0;      // of caches whose names are not known
+  std::uint64_t unnamed_objects = 0;      // objects in caches with unknown names
 };
 
 }  // namespace kmt
