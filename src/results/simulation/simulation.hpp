@@ -141,8 +141,8 @@ struct SimulationResult {
   std::vector<SimulatedHeap> heaps;  // the recorded heap first
   std::vector<CacheSuggestion> suggestions;
   bool suggests_traffic = false;  // true: suggestions save bytes given; false: held memory
-  // Number of replayed candidates; `suggestions` are the best of them. Empty: no candidates were searched, or the search
-  // did not reach the end of the trace.
+  // Number of replayed candidates; `suggestions` are the best of them. Empty: no candidates were searched, or the
+  // search did not reach the end of the trace.
   std::optional<std::size_t> candidates;
   std::uint64_t kmallocs = 0;
   std::uint64_t kmallocs_reproduced = 0;  // kmallocs whose given bytes were predicted correctly
