@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The anomalies of a report with both of their call sites, against plain Python on trace-cmd's text, and against what was
-planted."""
+"""Compares the anomalies of a report, with both call sites, with the anomalies that Python computes from trace-cmd's
+text. Generated traces are also compared with the planted anomalies."""
 import json
 import os
 import sys
@@ -64,13 +64,13 @@ class Sites(Case):
         self.assertEqual(texts[0], texts[1])
 
     def test_cpu(self):
-        """An anomaly belongs to its allocation, or to the free that has none."""
+        """A filter selects an anomaly by its allocation, or by the free if no allocation matches."""
         for sample in (real('s390x/trace.lost.dat'), planted('amd64', 1)):
             with self.subTest(sample.path):
                 self.check(sample, '--cpu', '1', selects=lambda subject: getattr(subject, 'event', subject).cpu == 1)
 
     def test_sums(self):
-        """The sites of a kind add up to its count."""
+        """The counts of all call sites must add up to the count of each kind."""
         for sample in (real('amd64/trace.dat'), planted('s390x', 2)):
             said = report(sample.path)
             sums = {}
@@ -81,7 +81,8 @@ class Sites(Case):
 
 
 class Plan(Case):
-    """Each planted mistake is reported with its call sites, as often as it was made, and no other of these call sites."""
+    """Each planted mistake must be reported with its call sites and its count. These call sites must have no other
+    anomalies."""
 
     def check_plan(self, found, sample):
         planned = {anomaly[:1] + anomaly[2:4] + anomaly[1:2]: anomaly[4:] for anomaly in sample.plan.anomalies}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace convert --anonymise` on real traces: reports say the same, and of the addresses and names that trace-cmd
-reads from the original none is found in the bytes of what was written."""
+"""Checks `kmemtrace convert --anonymise` on real traces. Reports must stay the same. The written bytes must contain
+none of the addresses and names that trace-cmd reads from the original."""
 import json
 import os
 import re
@@ -64,14 +64,14 @@ class Anonymous(unittest.TestCase):
         for name in ('amd64/trace.dat', 'i386/trace.dat', 's390x/trace.dat', 'graph/amd64.dat', 'amd64-stacks/trace.dat'):
             with self.subTest(name):
                 order, long_bytes = ('>' if 's390x' in name else '<'), (4 if 'i386' in name else 8)
-                plain = self.converted(self.anonymous(name), 'plain.dat', '--file-version', '6')  # which compresses nothing
+                plain = self.converted(self.anonymous(name), 'plain.dat', '--file-version', '6')  # uncompressed
                 with open(plain, 'rb') as file:
                     written = file.read()
                 original = data(name)
                 raw = subprocess.run(['trace-cmd', 'report', '-R', original], capture_output=True, encoding='utf-8',
                                      errors='replace', check=True).stdout
                 addresses = {int(text, 16) for text in ADDRESS.findall(raw)}
-                # Some 31-bit addresses occur by accident in any file of this size.
+                # By coincidence, a file of this size contains some 31-bit addresses.
                 addresses = {address for address in addresses if address > 1 << 32 or long_bytes == 4}
                 tasks = {task for task in TASK.findall(raw) if len(task) > 4 and task not in ('<idle>', '<...>')}
                 if 's390x' not in name:
@@ -88,11 +88,12 @@ class Anonymous(unittest.TestCase):
                 self.assertEqual(found, [])
 
     def test_functions_of_a_perf_data(self):
-        """It holds no symbols. Given symbols move with the code; without them it has no names, and a message says so."""
+        """A perf.data has no symbols. Symbols given as an option move with the code. Without symbols, functions have
+        no names, and a message reports this."""
         perf = subprocess.run(['zstd', '-d', '-c', data('amd64/perf.data.zst')], stdout=subprocess.PIPE, check=True).stdout
         with open(self.path('perf.data'), 'wb') as out:
             out.write(perf)
-        text, = struct.unpack_from('<Q', perf, perf.index(b'[kernel.kallsyms]_text') - 8)  # where it says that _text lay
+        text, = struct.unpack_from('<Q', perf, perf.index(b'[kernel.kallsyms]_text') - 8)  # recorded address of _text
         sites = {int(address, 16) for address in re.findall(r'"address": "0x([0-9a-f]{16})"', run(
             'report', self.path('perf.data'), '--json', '--limit', '100000').stdout)}
         self.assertGreater(len(sites), 50)
@@ -164,7 +165,7 @@ def sums(path):
 
 
 def tasks(path):
-    """Memory that each task allocated and freed."""
+    """The memory that each task allocated and freed."""
     rows = report(path, '--by', 'task')['groups']['slab']['rows']
     return sorted(json.dumps({key: value for key, value in row.items() if key != 'keys'}) for row in rows)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes the place of ZSTD_decompress() in a reader, as code of a hostile trace would, and tries to reach files. Each
-// attempt is a line "NAME ERRNO" on standard error; 0: it succeeded.
+// Replaces ZSTD_decompress() in a reader, acts like code injected by a hostile trace, and tries to access files. Prints
+// a line "NAME ERRNO" to standard error for each attempt; ERRNO is 0 if the attempt succeeded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 static void tried(const char* name, long result) { fprintf(stderr, "attack %s %d\n", name, result < 0 ? errno : 0); }
 
-// Requests to the process outside, on whichever descriptor is its socket.
+// Sends requests to the process outside the sandbox, on each descriptor that is a socket.
 static void ask_outside(const char* victim) {
   char name[64], request[4200], reply[256];
   char control[CMSG_SPACE(sizeof(int))];
@@ -54,8 +54,8 @@ static void ask_outside(const char* victim) {
 }
 
 static void attack(void) {
-  const char* const victim = getenv("VICTIM");   // a file beside input and output
-  const char* const folder = getenv("FOLDER");   // the folder of all three
+  const char* const victim = getenv("VICTIM");   // a file in the folder of the input and output
+  const char* const folder = getenv("FOLDER");   // the folder of these three files
   char new_name[4096], temporary[4096];
   snprintf(new_name, sizeof new_name, "%s/new", folder);
   snprintf(temporary, sizeof temporary, "%s/kmemtrace-attack", getenv("TMPDIR"));

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file or folder of 1 MiB costs at most 2 s of processor time and 256 MiB of memory, whatever it claims."""
+"""Checks that reading a file or folder of 1 MiB needs at most 2 s of processor time and 256 MiB, whatever sizes it
+claims."""
 import json
 import os
 import resource
@@ -16,7 +17,8 @@ import amplified_folders  # noqa: E402
 from kmemtrace import PROGRAM, SANITIZED  # noqa: E402
 
 MOST_SECONDS, MOST_MIB = 2, 256
-# It unpacks to little more than a quiet machine's series, which has to be read: 1.9 s, more on a busy machine.
+# This file unpacks to slightly more data than a series of an idle machine, and all of it must be read. That needs 1.9
+# s, and more on a busy machine.
 SLOWER = {'series.kmt': 4}
 COMMANDS = (('check', '--json'), ('report', '--json'), ('pages', '--json'), ('timeline', '--json'), ('convert', '--force'))
 OF_COPIES = (('snapshot', '--from'), ('snapshot', '--json', '--from'))
@@ -33,9 +35,11 @@ class Bounds(unittest.TestCase):
         cls.folder.cleanup()
 
     def cost(self, *arguments):
-        """Its exit status, what it prints, seconds of processor time and MiB of memory."""
+        """Runs the program. Returns its exit status, its output, its processor time in seconds and its memory in
+        MiB."""
         with tempfile.TemporaryFile() as out:
-            # A shell between them: the memory of a child begins with that of its parent.
+            # The shell in between keeps the memory of this process out of the result: the peak of a child includes that
+            # of its parent before exec.
             process = subprocess.Popen(['sh', '-c', '"$@"; exit $?', 'sh', PROGRAM, *arguments], stdin=subprocess.DEVNULL,
                                        stdout=out, stderr=subprocess.STDOUT,
                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps the events that an oracle parsed from a trace for other tests that read the same bytes."""
+"""Caches the events that an oracle parsed from a trace, for other tests that read the same bytes."""
 import contextlib
 import functools
 import hashlib
@@ -13,14 +13,14 @@ FOLDER = os.environ.get('KMEMTRACE_ORACLE_CACHE')  # a folder of the build tree
 
 @functools.lru_cache(None)
 def _parsers():
-    """The parsers' own sources: a change to them invalidates everything that was kept."""
+    """The sources of the parsers. A change to them invalidates all cached results."""
     tests = pathlib.Path(__file__).resolve().parent.parent
     sources = sorted([*tests.glob('oracle/*.py'), *tests.glob('support/*.py')])
     return hashlib.sha256(b''.join(source.read_bytes() for source in sources)).digest()
 
 
 def by_content(load):
-    """Decorates a function of a file's path whose result follows from the file's bytes alone."""
+    """Decorates a function of a file path whose result depends only on the bytes of the file."""
     if not FOLDER:
         return load
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small traces, made by hand, of systems that change: modules at one address one after the other, processes of one id,
-a CPU whose events are missing, and notes that are far too long."""
+"""Small generated traces of systems that change: successive modules at one address, successive processes with one
+ID, a CPU without events, and notes that are far too long."""
 import json
 import os
 import sys
@@ -23,7 +23,7 @@ class Changes(unittest.TestCase):
         self.trace = tracedat.read(data('amd64/trace.dat'))
 
     def write(self, count=4, **facts):
-        """So many kmallocs of task 300 on each of two CPUs, at the ticks 1001, 1002 …"""
+        """Writes `count` kmallocs of task 300 on each of two CPUs, at the ticks 1001, 1002 …"""
         number, fields = tracedat.formats(self.trace)['kmalloc']
         size = max(field.offset + field.size for field in fields.values())
         records = []

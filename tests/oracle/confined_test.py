@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Code that runs inside a reader cannot create, change or read any file but those that the command line names."""
+"""Checks that code running inside a reader can create, change or read only the files named on the command line."""
 import os
 import re
 import shutil
@@ -47,7 +47,7 @@ class Confined(unittest.TestCase):
         os.mkdir(os.path.join(self.folder, 'tmp'))
 
     def attacked(self, *arguments):
-        """The finished process, after its own code tried to reach files."""
+        """Runs the program with attack code, which tries to access files. Returns the finished process."""
         done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding='utf-8', errors='replace', check=False,
                               env=dict(os.environ, LD_PRELOAD=self.library, VICTIM=self.victim, FOLDER=self.folder,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace convert` on real traces. A second reader reads the .kmt, and its fields are compared with the
-text of `trace-cmd report -t -R` of the original. Converted back, it must be the same for trace-cmd and in a report."""
+"""Tests `kmemtrace convert` on real traces. The test suite's own decoder reads the .kmt, and its fields are compared
+with `trace-cmd report -t -R` of the original. After converting back, trace-cmd and `report` must show the same as
+for the original."""
 import bisect
 import collections
 import os
@@ -34,7 +35,7 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def original(self, name):
-        """The path of a fixture, unpacked where it is stored compressed."""
+        """The path of a fixture. A compressed fixture is unpacked first."""
         if os.path.exists(data(name)):
             return data(name)
         with open(self.path('original.dat'), 'wb') as file:
@@ -51,7 +52,7 @@ Field = collections.namedtuple('Field', 'offset size dynamic')
 
 
 def parse_format(text):
-    """Id, name and {field: Field} of a format description."""
+    """Returns the ID, name and {field: Field} of a format description."""
     text = text.decode()
     fields = {re.sub(r'\[\d*\]$', '', declaration).split()[-1]:
               Field(int(offset), int(size), declaration.startswith('__data_loc'))
@@ -68,7 +69,7 @@ class Symbols:
         self.names, self.addresses = names, sorted(names)
 
     def names_of(self, address):
-        """Every way to write it: several symbols may share an address."""
+        """All possible names of an address, since several symbols may share it."""
         place = bisect.bisect_right(self.addresses, address) - 1
         base = self.addresses[place] if place >= 0 else address
         return {f'{name}+0x{address - base:x}' for name in self.names.get(base, ())} | {f'0x{address:x}'}
@@ -79,7 +80,7 @@ def text_of(value, size):
 
 
 class Decoded(Case):
-    """Every event, every field, every time, task and loss."""
+    """Compares every event, field, time, task and loss."""
 
     def events_of_text(self, text):
         """{cpu: [(ns, comm, tid, name, {field: text})]} and {cpu: [(events before, count)]}."""
@@ -98,7 +99,8 @@ class Decoded(Case):
         if name == 'call_site':
             self.assertIn(shown, symbols.names_of(value))
         elif shown.startswith('ARRAY'):
-            # trace-cmd shows an array without a size as its format says, even beyond the record's end.
+            # trace-cmd prints an array of unspecified size with the length in the format, even beyond the end of the
+            # record.
             want = bytes(int(byte, 16) for byte in re.findall(r'[0-9a-f]{2}', shown[5:]))
             got = record[field.offset:field.offset + len(want)]
             self.assertGreaterEqual(len(got), 8)
@@ -174,7 +176,7 @@ class Decoded(Case):
 
 
 class Index(Case):
-    """The index says what the chunks are."""
+    """The entries of the index must match the chunks."""
 
     def test_entries(self):
         for name in TRACES:
@@ -192,7 +194,7 @@ class Index(Case):
                 self.assertEqual([1, 2], [chunk.type for chunk in file.chunks[:2]])
 
     def test_several_blocks(self):
-        """A trace longer than a block: events of one CPU, repeated."""
+        """A trace longer than one block: the events of one CPU, repeated."""
         trace = tracedat.read(data('s390x/trace.dat'))
         cpu, pages = max(trace.buffers[0].pages.items(), key=lambda item: len(item[1]))
         trace.buffers = [trace.buffers[0]._replace(pages={cpu: pages * 5})]
@@ -207,7 +209,7 @@ class Index(Case):
 
 
 def said(path, *options):
-    """A report without what is the file's and not the trace's: its name, its format, offsets in it."""
+    """A report without the properties of the file: its name, its format and its offsets."""
     def of_trace(value):
         if isinstance(value, dict):
             return {key: of_trace(item) for key, item in value.items() if key not in ('path', 'format', 'offset')}
@@ -216,7 +218,7 @@ def said(path, *options):
 
 
 class AndBack(Case):
-    """trace.dat → .kmt → trace.dat of either version → .kmt."""
+    """Converts trace.dat → .kmt → trace.dat of either version → .kmt."""
 
     def check(self, version):
         for name in TRACES:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CTF: what convert writes, as babeltrace2 shows it, against trace-cmd's text, field by field; the same
-written again by babeltrace2's own writer; and traces made by hand as LTTng's kernel tracer makes them."""
+"""Tests CTF. The output of convert is read by babeltrace2 and compared field by field with trace-cmd's text. The
+same trace is written again by babeltrace2 and read by kmemtrace. Further traces are generated in the format of
+LTTng's kernel tracer."""
 import collections
 import glob
 import json
@@ -54,13 +55,13 @@ class Case(unittest.TestCase):
 
 
 def lttng_name(name):
-    """LTTng's names of the events in tests/data."""
+    """The name that LTTng gives to an event in tests/data."""
     kmem = name.startswith(('kmalloc', 'kfree', 'mm_', 'rss_'))
     return 'kmem_' + name if kmem else 'ftrace_' + name if name == 'kernel_stack' else name
 
 
 class Written(Case):
-    """Every event, every number, every time, task and loss, as babeltrace2 shows it."""
+    """Compares every event, number, time, task and loss with the output of babeltrace2."""
 
     def events_of_babeltrace(self, path):
         events = collections.defaultdict(list)
@@ -89,7 +90,7 @@ class Written(Case):
                 for key, value in fields.items():
                     value = '0' if value == '(nil)' else value
                     if key == 'call_site' or not re.fullmatch(r'-?(0x)?[0-9a-f]+', value):
-                        continue  # symbols and arrays
+                        continue  # symbols and arrays are not compared
                     self.assertEqual(int(value, 0) % 2**64, int(shown[3][key], 0) % 2**64, (event, key))
                     compared += 1
         self.assertGreater(compared, 900)
@@ -113,7 +114,7 @@ class Written(Case):
 
 
 class Streams(Case):
-    """Each CPU's stream is a file of its own, which may get lost alone, or its end."""
+    """Each CPU has a separate stream file, which may be missing or cut off."""
 
     def found(self, path):
         findings = json.loads(run('check', '--json', path).stdout)['files'][0]['findings']
@@ -138,7 +139,7 @@ class Streams(Case):
 
 
 def said(path, *options):
-    """A report without what is the file's and not the trace's, and without places in it."""
+    """A report without the properties of the file and without offsets."""
     def of_trace(value):
         if isinstance(value, dict):
             return {key: of_trace(item) for key, item in value.items() if key not in ('path', 'format', 'offset')}
@@ -147,7 +148,7 @@ def said(path, *options):
 
 
 class AndBack(Case):
-    """trace.dat → CTF → .kmt: all say the same."""
+    """Converts trace.dat → CTF → .kmt. The reports must be the same."""
 
     def test_reports(self):
         for name in TRACES:
@@ -169,7 +170,8 @@ class AndBack(Case):
 
 
 class RealWriter(Case):
-    """babeltrace2's sink.ctf.fs writes the trace again: compact headers of its own, native byte order, nothing beside."""
+    """The sink.ctf.fs of babeltrace2 writes the trace again, with different compact headers, native byte order and
+    no extra data."""
 
     def test_totals(self):
         for name in ('amd64/trace.dat', 'i386/trace.dat', 's390x/trace.dat', 's390x/trace.lost.dat'):
@@ -186,7 +188,8 @@ class RealWriter(Case):
 
 
 class RealLttng(Case):
-    """Recordings of lttng-modules 2.13.9 on Linux 6.1, against babeltrace2's text; one with buffers that were too small."""
+    """Recordings of lttng-modules 2.13.9 on Linux 6.1, compared with babeltrace2's text. One was recorded with
+    buffers that were too small."""
 
     LINE = re.compile(r'\[(\d+)\.(\d{9})\] \S+ (\w+): \{ cpu_id = (\d+) \}, \{ tid = (\d+), procname = "([^"]*)" \}, '
                       r'\{ (.*) \}$')
@@ -195,7 +198,7 @@ class RealLttng(Case):
                                    r'.*?c\w*_(\d+)"')
 
     def shown(self, path):
-        """The events and how many were discarded."""
+        """Returns the events and the number of discarded events."""
         text, warnings = self.babeltrace('--clock-seconds', '--no-delta', path)
         per_cpu = collections.defaultdict(list)
         for line in text.splitlines():
@@ -229,7 +232,8 @@ class RealLttng(Case):
         self.assertEqual(6718, self.check('amd64/lttng.lost', 800))
 
     def test_converted_it_is_as_sound(self):
-        """The file has the same facts as the trace, and no others: the kernel's counts are not missed."""
+        """The converted file must have the same findings as the trace, and no others. The missing kernel counters
+        must not be reported."""
         for name, verdict in (('amd64/lttng', 'sound'), ('amd64/lttng.lost', 'unsound')):
             with self.subTest(name):
                 found, rows = [], []
@@ -243,7 +247,7 @@ class RealLttng(Case):
                 self.assertIn('assumed_page_size', found[0][1])
 
     def discarded(self, path):
-        """The losses of each CPU, in order: number, start and end."""
+        """The losses of each CPU in order: number, start and end."""
         _, warnings = self.babeltrace('--clock-seconds', '--no-delta', path)
         found = collections.defaultdict(list)
         for count, since, since_ns, until, until_ns, cpu in self.DISCARDED_BETWEEN.findall(warnings):
@@ -251,7 +255,8 @@ class RealLttng(Case):
         return found
 
     def test_discarded_events_stay_in_their_packet(self):
-        """The packet that counts them was full: converted, they are after its last event and before the next."""
+        """A packet counts the events that were discarded when the packet was full. After conversion, they must be
+        between its last event and the next event."""
         source = data('amd64/lttng.lost')
         times = collections.defaultdict(list)
         for event in self.shown(source)[0]:
@@ -261,7 +266,7 @@ class RealLttng(Case):
             want[cpu] = []
             for count, since, until in losses:
                 before = max(time for time in times[cpu] if time < until)
-                self.assertGreater(before, since)  # the packet has events
+                self.assertGreater(before, since)  # the packet must have events
                 want[cpu].append((count, before, min((time for time in times[cpu] if time >= until),
                                                      default=before)))
         self.assertEqual([2, 2], [len(losses) for losses in want.values()])
@@ -281,7 +286,7 @@ class RealLttng(Case):
         self.assertEqual({cpu: [loss for loss in losses if loss[2] > loss[1]] for cpu, losses in want.items()}, got)
 
     def test_cut_off_at_a_packet(self):
-        """babeltrace2 takes that for the whole stream: only the index beside it shows the cut."""
+        """To babeltrace2 the cut stream looks complete. Only the index file shows that it is cut."""
         source, cut = data('amd64/lttng.lost'), self.path('cut')
         shutil.copytree(source, cut)
         stream = os.path.join(cut, 'kernel', 'c_0')
@@ -335,11 +340,11 @@ def switch(previous, prev_comm, following, next_comm):
 
 
 class Lttng(Case):
-    """Traces as LTTng's kernel tracer makes them."""
+    """Traces in the format of LTTng's kernel tracer."""
 
     def write(self, **options):
-        """200 objects of 100 bytes in slots of 128; each second one is freed on the other CPU. Times that 27 bits can
-        and cannot tell, ids below and above 31."""
+        """Writes 200 objects of 100 bytes in slots of 128 bytes; every second object is freed on the other CPU. Some
+        times fit into 27 bits, others do not, and IDs are below and above 31."""
         narrow = options.get('long_bits') == 32
         writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION_32 if narrow else ALLOCATION), **options)
         base, site = (0xc0001000, 0xc0200000) if narrow else (0xffff888000001000, 0xffffffff81200000)
@@ -393,7 +398,7 @@ class Lttng(Case):
         self.check(packed=True, big=True)
 
     def test_metadata_cut_off(self):
-        """libbabeltrace2 never finishes some such files, so it must not read them."""
+        """libbabeltrace2 never returns on some of these files, so kmemtrace must reject them before."""
         for big in (False, True):
             self.check(packed=True, big=big)
             path = self.path('session/kernel/metadata')
@@ -407,7 +412,8 @@ class Lttng(Case):
                 self.assertEqual(2, done.returncode, size)
                 self.assertIn('metadata is cut off', done.stderr)
                 self.assertIn(f'session/kernel/metadata, offset {size // packet * packet:#x}', done.stderr)
-            # At a packet's end, what is described ends within a word: the library says so.
+            # If the file is cut at the end of a packet, the description ends within a word. libbabeltrace2 reports this
+            # error.
             with open(path, 'wb') as file:
                 file.write(whole[:packet])
             done = run('report', self.path('session'), seconds=20)
@@ -479,7 +485,8 @@ class Lttng(Case):
         self.assertRegex(events, r'-0 .*sched_switch:')
 
     def test_discarded(self):
-        """Discarded events with CPU, number and time; discarded packets with unknown content."""
+        """Discarded events must be reported with CPU, number and time. Discarded packets have an unknown number of
+        events."""
         writer, first, other = self.write()
         writer.packet(0, first[:50])
         writer.packet(0, first[50:100], lost=7)
@@ -495,7 +502,7 @@ class Lttng(Case):
         self.assertIn('2 packets with an unknown number of events', check.stdout)
 
     def test_contexts(self):
-        """Task, process, name and stack as contexts of each event."""
+        """Task, process, name and stack are contexts of each event."""
         context = [(f'{INT} _tid', 'i'), (f'{INT} _pid', 'i'), (f'{COMM} _procname[16]', None),
                    (f'{integer(32)} __callstack_kernel_length; '
                     f'{integer(64, base=16)} _callstack_kernel[__callstack_kernel_length]', None)]
@@ -516,7 +523,7 @@ class Lttng(Case):
         self.assertNotIn('helper', processes)
 
     def test_contexts_of_programs(self):
-        """The ids in a task's own namespace alone, and where its program was."""
+        """Events have only the IDs in the task's namespace, and the stack of the program."""
         context = [(f'{INT} _vtid', 'i'), (f'{INT} _vpid', 'i'), (f'{COMM} _procname[16]', None),
                    (f'{integer(32)} __callstack_user_length; '
                     f'{integer(64, base=16)} _callstack_user[__callstack_user_length]', None)]
@@ -524,7 +531,7 @@ class Lttng(Case):
 
         def stack(*addresses):
             return writer.pack('I', len(addresses)) + writer.pack(f'{len(addresses)}Q', *addresses)
-        # Kernels up to 5.1 put -1 after the last address.
+        # Kernels up to 5.1 write -1 after the last address.
         writer.packet(0, [(1000 + i, 'kmem_kmalloc', (0xffffffff81abc000, 0xffff888000001000 + 64 * i, 50, 64, 0xcc0),
                            (501 + i % 2, 501, comm('helper' if i % 2 else 'main'),
                             stack(0x55550000 + i % 2, 0x66660000, (1 << 64) - 1)))
@@ -543,7 +550,7 @@ class Lttng(Case):
         self.assertIn('the_allocator', str(report(self.path('session'), exit_codes=(0, 1))))
 
     def cut_off(self):
-        """The second packet of CPU 0 lacks its end."""
+        """Writes a trace in which the second packet of CPU 0 is cut off. Returns the offset of the packet."""
         writer, first, other = self.write()
         writer.packet(0, first[:90])
         start = os.path.getsize(self.path('session/kernel/channel0_0'))
@@ -553,7 +560,7 @@ class Lttng(Case):
         return start
 
     def test_cut_off(self):
-        """Everything before it counts, and the whole other CPU. No temporary file is left."""
+        """The events before the cut and those of the other CPU must be counted. No temporary file may remain."""
         start = self.cut_off()
         os.mkdir(self.path('tmp'))
         os.environ['TMPDIR'] = self.path('tmp')
@@ -572,8 +579,8 @@ class Lttng(Case):
         self.assertIn('Cannot read the CTF trace', done.stderr)
 
     def test_damaged_packet(self):
-        """An event of a class that there is not begins the second packet: libbabeltrace2 gives messages by 15 and may keep
-        those in front of it to itself, no more; the other CPU is whole."""
+        """The second packet starts with an event of an undefined class. libbabeltrace2 passes on messages in batches
+        of 15, so up to 14 events before the damage may be missing. The other CPU must be complete."""
         writer, first, other = self.write()
         writer.packet(0, first[:90])
         start = os.path.getsize(self.path('session/kernel/channel0_0'))
@@ -589,7 +596,7 @@ class Lttng(Case):
         self.assertIn('damaged_stream', [finding['kind'] for finding in got['findings']])
 
     def test_impossible_packets(self):
-        """libbabeltrace2 ends the program at some of them, which is an error like others then."""
+        """On some of these packets libbabeltrace2 aborts the process; kmemtrace must report that as a normal error."""
         writer, first, _ = self.write()
         writer.packet(0, first[:90])
         start = os.path.getsize(self.path('session/kernel/channel0_0'))
@@ -619,7 +626,8 @@ class Lttng(Case):
         writer.packet(0, first)
         with open(self.path('session/kernel/metadata'), 'a', encoding='utf-8') as file:
             file.write('event { name = ; };\n')
-        # libbabeltrace2 forgets some bytes of what it cannot parse; its plugin is unloaded when leaks are looked for.
+        # libbabeltrace2 leaks some bytes on text that it cannot parse. Its plugin is already unloaded when the
+        # sanitizer checks for leaks, so a suppression by name does not work.
         with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS='detect_leaks=0'):
             done = run('report', self.path('session'))
         self.assertEqual(2, done.returncode)
@@ -627,7 +635,7 @@ class Lttng(Case):
 
 
 class OddTypes(Case):
-    """Fields of memory events whose types are not what they should be never end in a crash."""
+    """Unexpected types of fields in memory events must not cause a crash."""
 
     TYPES = {'float': ('floating_point { exp_dig = 8; mant_dig = 24; byte_order = le; align = 8; }', b'\0\0\x80\x3f'),
              'double': ('floating_point { exp_dig = 11; mant_dig = 53; byte_order = le; align = 8; }',

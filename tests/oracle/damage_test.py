@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged traces: `check` says what is wrong and where, `report` reads what is intact, and nothing crashes, hangs or
-takes memory out of proportion. Each file is a sound one of a real kernel with one thing wrong, at a known place."""
+"""Tests damaged traces: `check` reports each problem and its location, and `report` reads the intact part. No
+command may crash, hang or use excessive memory. Each file is an intact trace of a real kernel with one defect at a
+known location."""
 import json
 import os
 import random
@@ -16,11 +17,11 @@ from kmemtrace import data, report, run  # noqa: E402
 
 PAGE = 4096
 LIMITS = {'seconds': 20, 'megabytes': 512}
-LITTLE, BIG = 'i386', 's390x'  # their events are counted; one of each byte order
+LITTLE, BIG = 'i386', 's390x'  # one architecture of each byte order, whose events are counted
 
 
 class Sound:
-    """A real trace without its kernel symbols, which would only slow the tests down."""
+    """A real trace without its kernel symbols, which would slow the tests down."""
 
     def __init__(self, kernel=LITTLE):
         self.trace = tracedat.read(data(f'{kernel}/trace.dat'))
@@ -36,7 +37,7 @@ class Sound:
         return list(tracedat.records(self.trace, self.page(cpu, number)))
 
     def count(self, cpu, first=0, last=None):
-        """Events of a CPU's pages from the first up to, not including, the last."""
+        """The number of events on a CPU's pages from `first` up to, but not including, `last`."""
         last = len(self.trace.buffers[0].pages[cpu]) // PAGE if last is None else last
         return sum(len(self.records(cpu, number)) for number in range(first, last))
 
@@ -59,7 +60,7 @@ class Damaged(unittest.TestCase):
         return file.name
 
     def check(self, contents):
-        """The exit status of `check --json` and what it says of the file."""
+        """Returns the exit status of `check --json` and its result for the file."""
         done = run('check', '--json', self.file(contents), **LIMITS)
         self.assertIn(done.returncode, (0, 1, 2), done.stderr)
         return done.returncode, json.loads(done.stdout)['files'][0]
@@ -74,7 +75,7 @@ class Damaged(unittest.TestCase):
                 self.assertIn(word, done.stderr)
 
     def assert_finding(self, contents, kind, cpu=None, offset=None):
-        """`check` ends with 1 and names the place, in JSON and in words."""
+        """Checks that `check` exits with 1 and names the location, in JSON and in text."""
         code, file = self.check(contents)
         self.assertEqual(1, code, file)
         findings = {finding['kind']: finding for finding in file['findings']}
@@ -95,7 +96,7 @@ class Files(Damaged):
     """Damage to the file as a whole."""
 
     def test_sound_files_are_sound(self):
-        """The files that the other tests damage have nothing wrong of themselves."""
+        """The files that the other tests damage must be intact before."""
         for kernel in (LITTLE, BIG):
             self.use(kernel)
             for contents, _ in (tracedat.to_v6(self.sound.trace), tracedat.to_v7(self.sound.trace),
@@ -133,7 +134,7 @@ class Files(Damaged):
 
 
 class Truncated(Damaged):
-    """A file that ends too early gives everything up to its end."""
+    """All events before the end of a truncated file must be read."""
 
     def cut(self, kernel, cpu, page, more):
         self.use(kernel)
@@ -156,7 +157,8 @@ class Truncated(Damaged):
             self.assertEqual(whole + part, self.events(contents))
 
     def test_compressed_before_its_list_of_buffers(self):
-        """Version 7 lists its buffers at the very end; the data before must not be lost with the list."""
+        """Version 7 has its list of buffers at the end of the file. Without the list, the data before it must still
+        be read."""
         contents, marks = tracedat.to_v7(self.sound.trace, 'zlib')
         cut = contents[:marks['options'] - 1]
         code, _ = self.check(cut)
@@ -167,7 +169,7 @@ class Pages(Damaged):
     """Damage in a ring-buffer page loses only the rest of that page."""
 
     def edit(self, kernel, cpu, page, at, value, code='I'):
-        """The trace in version 6 with one number changed; the offset in the file of the page."""
+        """Changes one number of the trace in version 6. Returns the contents and the offset of the page in the file."""
         self.use(kernel)
         contents, marks = tracedat.to_v6(self.sound.trace)
         start = marks[f'cpu{cpu}'] + page * PAGE
@@ -189,7 +191,7 @@ class Pages(Damaged):
     def test_length_of_a_record_beyond_its_page(self):
         for kernel in (LITTLE, BIG):
             record = self.record(kernel, 0, 2, 5)
-            contents, start = self.edit(kernel, 0, 2, record.offset - 4, 0)  # type_len 0: a length follows
+            contents, start = self.edit(kernel, 0, 2, record.offset - 4, 0)  # type_len 0: a length word follows
             out = bytearray(contents)
             struct.pack_into(self.sound.order + 'I', out, start + record.offset, 0x7ffffff0)
             self.assert_finding(bytes(out), 'damaged_page', 0, start + record.offset - 4)
@@ -208,7 +210,7 @@ class Pages(Damaged):
         for kernel in (LITTLE, BIG):
             record = self.record(kernel, 0, 1, 6)
             little = self.sound.order == '<'
-            header = 1 if little else 1 << 27  # a payload of one word, no time passes
+            header = 1 if little else 1 << 27  # a payload of one word, and a time difference of zero
             padding = 29 | 1 << 5 if little else 29 << 27 | 1
             contents, start = self.edit(kernel, 0, 1, record.offset - 4, header)
             out = bytearray(contents)
@@ -256,7 +258,7 @@ class Sections(Damaged):
 
 
 class HugeNumbers(Damaged):
-    """Announced sizes cost nothing until the bytes are there: all within 512 MB and 20 s."""
+    """Sizes stated in the file must use no memory before the bytes exist: all tests run with 512 MB and 20 s."""
 
     def bounded(self, contents):
         code, _ = self.check(contents)
@@ -296,7 +298,7 @@ class HugeNumbers(Damaged):
             self.patched(contents, len(tracedat.MAGIC) + 4, 'I', size)
 
     def amplified(self, options):
-        """A version 7 file with these options in front of its DONE."""
+        """A version 7 file with these additional options before its DONE option."""
         trace = self.sound.trace
         trace.options += options
         contents, _ = tracedat.to_v7(trace)
@@ -304,7 +306,7 @@ class HugeNumbers(Damaged):
         self.bounded(contents)
 
     def test_many_cpus_share_the_same_data(self):
-        """Two thousand CPUs that all point to the same pages would be the work of a file of gigabytes."""
+        """Two thousand CPUs refer to the same pages, which would be as much work as a file of gigabytes."""
         _, marks = tracedat.to_v7(self.sound.trace)
         size = len(self.sound.trace.buffers[0].pages[0])
         option = struct.pack(self.sound.order + 'Q', marks['header']) + b'\0local\0'
@@ -319,7 +321,7 @@ class HugeNumbers(Damaged):
 
 
 class Random(Damaged):
-    """A small brother of the fuzzers that runs with every test run."""
+    """A small variant of the fuzzers that is part of each test run."""
 
     def test_flipped_and_cut(self):
         random.seed(20081)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`diff --json` against the differences of two `report --json`, and what must not change."""
+"""Compares `diff --json` with the differences of two `report --json`. Also checks values that must not change."""
 import collections
 import json
 import os
@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'support'))
 from kmemtrace import data, report, run  # noqa: E402
 
-# Columns that are sums, and where `report` has them.
+# The columns that are sums, and their keys in the JSON of `report`.
 SUMS = {'hits': 'allocations', 'requested': 'bytes_requested', 'allocated': 'bytes_allocated', 'frees': 'frees',
         'live': 'live_allocations', 'live-bytes': 'live_bytes', 'pingpong': 'cross_cpu_frees',
         'failed': 'failed_allocations'}
@@ -34,7 +34,7 @@ def function(symbol):
 
 
 def name_of(key, value):
-    """The name of a key's value in any kernel."""
+    """The name of a value that does not depend on the kernel."""
     if key in ('call-site', 'caller'):
         return function(value['symbol'])
     if key in ('task', 'process'):
@@ -97,7 +97,7 @@ class Differences(unittest.TestCase):
         self.assertGreater(checked, 0)
 
     def test_columns_are_described(self):
-        """With the titles that they have in text."""
+        """The columns must have the titles of the text output."""
         path = data('amd64-stacks/trace.dat')
         columns = diff(path, path)['columns']
         self.assertEqual(set(columns), set(diff(path, path)['totals']['slab']['columns']))
@@ -153,7 +153,7 @@ class Differences(unittest.TestCase):
 
 
 class Nothing(unittest.TestCase):
-    """Traces that differ in nothing but their length or their noise."""
+    """Traces that differ only in length or in noise must have no changes."""
 
     def test_changes_in_identical_traces(self):
         for path in (AMD64, OLDER, S390X, 's390x/trace.lost.dat', 'amd64-stacks/trace.dat'):
@@ -184,13 +184,13 @@ class Nothing(unittest.TestCase):
 
 
 class Names(unittest.TestCase):
-    """Migrate types in words, against trace-cmd's numbers."""
+    """The names of migrate types must match the numbers in trace-cmd's text."""
 
     def test_migrate_types(self):
         text = subprocess.run(['trace-cmd', 'report', '-t', '-R', data(AMD64)], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, check=True, encoding='utf-8', errors='replace').stdout
         numbers = collections.Counter(int(number, 0) for number in re.findall(r' mm_page_alloc:.* migratetype=(\w+)', text))
-        names = ('Unmovable', 'Movable', 'Reclaimable', 'HighAtomic')  # /proc/pagetypeinfo of that kernel
+        names = ('Unmovable', 'Movable', 'Reclaimable', 'HighAtomic')  # from /proc/pagetypeinfo of that kernel
         rows = report(data(AMD64), '--by', 'migrate-type')['groups']['pages']['rows']
         self.assertEqual({names[number]: count for number, count in numbers.items()},
                          {row['keys']['migrate-type']['name']: row['allocations'] + row['failed_allocations']

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`export`, read back by others: Python's sqlite3, csv and json, and `go tool pprof`. The numbers have to be
-those of `report --json`; of real traces of five kernels, planted ones, and one with hostile names."""
+"""Tests `export` by reading its files with other tools: Python's sqlite3, csv and json, and `go tool pprof`. The
+numbers must equal those of `report --json`, for real traces of five kernels, generated traces, and a trace with
+hostile names."""
 import collections
 import csv
 import gzip
@@ -28,7 +29,7 @@ SPEEDSCOPE_SCHEMA = os.environ.get('SPEEDSCOPE_SCHEMA', '')
 
 
 class Events(Case):
-    """CSV and JSON lines."""
+    """Tests CSV and JSON lines."""
 
     def check(self, path):
         told = report(path)
@@ -41,7 +42,7 @@ class Events(Case):
             said = {key: ';'.join(frame.replace(';', '\\x3b') for frame in value) if key == 'stack' else str(value)
                     for key, value in line.items()}
             for key in ('task', 'event', 'symbol', 'cache', 'migrate_type', 'gfp_flags', 'stack'):
-                if said.get(key, '').startswith(('=', '+', '-', '@')):  # a formula to spreadsheets
+                if said.get(key, '').startswith(('=', '+', '-', '@')):  # a spreadsheet would treat this as a formula
                     said[key] = f'\\x{ord(said[key][0]):02x}{said[key][1:]}'
             self.assertEqual({key: value for key, value in row.items() if value != ''}, said)
         for allocator, total in totals(told).items():
@@ -57,7 +58,7 @@ class Events(Case):
                 self.assertEqual(total['matched_frees'], len(frees))
                 self.assertEqual(total['lifetime']['mean_ns'],
                                  sum(row['lifetime_ns'] for row in frees) // max(len(frees), 1))
-        # A free names what it ends.
+        # Each free refers to the allocation that it ends.
         began = {row['allocation']: row for row in lines if row.get('outcome', '').startswith('allocation')}
         for row in lines:
             if row.get('outcome') == 'free' and row['allocator'] != 'pages':
@@ -68,7 +69,7 @@ class Events(Case):
         self.of_all(self.check)
 
     def test_formulas(self):
-        """No cell begins like a formula of a spreadsheet; the original start can be restored."""
+        """No cell may start like a spreadsheet formula. The original text must be recoverable."""
         path = place('formulas')
         names = '=cmd|x', '+1', '-sh', '@SUM(1)', '=a,"b"', "it's=1"
         with open(path, 'w', encoding='ascii') as file:
@@ -82,7 +83,8 @@ class Events(Case):
         self.assertEqual(list(names), [line['task'] for line in lines])
 
     def test_stacks_are_told_once(self):
-        """By the event that a stack belongs to; the record that brought it only tells what belongs to none."""
+        """A stack must be shown by its event. A stack record must show its stack only if the stack belongs to no
+        event."""
         for path in (data('amd64-stacks/trace.dat'), data('s390x/trace.stack.dat')):
             lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
             records = [line for line in lines if line['event'] == 'kernel_stack']
@@ -113,7 +115,7 @@ class Events(Case):
 class Sqlite(Case):
     MEASURES = ('allocations', 'failed_allocations', 'bytes_requested', 'bytes_allocated', 'bytes_freed',
                 'live_allocations', 'live_bytes', 'cross_cpu_frees', 'first_ns', 'last_ns')
-    # Each view, the key that groups it, and its columns beside the allocator.
+    # The key and the columns of each view, in addition to the allocator.
     VIEWS = {'call_sites': ('call-site', ('call_site',)), 'caches': ('cache', ('cache',)),
              'tasks': ('task', ('tid', 'task')), 'comms': ('comm', ('task',)), 'sizes': ('size', ('size',)),
              'requested_sizes': ('requested-size', ('size',)), 'migrate_types': ('migrate-type', ('migrate_type',)),
@@ -148,7 +150,7 @@ class Sqlite(Case):
             got[(row['of'], *(row[1 + i] for i in range(len(columns))))] = row
         want = {(allocator, *self.key_of(key, row['keys'][key])): row
                 for allocator, table in told['groups'].items() for row in table['rows']}
-        if key in ('node', 'requested-size', 'size', 'gfp'):  # keys that an allocator does not have
+        if key in ('node', 'requested-size', 'size', 'gfp'):  # these keys do not apply to every allocator
             got = {name: row for name, row in got.items() if name[0] in told['groups']}
         self.assertEqual(set(want), set(got))
         for name, row in want.items():
@@ -238,7 +240,7 @@ class Sqlite(Case):
 
 
 class Stacks(Case):
-    """Collapsed stacks, speedscope and Firefox Profiler."""
+    """Tests collapsed stacks, speedscope and Firefox Profiler."""
 
     def check_collapsed(self, path):
         told = told_of(path)
@@ -249,7 +251,7 @@ class Stacks(Case):
                 root, *frames = stack.split(';')
                 self.assertGreater(len(frames), 0)
                 sums[root.strip('[]')] += int(value)
-            if metric == 'peak':  # each stack's is at a time of its own
+            if metric == 'peak':  # the peaks of different stacks occur at different times
                 for name, value in sums.items():
                     self.assertGreaterEqual(value, told[name]['peak_bytes'])
             else:
@@ -259,7 +261,7 @@ class Stacks(Case):
         self.of_all(self.check_collapsed)
 
     def check_speedscope(self, path):
-        """Properties beyond the schema: indexes are those of frames, and weights add up."""
+        """Checks properties that the schema cannot express: frame indexes are valid, and weights add up."""
         told = told_of(path)
         document = json.loads(export(path, 'speedscope'))
         self.assertEqual('https://www.speedscope.app/file-format-schema.json', document['$schema'])
@@ -268,7 +270,7 @@ class Stacks(Case):
             self.assertLessEqual(set(frame), {'name', 'file', 'line', 'col'})
             self.assertIsInstance(frame['name'], str)
         by_name = {profile['name']: profile for profile in document['profiles']}
-        self.assertEqual([*METRICS, 'wasted'], list(by_name))  # viewers add up, which peaks do not
+        self.assertEqual([*METRICS, 'wasted'], list(by_name))  # viewers add up weights, but peaks do not add up
         for metric, profile in by_name.items():
             self.assertEqual({'type', 'name', 'unit', 'startValue', 'endValue', 'samples', 'weights'}, set(profile))
             self.assertEqual('sampled', profile['type'])
@@ -284,7 +286,8 @@ class Stacks(Case):
 
     @unittest.skipUnless(jsonschema and os.path.exists(SPEEDSCOPE_SCHEMA), 'needs speedscope and jsonschema')
     def test_speedscope_schema(self):
-        """The one that speedscope publishes; it refuses what is no profile, so its word on ours means something."""
+        """Validates the output against the schema published by speedscope. The schema also rejects invalid profiles,
+        so the result is meaningful."""
         with open(SPEEDSCOPE_SCHEMA, encoding='utf-8') as file:
             schema = json.load(file)
         for path in (planted('hostile', 'amd64', hostile=True, stacks=True), data('amd64-stacks/trace.dat')):
@@ -307,7 +310,7 @@ class Stacks(Case):
               'nativeSymbols': ('libIndex', 'address', 'name', 'functionSize')}
 
     def check_firefox(self, path):
-        """The processed profile format, version 49: src/types/profile.js of Firefox Profiler."""
+        """Checks version 49 of the processed profile format, described in src/types/profile.js of Firefox Profiler."""
         told = told_of(path)
         document = json.loads(export(path, 'firefox'))
         meta = document['meta']
@@ -353,7 +356,7 @@ class Pprof(Case):
         return done.stdout
 
     def test_totals(self):
-        """Each allocator has a root frame and a label, in every sample type."""
+        """Each allocator must have a root frame and a label in every sample type."""
         for path in (data('amd64/trace.dat'), data('amd64-stacks/trace.dat'), data('s390x/trace.lost.dat'),
                      planted('hostile', 'amd64', hostile=True, stacks=True)):
             told = told_of(path)
@@ -367,7 +370,7 @@ class Pprof(Case):
                     sums[name.replace('[dflt]', '')][label] += int(value)
             for name, metric in self.TYPES.items():
                 if metric == 'wasted' and 'allocated_less_than_requested' in told['anomalies']:
-                    continue  # which is no waste of its stack, but lessens that of all
+                    continue  # negative waste does not appear in a stack, but reduces the total
                 want = {key: value for key, value in expected(told, metric).items() if value}
                 with self.subTest(os.path.basename(path) + ' ' + name):
                     self.assertEqual(want, {key: value for key, value in sums[name].items() if value})
@@ -409,7 +412,8 @@ class Writing(Case):
         self.assertEqual([], unfinished(output))
 
     def test_fails_at_once(self):
-        """A place that cannot be written is reported before the trace is read: this one never ends."""
+        """An output path that cannot be written must be reported before the trace is read. This trace is a FIFO that
+        never ends."""
         fifo = place('fifo')
         os.mkfifo(fifo)
         for command in (('export', '--to', 'csv'), ('export', '--to', 'sqlite'), ('flamegraph',)):
@@ -418,7 +422,8 @@ class Writing(Case):
             self.assertIn('no-folder/x', done.stderr)
 
     def test_nobody_else_is_written_to(self):
-        """Neither a link that waits where older versions wrote, nor the permissions of what is replaced."""
+        """A symlink with the temporary file name of older versions must not be followed. A replaced file must keep
+        its permissions."""
         folder = place('shared')
         os.mkdir(folder)
         victim, output = os.path.join(folder, 'victim'), os.path.join(folder, 'out.svg')
@@ -446,7 +451,8 @@ class Writing(Case):
         self.assertEqual({'victim', 'out.svg', 'out.svg.unfinished', 'link.svg'}, set(os.listdir(folder)))
 
     def test_says_what_the_trace_lacks(self):
-        """A picture or a database goes away without the trace's findings."""
+        """A picture or a database is often passed on without the findings of the trace, so the command must report
+        them."""
         for command in (('export', '--to', 'csv'), ('export', '--to', 'pprof'), ('flamegraph',), ('report', '--html')):
             name = place('lacks.' + command[-1].strip('-'))
             output = [name] if '--html' in command else ['-o', name]
@@ -456,7 +462,7 @@ class Writing(Case):
                 self.assertEqual(lost, 'the trace is incomplete: events were overwritten' in done.stderr, command)
 
     def test_an_open_file_is_written_as_it_is(self):
-        """Standard output may be a file that a shell appends to."""
+        """Standard output may be a file to which a shell appends."""
         log, fresh = place('log'), place('fresh')
         draw = [os.environ['KMEMTRACE'], 'flamegraph', data('amd64-stacks/trace.dat'), '-o']
         with open(log, 'w', encoding='ascii') as file:
@@ -469,7 +475,8 @@ class Writing(Case):
             self.assertEqual('before\n' + 3 * one.read(), file.read())
 
     def test_links_give_way_to_the_file(self):
-        """Otherwise, users who may write to the folder would choose the files that root overwrites or creates."""
+        """A symlink at the output path is replaced by a file. Otherwise, users with write access to the folder could
+        choose which files root overwrites or creates."""
         folder = place('links')
         os.mkdir(folder)
         victim = os.path.join(folder, 'victim')
@@ -500,7 +507,7 @@ class Writing(Case):
         self.assertNotIn('unfinished', done.stderr)
 
     def test_signals_leave_nothing(self):
-        """Before the first event is read a signal ends the program."""
+        """Before the first event is read, a signal ends the program."""
         folder, fifo = place('ended'), place('waiting')
         os.mkdir(folder)
         os.mkfifo(fifo)

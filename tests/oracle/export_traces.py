@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The traces that exports and flame graphs are made of in tests, and the results of `report --json` for them."""
+"""The traces used in tests of exports and flame graphs, and the results of `report --json` for these traces."""
 import os
 import re
 import sys
@@ -37,7 +37,7 @@ def export_file(path, format, *options):
 
 
 def unfinished(output):
-    """Files left beside an unfinished file."""
+    """The temporary files of an unfinished output."""
     return [name for name in os.listdir(os.path.dirname(output)) if name.startswith(os.path.basename(output) + '.')]
 
 
@@ -52,7 +52,7 @@ def planted(name, donor, hostile=False, **options):
 
 
 def make_hostile(trace):
-    """Names of tasks, caches and functions that want to be markup, script, separators and control sequences."""
+    """Adds names of tasks, caches and functions with markup, script, separators and control sequences."""
     evil = HOSTILE.encode()
     trace.cmdlines = b''.join(line.split()[0] + b' ' + evil[:15] + b'\n' for line in trace.cmdlines.splitlines())
     trace.kallsyms = re.sub(rb'(?m)^(\S+ [tT] )(\w+)$', lambda match: match[1] + match[2] + evil, trace.kallsyms)
@@ -71,7 +71,7 @@ def samples():
 
 
 def told_of(path, *options):
-    """`report`, with what is live of pages, which its totals lack: the sum over orders."""
+    """Runs `report` and adds the live pages, which the totals lack: the sum over all orders."""
     told = report(path, *options)
     orders = report(path, '--by', 'order', *options)['groups'].get('pages', {'rows': []})['rows']
     told['pages']['live_allocations'] = sum(row['live_allocations'] for row in orders)

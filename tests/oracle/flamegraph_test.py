@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`flamegraph`: what its SVG shows are the numbers of `report --json`, and nothing overlaps."""
+"""Checks that the SVG of `flamegraph` shows the numbers of `report --json`, and that frames do not overlap."""
 import collections
 import re
 import unittest
@@ -33,7 +33,7 @@ class Flamegraph(Case):
         frames, _, _ = self.draw(path, *options)
         told = report(path)
         want = {name: value for name, value in expected(told, 'allocated').items() if value > 0}
-        total = sum(want.values())  # the width of all, and nothing else: slabs are made of pages
+        total = sum(want.values())  # only a width: slab and page bytes overlap
         name, title, x, all_y, all_width, _ = frames[0]
         self.assertEqual(('all', 10, 1200), (name, x, all_width))
         self.assertEqual(want, {name: int(value.replace(',', ''))
@@ -53,7 +53,7 @@ class Flamegraph(Case):
                 self.assertLessEqual(x + width, following + 0.002)
         by_depth = [rows[y] for y in sorted(rows, reverse='caller-first' not in options)]
         self.assertEqual([(10, 1200, total)], by_depth[0])
-        for above, below in zip(by_depth, by_depth[1:]):  # each lies within one of the row before it
+        for above, below in zip(by_depth, by_depth[1:]):  # each frame is inside a frame of the row below it
             for x, width, _ in below:
                 self.assertTrue(any(left - 0.002 <= x and x + width <= left + wide + 0.002 for left, wide, _ in above))
         roots = {name: self.value(title) for name, title, _, y, _, _ in frames if name.startswith('[')}
@@ -63,14 +63,14 @@ class Flamegraph(Case):
         self.of_all(self.check)
 
     def test_every_frame_is_drawn(self):
-        """However narrow: who zooms finds it."""
+        """Even the narrowest frames must be drawn, because zooming makes them visible."""
         path = data('amd64-stacks/trace.dat')
         stacks = [line.rsplit(' ', 1)[0].split(';') for line in run('export', path, '--to', 'collapsed').stdout.splitlines()]
         self.assertEqual(len({tuple(stack[:depth]) for stack in stacks for depth in range(len(stack) + 1)}),
                          len(self.draw(path)[0]))
 
     def test_many_frames(self):
-        """The largest are drawn."""
+        """If there are too many frames, the largest must be drawn."""
         path = place('many.txt')
         with open(path, 'w', encoding='ascii') as file:
             for i in range(12_000):
@@ -90,7 +90,7 @@ class Flamegraph(Case):
         self.assertTrue(any('<&>"\';,]]>\\x1b[2J\\x07' in name for name, *_ in frames))
 
     def test_sizes_that_cannot_be(self):
-        """Sums end at the largest number instead of beginning anew: nothing is wider than all."""
+        """Sums must saturate instead of wrapping around, so no frame may be wider than the root."""
         path = place('huge.txt')
         with open(path, 'w', encoding='ascii') as file:
             for at, size in enumerate((2**64 - 1, 2, 2**63, 2**64 - 1)):
@@ -100,13 +100,13 @@ class Flamegraph(Case):
         self.assertTrue(all(width <= 1200 for *_, width, _ in frames))
 
     def test_peaks(self):
-        """A single stack's peak is exact. The peak of several is at most the sum, and at least each share."""
+        """The peak of a single stack is exact. The peak of several stacks is shown as an upper limit, their sum."""
         path = data('amd64-stacks/trace.dat')
         frames, _, _ = self.draw(path, '--metric', 'peak')
         exact = {self.value(title) for _, title, *_ in frames[1:] if 'at most' not in title}
         known = {row['peak_bytes'] for table in report(path, '--by', 'stack')['groups'].values() for row in table['rows']}
         self.assertGreater(len(exact), 4)
-        self.assertLess(len(exact - known), len(exact) / 4)  # stacks that differ in their order of pages, too
+        self.assertLess(len(exact - known), len(exact) / 4)  # some of these stacks also differ in their page order
         (whole,) = [title for name, title, *_ in frames if name == '[slab]']
         self.assertIn('[slab]: at most', whole)
         self.assertGreater(self.value(whole), report(path)['slab']['peak_bytes'])
@@ -134,10 +134,10 @@ class Flamegraph(Case):
         for path, base, which in ((late, data('amd64/trace.dat'), 'FILE'), (data('amd64/trace.dat'), late, 'BASE')):
             frames, said, _ = self.draw(path, '--diff', base)
             self.assertIn(f'only {which} has stacks', said)
-            self.assertEqual(rows(frames), 3)  # all, allocators, call sites
+            self.assertEqual(rows(frames), 3)  # the root, allocators and call sites
 
     def test_difference_where_one_has_no_stacks(self):
-        """Call sites are compared, with a message."""
+        """If one trace lacks stacks, call sites are compared, and a message reports this."""
         with_stacks, without = data('amd64-stacks/trace.dat'), data('amd64/trace.dat')
         for path, base, which in ((with_stacks, without, 'FILE'), (without, with_stacks, 'BASE')):
             frames, said, tree = self.draw(path, '--diff', base)

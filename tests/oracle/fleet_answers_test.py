@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`fleet` with a server that is none, or a hostile one: whatever it answers, the command says so and ends with 2."""
+"""Tests `fleet` with a server that is not ClickHouse or is hostile. For each answer the command must report an error
+and exit with 2."""
 import concurrent.futures
 import http.server
 import json
@@ -17,7 +18,7 @@ from kmemtrace import data, run  # noqa: E402
 SETTINGS = b'output_format_json_quote_64bit_integers\n'
 SUMMARY = [[1, 1, ['6.1.0'], 2_000_000_000, 10, 0, 1795263194, 1795263194, 0]]
 LEAK = ['slab', 'alloc_pipe_info', 1, 1, 1, 1, 5, 3200, 0, 320, 1600.0, 1440.0, None]
-SCHEMA = b'{"data": [[1000]]}'  # no older one
+SCHEMA = b'{"data": [[1000]]}'  # newer than all schema versions
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -52,7 +53,7 @@ class Answers(unittest.TestCase):
                    megabytes=megabytes)
 
     def test_patience(self):
-        """It is tried until the time is over, not only as long as the next pause ends before that."""
+        """Requests must be repeated until the given time is over, even if the next pause would end later."""
         asked = []
 
         class Busy(http.server.BaseHTTPRequestHandler):
@@ -98,20 +99,20 @@ class Answers(unittest.TestCase):
                 self.assertEqual('', done.stdout)
 
     def test_too_much(self):
-        """An answer that would fill memory is cut at a limit that no user reaches."""
+        """An answer larger than memory must be cut at a limit that no user reaches."""
         for rows, words in ((b' ' * (129 << 20), 'larger than 128 MiB'), (b'{"data": [[0' + b',0' * (9 << 20), 'more than 8 million values')):
             done = self.ask(rows)
             self.assertEqual(2, done.returncode)
             self.assertIn(words, done.stderr)
 
     def test_much(self):
-        """Rows are held once."""
+        """Rows must be in memory only once."""
         done = self.ask(b'{"data": [' + b'[],' * (4 << 20) + b'[]]}', megabytes=400)
         self.assertEqual(2, done.returncode)
         self.assertIn('0 columns', done.stderr)
 
     def test_no_answer(self):
-        """A server that never answers: the kernel accepts connections, and no byte comes back."""
+        """A server that never answers: the kernel accepts connections, but no data arrives."""
         silent = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(silent.close)
         url = f'http://127.0.0.1:{silent.getsockname()[1]}'

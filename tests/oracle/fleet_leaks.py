@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`fleet leaks` of hosts, against `leaks` of their traces and slopes by integrals. A class of servers in
-fleet_test.py has these tests."""
+"""Compares `fleet leaks` of hosts with `leaks` of their traces, and slopes with integrals. fleet_test.py runs these
+tests on real servers."""
 import collections
 import json
 import statistics
@@ -10,7 +10,7 @@ from fleet_side import HOSTS, doubted, fleet, function_of, load, write_kept_trac
 
 
 class Leaks:
-    """Tests with loaded hosts: self.urls, self.servers."""
+    """Needs loaded hosts: self.urls and self.servers."""
 
     def test_live_as_leaks_tells(self):
         for host, (path, _) in HOSTS.items():
@@ -44,7 +44,7 @@ class Leaks:
             for (at, change), (until, _) in zip(steps, steps[1:] + [(seconds, 0)]):
                 level += change
                 integral += level * ((until - seconds / 2) ** 2 - (at - seconds / 2) ** 2) / 2
-            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # freed memory has not grown
+            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # growth is 0 if all memory was freed
         return slopes
 
     def test_growth(self):
@@ -57,7 +57,7 @@ class Leaks:
             self.assertAlmostEqual(slope, got[function], delta=max(abs(slope) * 1e-6, 1e-3), msg=function)
 
     def test_traces_that_may_lack_frees(self):
-        """As `leaks` says: all that lives may have been freed."""
+        """As in `leaks`, all live memory counts as uncertain."""
         path = place('no_frees.txt')
         with open(HOSTS['late'][0], encoding='ascii') as whole, open(path, 'w', encoding='ascii') as file:
             file.writelines(line for line in whole if ' kfree: ' not in line)
@@ -76,7 +76,8 @@ class Leaks:
         self.assertRegex(run('fleet', 'leaks', '--server', url).stdout, 'doubtful +1 trace may lack frees')
 
     def test_an_allocator_without_frees(self):
-        """Pages without recorded frees are not sure, although other frees were recorded; and the other way round."""
+        """If the frees of pages are not recorded, growth of pages is uncertain, but growth of slab objects is not,
+        and vice versa."""
         url, sides = f'{self.servers.all[0].url}/fleet_lacking', {'slab': 'kfree', 'pages': 'mm_page_free'}
         for host, lacking in sides.items():
             load(url, write_kept_trace(place(f'lacks_{host}.dat'), lacking=(lacking,)), host, '2026-11-20', level='aggregates')
@@ -89,19 +90,19 @@ class Leaks:
                 self.assertEqual(row['live_bytes'] if host == allocator else 0, row['unseen_bytes'])
 
     def test_by_day(self):
-        """A trace that goes over midnight is one of the day on which it began."""
+        """A trace that passes midnight belongs to the day on which it started."""
         for what in 'leaks', 'report':
             whole, = fleet(self.urls[0], what, '--host', 'late', '--by', 'host')['groups']['slab']['rows']
             of_day, = fleet(self.urls[0], what, '--host', 'late', '--by', 'day')['groups']['slab']['rows']
             self.assertEqual({'day': '2026-11-20'}, of_day['keys'])
             for name, value in whole.items():
-                if isinstance(value, float):  # of sums in no order
+                if isinstance(value, float):  # floating-point sums depend on the order of the values
                     self.assertAlmostEqual(value, of_day[name], delta=abs(value) * 1e-9, msg=name)
                 elif name not in ('keys', 'name'):
                     self.assertEqual(value, of_day[name], name)
 
     def test_paths_without_tracepoint(self):
-        """Heads of packets may be freed in bulk: `leaks` says so of the same trace."""
+        """Heads of packets may be freed in bulk without an event. `leaks` reports the same for this trace."""
         url, path = f'{self.servers.all[0].url}/fleet_untraced', place('untraced.dat')
         write_kept_trace(path, function='__alloc_skb', allocation='kmem_cache_alloc', free='kmem_cache_free')
         load(url, path, 'a', '2026-11-20', level='aggregates')
@@ -110,7 +111,7 @@ class Leaks:
         self.assertEqual((row['live_bytes'], 0, 0), (row['unseen_bytes'], row['sure_growth_bytes_per_s'], row['growing_hosts']))
 
     def test_growth_of_short_traces(self):
-        """Traces under a second are not judged, and do not count for the mean."""
+        """Growth is not judged in traces shorter than a second. These traces do not count for the mean either."""
         self.assertLess(fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'], 1e9)
         short = fleet(self.urls[0], 'leaks', '--host', 'web1')['groups']['slab']['rows']
         self.assertEqual({(None, None, 0)}, {(row['growth_bytes_per_s'], row['deviation_bytes_per_s'], row['growing_traces'])
@@ -124,7 +125,7 @@ class Leaks:
                 self.assertIsNone(row['growth_bytes_per_s'])
 
     def test_mean_by_length(self):
-        """An hour's slope is worth more than a second's."""
+        """The slope of a longer trace has more weight in the mean."""
         url = f'{self.servers.all[0].url}/fleet_mean'
         for host, pairs, length in (('short', 500, 2), ('long', 700, 10)):
             load(url, write_long_trace(place(f'{host}.txt'), pairs, length), host, '2026-11-20', level='aggregates')
@@ -151,7 +152,7 @@ class Leaks:
         self.assertAlmostEqual(0, row['deviation_bytes_per_s'], places=9)
 
     def test_reclaimable(self):
-        """All that lives of caches that are, nothing of others."""
+        """All live memory of reclaimable caches must count as reclaimable, and no memory of other caches."""
         rows = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'cache')['groups']['slab']['rows']
         live = {row['keys']['cache']: (row['reclaimable_bytes'], row['live_bytes']) for row in rows}
         for cache in 'dentry', 'inode_cache', 'lsm_inode_cache':
@@ -168,7 +169,8 @@ class Leaks:
                                  {cache: bytes for cache, (bytes, _) in told.items() if bytes})
 
     def test_reclaimable_pages(self):
-        """User pages and the page cache are not sure, others are: as in `leaks` for real traces and a planted one."""
+        """Growth of user pages and of the page cache is uncertain, growth of other pages is not. The results must
+        equal those of `leaks`, for real traces and a generated trace."""
         for host in 'web1', 'arm', 'big', 'deep':
             told = fleet(self.urls[0], 'leaks', '--host', host, '--by', 'migrate-type')['groups']['pages']['rows']
             with self.subTest(host):
@@ -186,7 +188,8 @@ class Leaks:
                          [(row['keys']['migrate-type'], row['growing_hosts'], row['sure_growth_bytes_per_s'] > 0) for row in rows])
 
     def test_freed_unseen(self):
-        """Memory live at call sites that free unseen is not sure, as in `leaks`; growth of the rest is of the rest alone."""
+        """As in `leaks`, live memory at call sites with untraced frees is uncertain. The growth of the other call
+        sites must not include it."""
         rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
         self.assertEqual(doubted(HOSTS['reused'][0], 'call-site', 'reallocated'),
                          {row['keys']['call-site']: row['unseen_bytes'] for row in rows if row['unseen_bytes']})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stored data: tables, versions and shards, loading again, twice and in part. A class of servers in
-fleet_test.py has these tests."""
+"""Tests stored data: tables, schema versions and shards, and loading again, twice and partially. fleet_test.py runs
+these tests on real servers."""
 import json
 import os
 import time
@@ -10,7 +10,7 @@ from fleet_side import HOSTS, fleet, groups, load, local_groups, schema
 
 
 def first_schema(server, database, cluster=''):
-    """Makes the tables as the first version did."""
+    """Creates the tables of the first schema version."""
     sql = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'sql')
     places = {'database': database, 'text': 'LowCardinality(String)', 'local': '_local' if cluster else '', 'cluster': cluster}
     server.query(f'CREATE DATABASE {database}')
@@ -27,7 +27,7 @@ def first_schema(server, database, cluster=''):
 
 
 class Loading:
-    """On two shards: self.urls, self.servers, self.query()."""
+    """Runs on two shards; needs self.urls, self.servers and self.query()."""
 
     def test_both_shards_hold_some(self):
         counts = [int(self.query('SELECT uniqExact(trace) FROM fleet_test.sums_local', i)[0]) for i in range(2)]
@@ -36,7 +36,7 @@ class Loading:
         self.assertEqual(len(HOSTS), sum(loaded))
 
     def test_a_shard_without_tables(self):
-        """Waiting does not help: it is reported at once, with the cause."""
+        """Retrying is useless here, so the error and its cause must be reported immediately."""
         url = f'{self.servers.all[0].url}/half'
         schema(url, '--cluster', 'fleet')
         began = time.monotonic()
@@ -47,7 +47,8 @@ class Loading:
         self.assertIn('--cluster NAME', done.stderr.replace('\n', ' '))
 
     def test_tables_of_an_older_version(self):
-        """Asking says what to do, loading does it; what was loaded before stays."""
+        """A query must report that the tables need an upgrade, and loading must upgrade them. Data loaded before
+        must stay."""
         url, newer = (self.urls[0].replace('/fleet_test', name) for name in ('/older', '/newer'))
         path, began = HOSTS['web1']
         load(newer, path, 'web1', began)
@@ -85,7 +86,7 @@ class Loading:
         self.assertIn('knows no cluster nope', done.stderr)
 
     def test_what_selects_nothing(self):
-        """It is not loaded, because `report` has nothing for it."""
+        """A trace from which the options select no events must not be loaded, because `report` has no result for it."""
         path, began = HOSTS['web1']
         for options in ('--comm', 'nobody*'), ('--time', '+100,'):
             done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
@@ -106,7 +107,7 @@ class Loading:
             server.query('ALTER TABLE fleet_test.traces_local DROP PARTITION \'2026-01-01\'')
 
     def test_events(self):
-        """As `jsonl` has them."""
+        """The stored events must equal those of `export --to jsonl`."""
         path, _ = HOSTS['deep']
         columns = ('time_ns', 'cpu', 'tid', 'task', 'context', 'event', 'outcome', 'allocator', 'address', 'bytes_requested',
                    'bytes_allocated', 'symbol', 'cache', 'page_order', 'migrate_type', 'gfp_flags', 'node', 'allocation',
@@ -130,7 +131,7 @@ class Loading:
             self.assertEqual(one, other)
 
     def test_of_the_same_time(self):
-        """A trace that is loaded again in another form is not recognised, and a message says so."""
+        """A trace loaded again in a different form is not recognised. A message must warn about this."""
         path = HOSTS['web2'][0]
         for server in self.servers.all:
             self.addCleanup(server.query, "ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-02-01'")
@@ -140,7 +141,7 @@ class Loading:
                       load(self.urls[0], path, 'form', began, '--cpu', '0'))
 
     def test_again(self):
-        """Neither a second load nor one of another level doubles anything."""
+        """Loading a trace again must not duplicate data, also with another level."""
         path, began = HOSTS['web1']
         before = fleet(self.urls[0], 'report', '--by', 'host')
         self.assertIn('loaded already', load(self.urls[0], path, 'web1', began))
@@ -148,13 +149,14 @@ class Loading:
         self.assertEqual(before, fleet(self.urls[0], 'report', '--by', 'host'))
 
     def test_what_two_loaders_stored_is_merged(self):
-        """On one server. In a cluster the one that ends last says what is to be done."""
+        """On one server, duplicate rows of two loaders are merged. In a cluster, the loader that finishes last
+        prints the necessary command."""
         url = self.urls[0].replace('/fleet_test', '/at_once')
         path, began = HOSTS['late']
         load(url, path, 'twice', began)
         want = fleet(url, 'report', '--host', 'twice')['groups']
         rows = self.query('SELECT count() FROM at_once.sums')
-        # As if another loader, which then was killed, had asked at the same time what is there.
+        # Simulates a second loader that checked for existing data at the same time and was then killed.
         for table in 'sums', 'events':
             self.query(f'INSERT INTO at_once.{table} SELECT * FROM at_once.{table}')
         self.query("ALTER TABLE at_once.traces DROP PARTITION '2026-11-20'")
@@ -176,7 +178,8 @@ class Loading:
             server.query("ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-01-01'")
 
     def test_what_was_dropped(self):
-        """Is loaded again; what is removed as docs/formats/fleet.md says is gone."""
+        """Dropped rows must be stored again by the next load. Rows that were removed as described in
+        docs/formats/fleet.md must stay away."""
         url = self.urls[0].replace('/fleet_test', '/dropped')
         for host in 'late', 'web1':
             load(url, HOSTS[host][0], host, HOSTS[host][1])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`fleet report`, `diff` and `traces` of hosts, against `report` and `diff` of their traces. A class of servers in
-fleet_test.py has these tests."""
+"""Compares `fleet report`, `diff` and `traces` of hosts with `report` and `diff` of their traces. fleet_test.py runs
+these tests on real servers."""
 import collections
 import json
 
@@ -9,7 +9,7 @@ from fleet_side import HOSTS, fleet, function_of, groups, local_groups
 
 
 class Reports:
-    """Tests with loaded hosts: self.urls."""
+    """Needs loaded hosts: self.urls."""
 
     def test_each_host_as_its_trace(self):
         for host, (path, _) in HOSTS.items():
@@ -19,7 +19,7 @@ class Reports:
                     self.assertEqual(local_groups(path, key), groups(told, key))
 
     def test_callers_of_pages(self):
-        """Stacks tell them; without stacks nothing does."""
+        """Callers of pages are known only in traces with stacks."""
         def callers(host):
             return {row['keys']['function'] for row in fleet(self.urls[0], 'report', '--host', host)['groups']['pages']['rows']}
         self.assertEqual({None}, callers('web1'))
@@ -46,7 +46,8 @@ class Reports:
             self.assertEqual(report(path)['slab']['lifetime']['mean_ns'], slab['mean_lifetime_ns'] or 0)
 
     def test_diff_as_diff_tells(self):
-        """Two hosts with a trace each. Local durations may begin with an event that no report counts."""
+        """Compares two hosts with one trace each. The durations may differ slightly, because local ones may start
+        with an event that no report counts."""
         done = run('diff', HOSTS['web2'][0], HOSTS['web1'][0], '--json', '--limit', '0', '--per', 'second')
         local = json.loads(done.stdout)
         told = fleet(self.urls[0], 'diff', '--a', 'host=web2', '--b', 'kernel=*,host=web1')
@@ -65,7 +66,7 @@ class Reports:
                     for side in 'ab':
                         divided = column not in ('live', 'live-bytes')
                         one, other = row['columns'][column][side], got[name]['columns'][column][side]
-                        if one is None:  # nothing of the allocator in that trace
+                        if one is None:  # that trace has no events of the allocator
                             self.assertIsNone(other)
                             continue
                         counts = [value * (told_of['basis'][side] if divided else 1)
@@ -73,7 +74,7 @@ class Reports:
                         self.assertAlmostEqual(*counts, delta=1e-6 * max(1, abs(one)), msg=(name, column, side))
 
     def test_diff_of_what_one_side_lacks(self):
-        """If a side has nothing of an allocator, nothing is new: perhaps it was recorded without."""
+        """If one side has no events of an allocator, no group may count as new: the trace may lack these events."""
         local = json.loads(run('diff', HOSTS['late'][0], HOSTS['web1'][0], '--by', 'comm', '--json', '--limit', '0').stdout)['groups']['pages']
         told = fleet(self.urls[0], 'diff', '--by', 'comm', '--a', 'host=late', '--b', 'host=web1')['groups']['pages']
         self.assertGreater(local['total'], 0)
@@ -87,7 +88,7 @@ class Reports:
             self.assertRegex(done.stdout, 'Slab by function: change')
 
     def test_kernels(self):
-        """Which call sites are on which kernel: groups nest."""
+        """Shows the kernels on which each call site occurs, using nested groups."""
         told = fleet(self.urls[0], 'leaks', '--by', 'version,function')
         versions = {row['keys']['version'] for row in told['groups']['slab']['rows']}
         kernels = {'.'.join((report(path)['trace']['kernel'] or '').split('.')[:2]) or None for path, _ in HOSTS.values()}
@@ -102,7 +103,7 @@ class Reports:
         self.assertEqual({'web2'}, hosts('--kernel', '5.10*', '--host', 'web*'))
         self.assertEqual({'web1', 'web2', 'arm', 'late'}, hosts('--until', '2026-11-21'))
         self.assertEqual({'old'}, hosts('--since', '2026-11-21', '--until', '2026-11-21T12:00'))
-        # A report has the events of the time: a trace that passes midnight is cut there.
+        # A report covers the events of the selected time, so a trace that passes midnight is cut there.
         days = [fleet(self.urls[0], 'report', '--host', 'late', '--by', 'host', *when)['groups']['slab']['rows'][0]
                 for when in (('--until', '2026-11-21'), ('--since', '2026-11-21'), ())]
         for measure in ('allocations', 'bytes_allocated', 'matched_frees'):
@@ -116,13 +117,13 @@ class Reports:
         done = run('fleet', 'report', '--server', self.urls[0], '--host', 'late', '--until', '2026-11-21')
         self.assertRegex(done.stdout, r'1 trace of 1 host, 5\.000 s of recording')
         self.assertRegex(done.stdout, 'events .* in these traces \(whole traces, not only the selected time\)')
-        # Memory live at the end was allocated in it or before.
+        # Live memory at the end of a period was allocated in the period or before.
         for measure in ('live_allocations', 'live_bytes'):
             self.assertEqual(days[2][measure], days[1][measure])
             self.assertNotEqual(days[2][measure], days[0][measure])
 
     def test_sides_are_parts(self):
-        """A part of what the other options select: both conditions hold."""
+        """The sides are selected from the hosts that the other options select, so both conditions must be true."""
         def hosts(*options):
             told = fleet(self.urls[0], 'diff', '--by', 'host', *options)
             return [{row['keys']['host'] for row in told['groups']['slab']['rows'] if row[side]} for side in ('in_a', 'in_b')]
@@ -134,14 +135,14 @@ class Reports:
         self.assertIn('holds no such trace: host web1, host web2', why.replace('\n', ' '))
 
     def test_hostile_filters(self):
-        """The content of a filter stays text."""
+        """The content of a filter must be treated as text."""
         for text in ("'", '"', '\\', "\\'", "x' OR '1'='1", "%", "_", "') OR 1=1 --", '`', 'a;DROP TABLE x', '\n', '*%*'):
             with self.subTest(text):
                 self.assertIn('holds no such trace', fleet(self.urls[0], 'report', '--host', text, exit_code=2))
                 self.assertIn('holds no such trace', fleet(self.urls[0], 'report', '--kernel', text, exit_code=2))
 
     def test_who_may_only_read(self):
-        """Asks all that there is to ask."""
+        """A user with read access must be able to run every query."""
         url = self.urls[0].replace('http://', 'http://reader@')
         for question in (('report',), ('leaks',), ('traces',), ('diff', '--a', 'host=web1', '--b', 'host=web2')):
             self.assertEqual(fleet(self.urls[0], *question)['of' if question[0] != 'diff' else 'a'],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The hosts of a fleet in tests, loading and asking, and what local commands tell of a host's trace."""
+"""The hosts of the test fleet, functions to load and query them, and the local results for the trace of a host."""
 import collections
 import json
 import os
@@ -19,7 +19,7 @@ GHOST, KEPT = 0xffffffff81000001, 0xffffffff81000101
 
 
 def write_long_trace(path, pairs, seconds=10):
-    """Writes a text trace: `pairs` allocations and frees (nine of ten are freed), over so many seconds."""
+    """Writes a text trace of `seconds` with `pairs` allocations, nine of ten with a free."""
     with open(path, 'w', encoding='ascii') as file:
         for i in range(pairs):
             at = f'{100 + i * seconds / pairs:.6f}'
@@ -32,7 +32,8 @@ def write_long_trace(path, pairs, seconds=10):
 
 
 def write_reused_trace(path):
-    """Ten seconds: some of what GHOST allocates is freed, and of some only the address is given again; KEPT keeps all."""
+    """Writes ten seconds of events. Some objects of GHOST are freed, and some addresses are reused without a free.
+    KEPT never frees its objects."""
     recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
     recorder.trace.kallsyms = b''.join(f'{site & ~0xf:x} t {name}\n'.encode() for site, name in
                                        ((GHOST, 'ghost'), (KEPT, 'kept'), (GHOST + 0x1000, 'other')))
@@ -49,7 +50,7 @@ def write_reused_trace(path):
 
 
 def write_reclaimable_trace(path):
-    """Ten seconds of objects that all stay except one: every other one is of kmalloc-rcl-64."""
+    """Writes ten seconds of objects. Only one object is freed. Every second object is in kmalloc-rcl-64."""
     recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
     recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t kept\n{KEPT + 0x1000:x} t other\n'.encode()
     for i in range(1_000):
@@ -62,8 +63,8 @@ def write_reclaimable_trace(path):
 
 
 def write_kept_trace(path, migrate_types=(0,), lacking=(), function='kept', allocation='kmalloc', free='kfree'):
-    """Three seconds of 300 objects of KEPT, which is called so, and 300 pages, of such migrate types in turn. The first of each is freed, but
-    where such events are lacking."""
+    """Writes three seconds with 300 objects of the site KEPT, whose function has the name `function`, and 300 pages
+    with alternating migrate types. The first object and the first page are freed, unless that event is in `lacking`."""
     recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
     recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t {function}\n{KEPT + 0x1000:x} t other\n'.encode()
     for i in range(300):
@@ -82,7 +83,7 @@ def write_kept_trace(path, migrate_types=(0,), lacking=(), function='kept', allo
     return path
 
 
-# Hosts, each with its trace and when it began. One goes over midnight.
+# The hosts, each with its trace and its start time. One trace passes midnight.
 HOSTS = {'web1': (data('amd64/trace.dat'), '2026-11-20T10:00:00Z'), 'web2': (data('amd64-5.10/trace.dat'), '2026-11-20T11:00:00Z'),
          'arm': (data('arm64/trace.dat'), '2026-11-20T12:00:00Z'), 'old': (data('i386/trace.dat'), '2026-11-21T10:00:00Z'),
          'big': (data('s390x/trace.dat'), '2026-11-21T12:00:00Z'), 'deep': (data('amd64-stacks/trace.dat'), '2026-11-22T00:00:00Z'),
@@ -115,7 +116,7 @@ def function_of(symbol):
 
 
 def text_of_key(key, value):
-    """A key of `report --json` as the rows of a fleet have it."""
+    """Converts a key of `report --json` to the text in the rows of a fleet."""
     if value is None:
         return None
     if key in ('call-site', 'caller'):
@@ -140,7 +141,8 @@ def groups(told, key):
 
 
 def local_groups(path, key, *options):
-    """All allocators, those to which the key does not apply as one group; instead of call sites, callers that stacks tell."""
+    """The groups of all allocators. An allocator to which the key does not apply has one group. If the key is the
+    call site, it has the callers from its stacks."""
     found = groups(report(path, '--by', key, *options), key)
     missing = [name for name in ALLOCATORS if not any(allocator == name for allocator, _ in found)]
     instead = 'caller' if key == 'call-site' else 'comm'

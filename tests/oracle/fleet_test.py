@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`export --to clickhouse` and `fleet`, with real servers: two of Debian's ClickHouse (18.16) as two shards, and a current
-engine. Their results for a host must be those of `report`, `leaks` and `diff` for its trace; for all hosts, the sum."""
+"""Tests `export --to clickhouse` and `fleet` with real servers: two of Debian's ClickHouse (18.16) as two shards,
+and a current engine. The results of a host must equal those of `report`, `leaks` and `diff` for its trace. The
+results of all hosts must be the sum."""
 import contextlib
 import json
 import os
@@ -28,7 +29,7 @@ CHDB_FOLDER = os.environ.get('KMEMTRACE_CHDB', '')
 
 @unittest.skipUnless(clickhouse.PROGRAM, 'there is no clickhouse-server: tools/install-packages.sh test installs it')
 class TwoShards(Reports, Leaks, Loading, Case):
-    """All on the same servers: these take long to start, and loading into them longer."""
+    """All tests share the servers, because starting them and loading data takes long."""
 
     @classmethod
     def setUpClass(cls):
@@ -65,7 +66,7 @@ class Killed(Case):
                                  '2026-11-20', '--retry', '5m', '--no-progress'], stderr=subprocess.PIPE, encoding='utf-8')
 
     def wait_for_rows(self, load):
-        """Until a part of the events is there."""
+        """Waits until part of the events is stored."""
         end = time.monotonic() + 300
         while time.monotonic() < end:
             self.assertIsNone(load.poll(), 'the load is over before it is disturbed')
@@ -109,7 +110,7 @@ class Killed(Case):
         self.kill_server(1)
 
     def test_loader(self):
-        """Data of a killed loader is not shown, not sent again, and not doubled."""
+        """Data of a killed loader must not be shown, sent again or duplicated."""
         load = self.start_load()
         self.wait_for_rows(load)
         load.kill()
@@ -119,7 +120,7 @@ class Killed(Case):
         self.check_whole()
 
     def test_who_is_not_there(self):
-        """The asked server answers, and names the one that does not, once."""
+        """The server that receives the query must report the unreachable server once."""
         done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1', '--recorded-at', '2026-11-20')
         self.assertEqual(0, done.returncode, done.stderr)
         self.servers.all[1].stop()
@@ -139,8 +140,8 @@ class Killed(Case):
 
 
 def chdb_library():
-    """Its path, or None and the reason. It appears only when it is complete: npm writes its 500 MB for a while, and other
-    tests may run at the same time, or have been killed before."""
+    """Returns the path of the library, or None and the reason. The path must appear only when the library is
+    complete: npm needs a while to write 500 MB. Other tests may run at the same time or may have been killed before."""
     if not CHDB_FOLDER:
         return None, 'KMEMTRACE_CHDB names no folder for it'
     place = os.path.join(CHDB_FOLDER, CHDB.rpartition('@')[2])
@@ -157,14 +158,14 @@ def chdb_library():
                             CHDB], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=True)
         except subprocess.SubprocessError as error:
             return None, f'npm does not install {CHDB}: {error}: {(error.stdout or b"").decode()}'
-        with contextlib.suppress(OSError):  # another test's is there by now
+        with contextlib.suppress(OSError):  # another test has installed the library meanwhile
             os.rename(unfinished, place)
-        os.makedirs(unfinished, exist_ok=True)  # its creator removes it
+        os.makedirs(unfinished, exist_ok=True)  # TemporaryDirectory needs the folder in order to remove it
     return library, ''
 
 
 class CurrentEngine(Case):
-    """The same SQL, the same rows."""
+    """The same SQL must return the same rows on a current engine."""
 
     @classmethod
     def setUpClass(cls):
@@ -197,7 +198,7 @@ class CurrentEngine(Case):
                              ('leaks', '--by', 'version,function'), ('leaks', '--by', 'host,cache'), ('traces',),
                              ('diff', '--a', 'host=web2', '--b', 'host=web1'), ('report', '--by', 'trace,order')):
                 with self.subTest(question):
-                    # Sums of decimals depend on their order in the last digits.
+                    # The last digits of a sum of decimals depend on the order of the values.
                     told = [json.dumps(rounded(fleet(url, *question)), sort_keys=True) for url in (old, self.url)]
                     self.assertEqual(*told)
 
@@ -207,7 +208,7 @@ class CurrentEngine(Case):
 
 
 def rounded(value):
-    """Decimals to 9 digits, and rows in an order that does not depend on them."""
+    """Rounds decimals to 6 significant digits, and sorts rows in an order that does not depend on decimals."""
     if isinstance(value, float):
         return float(f'{value:.6g}') if abs(value) > 1e-3 else 0.0
     if isinstance(value, list):

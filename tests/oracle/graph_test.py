@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results of `graph`: against trace-cmd's text of real function_graph traces of Linux 6.1, against intervals of its raw
-records, and of made traces in which tasks move, are interrupted, and lose events."""
+"""Tests the results of `graph`. They are compared with trace-cmd's text of real function_graph traces of Linux 6.1,
+and with intervals computed from its raw records. Generated traces have tasks that migrate, are interrupted, and lose
+events."""
 import collections
 import fnmatch
 import json
@@ -49,7 +50,8 @@ class RealTrace:
         cls.calls = cls.result['calls']
 
     def test_lines_are_those_of_trace_cmd(self):
-        """Each start and each end at its time, CPU and task; durations, as many digits as trace-cmd shows; nesting."""
+        """Compares the time, CPU and task of each start and end, the durations to the digits that trace-cmd shows,
+        and the nesting."""
         begins, ends = {}, {}
         for call in self.calls:
             if call['began_ns'] is not None:
@@ -71,7 +73,7 @@ class RealTrace:
                 depths[id(call)] = indent
                 kind = 'leaf' if text.endswith('();') else 'begin'
             else:
-                # several may end at a time, in nested interrupts
+                # several nested calls may end at the same time
                 ending = ends[time, cpu, tid]
                 call = next(call for call in ending if depths.get(id(call), indent) == indent)
                 ending.remove(call)
@@ -85,12 +87,13 @@ class RealTrace:
             if parent is not None and id(self.calls[parent]) in depths:
                 steps[indent - depths[id(self.calls[parent])]] += 1
         self.assertEqual([], [key for known in (begins, ends) for key, left in known.items() if left])
-        # calls whose start is not in the trace are no parents
+        # a call without a start in the trace cannot be a parent
         self.assertTrue(min(steps) == 1 and steps[1] > 0.97 * steps.total(), steps)
         self.assertTrue(all(lines[kind] > 50 for kind in ('leaf', 'begin', 'exit')), lines)
 
     def test_memory_is_what_tasks_allocated_meanwhile(self):
-        """Calls in task context have the allocations by the same task between start and end, but not those of interrupts."""
+        """A call in task context must have the allocations of its task between start and end, but not those of
+        interrupts."""
         history = History(stored(self.trace, 'R'))
         checked = collections.Counter()
         for call in self.calls:
@@ -115,7 +118,8 @@ class RealTrace:
             self.assertTrue(checked[allocator, True, True] > 5 and checked[allocator, False, False] > 100, checked)
 
     def test_all_is_inside_or_outside(self):
-        """Outermost calls of tasks and interrupts, and the rest outside of calls, have all allocations."""
+        """The outermost calls of tasks and interrupts, and the allocations outside calls, must together have all
+        allocations."""
         report = json.loads(run('report', '--json', self.path).stdout)
         for allocator in 'slab', 'pages':
             sums = collections.Counter()
@@ -148,7 +152,8 @@ class RealTrace:
             self.assertEqual(self.result[key], again[key])
 
     def test_call_sites_are_calls(self):
-        """If the tracer has replaced the return address, the call site is the innermost open call outside allocators."""
+        """If the tracer has replaced the return address, the call site must be the innermost open call that is not
+        in an allocator."""
         done = run('export', self.path, '--to', 'jsonl')
         told = {(row['event'], row['time_ns'], row['cpu'], row['address']): row.get('symbol')
                 for row in map(json.loads, done.stdout.splitlines()) if 'address' in row}
@@ -167,7 +172,7 @@ class RealTrace:
         self.assertNotIn('return_to_handler', run('report', self.path, '--by', 'call-site', '--limit', '0').stdout)
 
     def test_call_paths_are_stacks(self):
-        """Bytes by stack are those that tasks allocated in these calls."""
+        """The bytes of each stack must equal the bytes that tasks allocated in these calls."""
         paths = collections.Counter()
         for event, calls in with_open_calls(stored(self.trace, 'R')):
             size = event.allocated()
@@ -208,7 +213,7 @@ class RealTrace:
 
 
 def wrappers():
-    """Globs of the list of functions that hide the caller."""
+    """Globs of the functions that are skipped when the caller is determined."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'src', 'trace', 'code', 'wrappers.txt')
     with open(path, encoding='ascii') as file:
         return [line.split()[0] for line in file if line.strip() and not line.startswith('#')]
@@ -237,7 +242,7 @@ class MemoryEvent:
 
 def with_open_calls(lines):
     """(memory event, names of the open calls of its task, the innermost last), from raw records."""
-    stacks = collections.defaultdict(list)  # of (depth, name)
+    stacks = collections.defaultdict(list)  # (depth, name)
     for match in filter(None, map(RAW_LINE.match, lines)):
         fields = dict(pair.split('=', 1) for pair in match[7].split() if '=' in pair)
         stack = stacks[task(int(match[1]), int(match[2]))]
@@ -260,7 +265,7 @@ class S390x(RealTrace, unittest.TestCase):
 
 
 def str_of(nanoseconds, digits):
-    """As trace-cmd cuts microseconds."""
+    """Formats microseconds with the digits that trace-cmd shows, without rounding."""
     whole, rest = divmod(nanoseconds, 1000)
     return f'{whole}.{rest:03}'[:len(str(whole)) + 1 + digits] if digits else str(whole)
 
@@ -271,7 +276,7 @@ class Allocation:
 
 
 class History:
-    """Allocations by task, each with the place of its free, from raw records in their order."""
+    """The allocations of each task, each with the position of its free, computed from raw records in order."""
 
     def __init__(self, lines):
         self.allocations, self.places, live = collections.defaultdict(list), {}, {}
@@ -312,10 +317,10 @@ def address_of(function):
 
 
 class Made:
-    """A trace of made events: functions are known by their addresses."""
+    """Builds a trace from generated events; functions are identified by their addresses."""
 
     def __init__(self, cpus=2, fields=None):
-        """`fields`: other declarations of a call's events."""
+        """`fields` overrides the declarations of call events."""
         self.recorder = ring_writer.Recorder(data('graph/amd64.dat'), cpus)
         formats = self.recorder.trace.ftrace_formats
         for place, text in enumerate(formats):
@@ -359,7 +364,7 @@ def slab(call):
 
 class MadeTraces(unittest.TestCase):
     def test_migration_and_preemption(self):
-        """Two tasks in the same functions take each other's CPUs in the middle."""
+        """Two tasks are in the same functions and swap their CPUs meanwhile."""
         made = Made()
         for tid, cpu, shift in (11, 0, 0), (12, 1, 5):
             at = 1000 + shift
@@ -367,10 +372,10 @@ class MadeTraces(unittest.TestCase):
             made.begin(at + 10, cpu, tid, 'b', 1)
             made.allocate(at + 20, cpu, tid, 0x1000 * tid, 100 * tid)
             made.allocate(at + 40, 1 - cpu, tid, 0x1000 * tid + 512, tid)
-            made.free(at + 42, cpu, 25 - tid - 2, 0x1000 * tid)  # by the other one
+            made.free(at + 42, cpu, 25 - tid - 2, 0x1000 * tid)  # the other task frees the object
             made.end(at + 50, 1 - cpu, tid, 'b', 1, 40)
             made.end(at + 60, cpu, tid, 'a', 0, 60)
-        # a third runs between, and does not return
+        # a third task runs in between and does not return from its call
         made.begin(1022, 0, 13, 'a', 0)
         made.allocate(1023, 0, 13, 0x99000, 7)
         result = made.graph()
@@ -394,7 +399,8 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual([(20, (1, 64, 64))] * 2, [(call['duration_ns'], slab(call)) for call in made.graph()['calls']])
 
     def test_interrupts_on_top(self):
-        """A hard interrupt on a softirq on a task: each keeps what is its own; time below counts, but not as self time."""
+        """A hard interrupt occurs during a softirq, which interrupted a task. Each context must keep its own
+        allocations. The time of lower contexts counts as total time, but not as self time."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0)
         made.allocate(1010, 0, 11, 0x1000, 1)
@@ -403,7 +409,7 @@ class MadeTraces(unittest.TestCase):
         made.begin(1040, 0, 11, 'c', 2, HARDIRQ)
         made.allocate(1050, 0, 11, 0x1080, 4, HARDIRQ)
         made.end(1060, 0, 11, 'c', 2, 20, HARDIRQ)
-        made.allocate(1065, 0, 11, 0x10c0, 32, HARDIRQ)  # by no traced call
+        made.allocate(1065, 0, 11, 0x10c0, 32, HARDIRQ)  # made by no traced call
         made.end(1070, 0, 11, 'b', 1, 50, SOFTIRQ)
         made.allocate(1080, 0, 11, 0x1100, 8, SOFTIRQ)  # likewise
         made.allocate(1085, 0, 11, 0x1140, 16)
@@ -414,20 +420,21 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual(40, result['outside']['slab']['bytes'])
         self.assertEqual({'a': (100, 50), 'b': (50, 30), 'c': (20, 20)},
                          {row['function']: (row['total_ns'], row['self_ns']) for row in result['functions']})
-        # of a task alone the interrupts on top are shown with it, none other
+        # a selected task includes the interrupts on top of its calls, and no others
         self.assertEqual(3, len(made.graph('-p', '11')['calls']))
         self.assertEqual(['b', 'c'], [call['function'] for call in made.graph('-F', 'b')['calls']])
         self.assertEqual([], made.graph('-F', 'b', '-p', '11')['calls'])
 
     def test_interrupts_on_softirqs_of_interrupts(self):
-        """At its end a hard interrupt runs softirqs, to which another one comes: inside of the first are the softirqs."""
+        """A hard interrupt runs softirqs at its end, and another interrupt occurs during these. The softirqs must be
+        inside the first interrupt."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0, HARDIRQ)
         made.allocate(1010, 0, 11, 0x1000, 1, HARDIRQ)
         made.begin(1020, 0, 11, 'b', 1, SOFTIRQ)
         made.allocate(1030, 0, 11, 0x1040, 2, SOFTIRQ)
         made.end(1040, 0, 11, 'b', 1, 20, SOFTIRQ)
-        made.allocate(1045, 0, 11, 0x1080, 16, HARDIRQ | SOFTIRQ)  # by no traced call
+        made.allocate(1045, 0, 11, 0x1080, 16, HARDIRQ | SOFTIRQ)  # made by no traced call
         made.begin(1050, 0, 11, 'c', 1, HARDIRQ | SOFTIRQ)
         made.allocate(1060, 0, 11, 0x10c0, 4, HARDIRQ | SOFTIRQ)
         made.begin(1065, 0, 11, 'b', 2, HARDIRQ | SOFTIRQ)
@@ -440,7 +447,8 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual(16, result['outside']['slab']['bytes'])
 
     def test_lost_events(self):
-        """An end and a begin are lost: the end that is left belongs to no call; calls elsewhere are not touched."""
+        """An end and a start are lost. The remaining end belongs to no call, and calls of other tasks must not be
+        affected."""
         made = Made()
         for cpu, tid in (0, 11), (1, 12):
             made.begin(1_000_000, cpu, tid, 'a', 0)
@@ -459,7 +467,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual((True, 1_400_000, 400_000), (outer['lost_events'], outer['ended_ns'], outer['duration_ns']))
         self.assertEqual((True, None), (first['lost_events'], first['ended_ns']))
         self.assertEqual((None, 1_300_000, 100_000), (second['began_ns'], second['ended_ns'], second['duration_ns']))
-        self.assertEqual([(0, 0, 0)] * 3, [slab(call) for call in (outer, first, second)])  # the call is unknown
+        self.assertEqual([(0, 0, 0)] * 3, [slab(call) for call in (outer, first, second)])  # their call is unknown
         self.assertEqual(1, result['outside']['slab']['allocations'])
         row, = (row for row in result['functions'] if row['function'] == 'b')
         self.assertEqual((3, 2, 1, 190_000), (row['calls'], row['cut_off'], row['lost_events'], row['total_ns']))
@@ -471,7 +479,7 @@ class MadeTraces(unittest.TestCase):
         made.end(1020, 0, 11, 'a', 0, 600)
         made.begin(1030, 0, 11, 'c', 0)
         made.begin(1040, 0, 11, 'd', 1)
-        made.end(1050, 0, 11, 'e', 1, 9)  # not of d
+        made.end(1050, 0, 11, 'e', 1, 9)  # d is still open, so this end has no start
         made.end(1060, 0, 11, 'c', 0, 30)
         calls = made.graph()['calls']
         self.assertEqual([('b', None, 1010), ('a', None, 1020), ('c', 1030, 1060), ('d', 1040, None), ('e', None, 1050)],
@@ -479,7 +487,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual([(0, 0, 0)] * 5, [slab(call) for call in calls])
 
     def test_return_values(self):
-        """As Linux 6.15 lays the events out: a long depth followed by arguments, and the result."""
+        """Uses the event layout of Linux 6.15: a long depth followed by arguments, and the result."""
         made = Made(fields={'funcgraph_entry': 'unsigned long func; unsigned long depth',
                             'funcgraph_exit': 'unsigned long func; unsigned long retval; unsigned long depth; '
                                               'unsigned long overrun; unsigned long calltime; unsigned long rettime'})
@@ -496,7 +504,8 @@ class MadeTraces(unittest.TestCase):
             self.assertIn('0.050 us    |  ' + line, text)
 
     def test_allocation_that_is_told_twice(self):
-        """Linux 6.18 reports a large kmalloc in kvmalloc twice: it counts once, at the first event."""
+        """Linux 6.18 reports a large kmalloc in kvmalloc twice. The allocation must be counted once, at the first
+        event."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0)
         made.begin(1010, 0, 11, 'b', 1)
@@ -512,15 +521,16 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual([{}, (1, 65536, 65536)], [rows['a']['inside_self'], slab({'inside': rows['b']['inside_self']})])
 
     def test_call_paths(self):
-        """The innermost call that is no allocator's is the call site; an interrupt's calls begin with its own."""
+        """The call site is the innermost call outside the allocators. A call path of an interrupt starts with the
+        interrupt's own calls."""
         made = Made()
-        made.allocate(900, 0, 11, 0x900, 1, site=address_of('q'))  # in an unknown call
+        made.allocate(900, 0, 11, 0x900, 1, site=address_of('q'))  # the call is unknown
         made.begin(1000, 0, 11, 'a', 0)
         made.begin(1010, 0, 11, 'b', 1)
         made.begin(1020, 0, 11, 'p', 2)
         made.allocate(1030, 0, 11, 0x1000, 2, site=address_of('q'))
         made.begin(1031, 0, 11, 'c', 3, SOFTIRQ)
-        made.allocate(1032, 0, 11, 0x1100, 4, SOFTIRQ, site=address_of('e') + 8)  # which is not traced
+        made.allocate(1032, 0, 11, 0x1100, 4, SOFTIRQ, site=address_of('e') + 8)  # the calling function is not traced
         made.allocate(1033, 0, 11, 0x1200, 8, HARDIRQ, site=address_of('q'))
         made.end(1034, 0, 11, 'c', 3, 3, SOFTIRQ)
         made.end(1040, 0, 11, 'p', 2, 20)
@@ -542,7 +552,7 @@ class MadeTraces(unittest.TestCase):
         self.assertIn('has no calls', done.stderr)
 
     def test_limit_keeps_the_first(self):
-        """Calls that took long enough: other open calls take no place."""
+        """The limit must apply only to calls that took long enough. Other open calls must not use up the limit."""
         made = Made()
         for place in range(5):
             at = 1000 + 1000 * place
@@ -567,7 +577,8 @@ class MadeTraces(unittest.TestCase):
                               for place, call in enumerate(result['calls'])], [call['inside_hidden'] for call in result['calls']])
 
     def test_live_when_it_returns(self):
-        """A call that has returned keeps what was live then; one that has not loses what is freed."""
+        """A call that has returned must keep the live memory at its return. A call that is still open loses objects
+        that are freed."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0)
         made.begin(1010, 0, 11, 'b', 1)
@@ -582,7 +593,7 @@ class MadeTraces(unittest.TestCase):
         result = made.graph()
         self.assertEqual([1, 1, 101], [slab(call)[2] for call in result['calls']])
         rows = {row['function']: row for row in result['functions']}
-        # a within a counts once
+        # a recursive call of a is counted once
         self.assertEqual([(70, 40, (2, 101, 0))], [(rows['a']['total_ns'], rows['a']['self_ns'], slab(rows['a']))])
         self.assertEqual((2, 101, 0), slab(rows['b']))
         self.assertEqual({}, rows['b']['inside_self'])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arguments and results of calls as `graph` shows them: by BTF that is written here, from Documentation/bpf/btf.rst of the kernel."""
+"""Checks the arguments and results of calls that `graph` shows. The BTF is written by this test according to the
+kernel's Documentation/bpf/btf.rst."""
 import base64
 import gzip
 import json
@@ -23,7 +24,7 @@ EXIT = ('unsigned long func; unsigned long retval; unsigned long depth; unsigned
 
 
 class Types:
-    """Types are numbered from 1, as they are added."""
+    """Builds BTF. Types are numbered from 1 in the order in which they are added."""
 
     def __init__(self):
         self.types, self.strings, self.count = b'', b'\0', 0
@@ -72,7 +73,7 @@ ERROR = (1 << 64) - 22
 BIG = (1 << 60) + 1
 CALLS = (('a', (0x1000, 4096, 0xdead00000255, 0xffff888000001000, (1 << 64) - 5, 0xff01), ERROR),
          ('a', (0, BIG, 5, 0, 7, 0), 4096),
-         ('b', (1, 0xffffffff), ERROR),  # whatever was in the register
+         ('b', (1, 0xffffffff), ERROR),  # the register may contain any value
          ('b', (9, 3), 0),
          ('c', (1,), (1 << 64) - 2),
          ('c', (), 0xffff888000001000),
@@ -121,7 +122,7 @@ class GraphTypes(unittest.TestCase):
         self.assertIn('count, file, flags', done.stderr)
 
     def test_functions_that_return_nothing(self):
-        """The register's value is shown only if the function is not known to return nothing."""
+        """The value of the return register must be shown unless the function is known to return nothing."""
         for options, wanted in (['--btf', self.btf], [False]), ([], [True]):
             events = json.loads(run('export', self.path, '--to', 'chrome', *options).stdout)['traceEvents']
             self.assertEqual(wanted * 2, ['return value' in event['args'] for event in events
@@ -182,10 +183,11 @@ class GraphTypes(unittest.TestCase):
 
 
 class RealArguments(unittest.TestCase):
-    """Calls of Linux 7.2 with funcgraph-args: its own text of them, with the types that they need of its BTF."""
+    """Calls of Linux 7.2 recorded with funcgraph-args, compared with the kernel's own text. The needed types are
+    from the kernel's BTF."""
 
     def same(self, kernel, own):
-        """The kernel shows whole registers, and `1 [NAME]` of enumerations."""
+        """Compares two values. The kernel prints whole registers, and `1 [NAME]` for enumerations."""
         number, _, name = kernel.partition(' [')
         number = int(number, 0)
         own = '0' if own == 'NULL' else own
@@ -203,9 +205,10 @@ class RealArguments(unittest.TestCase):
                               encoding='utf-8').stdout
         kernel = re.findall(r'\| +([\w.]+)\((.*)\)', text)
         shown = run('graph', '--args', '--limit', '0', '--btf', data('graph/args.7.2.btf'), data('graph/args.7.2.dat')).stdout
-        # The kernel prints "..." for arguments that are in no register.
+        # The kernel prints "..." for arguments that are not in a register.
         shown = re.sub(r'\w+=\(on the stack, not recorded\)(, \w+=\(on the stack, not recorded\))*', '...', shown)
-        own = re.findall(r'\|  +([\w.]+)\((.*?)\)', re.sub(r' \([A-Z_|]+(\|0x[0-9a-f]+)?\)', '', shown))  # without the names of flags
+        # The names of flags are not compared.
+        own = re.findall(r'\|  +([\w.]+)\((.*?)\)', re.sub(r' \([A-Z_|]+(\|0x[0-9a-f]+)?\)', '', shown))
         self.assertEqual(1491, len(kernel))
         self.assertEqual([name for name, _ in kernel], [name for name, _ in own])
         values = 0

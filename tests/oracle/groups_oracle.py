@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The expected result of `report --by` for a trace, computed slowly and simply: every allocation with its end is an object,
-and a group is a list of them. The definitions are those of docs/formats/report-json.md."""
+"""Computes the expected result of `report --by` for a trace, slowly and simply. Every allocation with its end is an
+object, and a group is a list of objects. docs/formats/report-json.md has the definitions."""
 import collections
 import fnmatch
 import re
@@ -14,7 +14,7 @@ SLAB_ALLOCATIONS = 'kmalloc', 'kmalloc_node', *CACHE_ALLOCATIONS
 
 
 def kmalloc_cache(given, flags):
-    """As the kernel names it since 4.20 (mm/slab_common.c), with pages of 4 KiB and SLUB."""
+    """Returns the cache name used by the kernel since 4.20 (mm/slab_common.c), for SLUB and pages of 4 KiB."""
     if given > 8192:
         return 'large kmalloc'
     prefix = 'dma-kmalloc-' if flags & 0x01 else 'kmalloc-rcl-' if flags & 0x10 else 'kmalloc-'
@@ -22,7 +22,7 @@ def kmalloc_cache(given, flags):
 
 
 class Allocation:
-    """`changes` is [(place of the event, time, bytes)] by which its live bytes grow and shrink."""
+    """An allocation. `changes` lists (position of the event, time, bytes) for each change of its live bytes."""
 
     def __init__(self, allocator, event, requested, given, failed):
         self.allocator, self.event, self.failed = allocator, event, failed
@@ -31,7 +31,7 @@ class Allocation:
         self.bytes_freed = 0
         self.free = None  # the event that ended it
         self.replaced = False
-        self.early = False  # a free of its address came just before it
+        self.early = False  # a free of its address occurred just before
         self.cache = None
 
     @property
@@ -39,22 +39,22 @@ class Allocation:
         return max(0, self.free.time - self.event.time) if self.free else None
 
 
-# `subject`: the Allocation, or the free that matches none, that a filter selects it by.
+# `subject` is the allocation or unmatched free by which filters select the anomaly.
 Anomaly = collections.namedtuple('Anomaly', 'kind allocator first second cache time subject')
 
 
 class History:
-    """All allocations of the events, and the anomalies, in the order of the events. `names`: {(call site, size): {name of a
-    cache: frees}} where they are known from elsewhere."""
+    """All allocations and anomalies of the events, in the order of the events. `names` is {(call site, size): {cache
+    name: frees}} if known from elsewhere."""
 
     def __init__(self, events, page_size, kernel='6.4', names=None):
         self.page_size = page_size
         self.kfree_takes_all = tuple(map(int, re.match(r'(\d+)\.(\d+)', kernel).groups())) >= (6, 4)
         self.allocations, self.anomalies = [], []
-        self._live = collections.defaultdict(dict)  # allocator: {address: Allocation}; pages: by frame
+        self._live = collections.defaultdict(dict)  # allocator: {address: Allocation}; for pages the key is a frame
         self._freed = collections.defaultdict(dict)  # allocator: {address: the last free}
-        self._unmatched = collections.defaultdict(dict)  # allocator: {address: its last event, a free of nothing}
-        self.names = collections.defaultdict(collections.Counter)  # as kmem_cache_free says
+        self._unmatched = collections.defaultdict(dict)  # allocator: {address: its last event, an unmatched free}
+        self.names = collections.defaultdict(collections.Counter)  # cache names from kmem_cache_free events
         for place, event in enumerate(events):
             if event.name in ALLOCATIONS:
                 self._allocate(place, event)
@@ -91,7 +91,7 @@ class History:
 
     def _allocate(self, place, event):
         allocator, address, requested, given = ALLOCATIONS[event.name]
-        requested = requested or 'size'  # of a failed percpu allocation
+        requested = requested or 'size'  # a failed percpu allocation
         pointer = number(event.fields[address]) if address else 0
         failed = pointer == 0 or number(event.fields.get('failed', '0')) != 0
         sizes = (number(event.fields[field]) if field in event.fields else 0 for field in (requested, given))
@@ -143,7 +143,7 @@ class History:
                 self.names[allocation.event.site, allocation.given][name] += 1
 
     def _close_frames(self, place, event, freed):
-        """Ends what is live of the event's frames; an allocation ends with its first frame."""
+        """Ends the live allocations of the event's frames. An allocation ends when its first frame is freed."""
         first = number(event.fields['pfn'])
         for frame in range(first, first + (1 << number(event.fields['order']))):
             if allocation := self._live['pages'].pop(frame, None):
@@ -178,7 +178,7 @@ def _task(allocation):
 
 
 def _process(allocation):
-    """One whatever it was called."""
+    """A process is one group, whatever names it had."""
     interrupt = allocation.event.interrupt()
     return f'[{interrupt}]' if interrupt else allocation.event.tid
 
@@ -189,7 +189,7 @@ def _node(allocation):
 
 
 def _lifetime(allocation):
-    """The bucket of powers of two; 0 lies in the first one, with 1."""
+    """Returns the power-of-two bucket; the first bucket has lifetimes 0 and 1."""
     if allocation.free is None:
         return None
     low = 1 << max(allocation.lifetime, 1).bit_length() - 1
@@ -232,7 +232,7 @@ KEYS = {
 # -- groups -----------------------------------------------------------------------------------------------------------
 
 def bucket(lifetime):
-    """[from, to) of a lifetime in a histogram: four buckets an octave."""
+    """Returns the range [from, to) of a lifetime's bucket in the histogram, which has four buckets per octave."""
     if lifetime < 4:
         return lifetime, lifetime + 1
     octave = lifetime.bit_length() - 1
@@ -241,13 +241,13 @@ def bucket(lifetime):
 
 
 def percentile(lifetimes, percent):
-    """The last lifetime of the bucket in which this percentile of the sorted lifetimes lies."""
+    """Returns the last lifetime in the bucket of this percentile of the sorted lifetimes."""
     rank = -(-percent * len(lifetimes) // 100)
     return bucket(lifetimes[rank - 1])[1] - 1
 
 
 def _peak(allocations):
-    """The most bytes live at a time, and the time of the first event after which they were."""
+    """Returns the largest number of live bytes, and the time of the first event after which it was reached."""
     changes = collections.defaultdict(int)
     for allocation in allocations:
         for place, time, size in allocation.changes:
@@ -262,7 +262,7 @@ def _peak(allocations):
 
 
 def row(allocations, cpu_nodes=None):
-    """The numbers of a group, named as in JSON."""
+    """The numbers of a group, with the names used in JSON."""
     given = [a for a in allocations if not a.failed]
     ended = [a for a in given if a.free]
     live = [a for a in given if not a.free and not a.replaced]
@@ -315,7 +315,7 @@ def anomaly_sites(anomalies):
 # -- filters ----------------------------------------------------------------------------------------------------------
 
 def by_call_site(pattern):
-    """Selects by the function, with or without offset."""
+    """Selects allocations by the function of the call site, with or without offset."""
     def selects(allocation):
         symbol = allocation.event.symbol
         return symbol is not None and any(fnmatch.fnmatchcase(name, pattern) for name in (symbol, symbol.split('+')[0]))
@@ -333,7 +333,7 @@ def by_size(least, most):
 # -- comparing --------------------------------------------------------------------------------------------------------
 
 def _said_row(said):
-    """A row of JSON in the form of row()."""
+    """Converts a row of the JSON to the form of row()."""
     numbers = {key: value for key, value in said.items() if key not in ('keys', 'lifetime')}
     lifetime = dict(said['lifetime'])
     lifetime['histogram'] = {(b['from_ns'], b['to_ns']): b['count'] for b in lifetime['histogram']}
@@ -341,7 +341,7 @@ def _said_row(said):
 
 
 def differences(want, said, keys):
-    """Differences of the JSON from groups(), as sentences."""
+    """The differences between the JSON and groups(), as sentences."""
     found = []
     if said.get('by') != list(keys):
         found.append(f'by is {said.get("by")}, expected {list(keys)}')
@@ -365,9 +365,10 @@ def differences(want, said, keys):
 
 
 def _may_be_unsaid(allocator, keys):
-    """Columns that may be null although they could be computed: waste of allocators that do not round up, or that count
-    requests in another unit. By lifetime: the peak and the times of live objects, since the groups are known only later,
-    and the freed bytes of pages, since an allocation may end in parts."""
+    """The columns that may be null although they could be computed. These are the waste of allocators that do not
+    round up or that count requests in another unit. Grouped by lifetime, groups are known only later, so the peak
+    and the times of live objects may be null. The freed bytes of pages may also be null, since an allocation may be
+    freed in several parts."""
     of_lifetimes = ('peak_bytes', 'peak_ns', 'first_ns', 'last_ns') + ('bytes_freed', 'live_bytes') * (allocator == 'pages')
     return ('bytes_wasted',) * (allocator != 'slab') + of_lifetimes * ('lifetime' in keys)
 
@@ -378,7 +379,7 @@ def _row_differences(what, expected, actual, may_be_unsaid):
         if key == 'lifetime':
             found += _row_differences(f'{what} lifetime', value, actual['lifetime'], ())
         elif key == 'peak_ns' and value is None:
-            continue  # nothing was ever live
+            continue  # the group never had live memory
         elif actual.get(key, 'missing') != value and not (key in may_be_unsaid and actual.get(key, '') is None):
             found.append(f'{what}: {key} is {actual.get(key, "missing")}, expected {value}')
     return found

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`report --by` against groups that plain Python computes from trace-cmd's text: every row, every number, of real traces
-of five kernels and of planted ones, from trace.dat and from .kmt; the planted ones against the plan, too."""
+"""Compares `report --by` with groups that Python computes from trace-cmd's text: every row and every number. The
+traces are real ones of five kernels and generated ones, read from trace.dat and from .kmt. Generated traces are also
+compared with their plan."""
 import collections
 import functools
 import json
@@ -16,7 +17,7 @@ import kmem_oracle  # noqa: E402
 from kmemtrace import report, run  # noqa: E402
 from samples import PAGE, PLANTED, REAL, planted, real  # noqa: E402
 
-ALWAYS = 'cache', 'cache,call-site', 'stack,task'  # those with the most groups
+ALWAYS = 'cache', 'cache,call-site', 'stack,task'  # the keys with the most groups
 NESTED = 'cache,call-site', 'task,size', 'order,migrate-type', 'context,cpu,gfp'
 
 
@@ -47,7 +48,8 @@ class Case(unittest.TestCase):
         return want, got
 
     def check_all(self, sample, turn=0, turns=1):
-        """Every `turns`th key, so that samples share the keys, and those that each sample tries."""
+        """Checks every `turns`th key, so that the samples share the work. Keys in ALWAYS are checked for each
+        sample."""
         keys_of_all = [key for key in groups_oracle.KEYS if key != 'lifetime'] + list(NESTED)
         if any(event.stack for event in sample.events):
             keys_of_all.append('stack,task')
@@ -67,7 +69,7 @@ class RealTraces(Case):
                 self.check_all(real(name))
 
     def test_names(self):
-        """Symbols and gfp flags are called what trace-cmd calls them."""
+        """Symbols and GFP flags must have the names that trace-cmd prints."""
         for name in REAL:
             sample = real(name)
             symbols = {event.site: event.symbol for event in sample.events if event.symbol}
@@ -84,7 +86,7 @@ class RealTraces(Case):
                         self.assertEqual(want, said['text'])
 
     def test_sorted(self):
-        """Rows come largest first, by what --sort says, bytes allocated without it."""
+        """Rows must be sorted by the column of --sort, by default allocated bytes, largest first."""
         sample = real('amd64/trace.dat')
         for options, key in (((), 'bytes_allocated'), (('--sort', 'hits'), 'allocations'),
                              (('--sort', 'live-bytes'), 'live_bytes')):
@@ -106,14 +108,14 @@ class Planted(Case):
                 self.check_all(make(), turn, 3)
 
     def test_many(self):
-        """Enough for threads to have work; every table grows."""
+        """The trace is large enough for several threads, and every table must grow."""
         sample = planted('amd64', 10, 50_000)
         for keys in 'call-site', 'cache,call-site', 'order,migrate-type':
             with self.subTest(keys):
                 self.check(sample, keys)
 
     def test_plan(self):
-        """The planted objects are reported: this does not depend on the oracle."""
+        """The planted objects must be reported. This test does not depend on the oracle."""
         for name, make in PLANTED.items():
             sample = make()
             with self.subTest(name):
@@ -154,11 +156,11 @@ class Planted(Case):
         sample = PLANTED['big endian']()
         trace = report(sample.path)['trace']
         self.assertEqual(sum(count or 1 for *_, count in sample.plan.losses), trace['lost_events'])
-        self.assertEqual(2, len(sample.plan.losses))  # one without a number counts as one event
+        self.assertEqual(2, len(sample.plan.losses))  # a loss without a number counts as one event
 
 
 class Lifetimes(Case):
-    """Groups of what lived equally long."""
+    """Tests groups by lifetime."""
 
     def test_real(self):
         for name in REAL:
@@ -174,7 +176,7 @@ class Lifetimes(Case):
 
 
 class Names(Case):
-    """Tasks are called what they were called when they allocated."""
+    """Each allocation must have the name that the task had at that time."""
 
     def test_renamed(self):
         for donor in ('amd64', 's390x'):
@@ -188,7 +190,7 @@ class Names(Case):
             self.check(sample, 'task', '--comm', 'second', allocations=named)
 
     def test_process(self):
-        """A process has its last name, followed by the names that it allocated under before."""
+        """A process must be listed under its last name, followed by the earlier names under which it allocated."""
         sample = planted('amd64', 11, renames=True)
         names = {}
         for allocation in sample.history.allocations:
@@ -209,7 +211,7 @@ def seconds(time):
 
 
 class Filters(Case):
-    """The filters select allocations; their frees go with them."""
+    """Filters select allocations; the matching frees are selected too."""
 
     SAMPLES = (lambda: real('amd64/trace.dat'), lambda: real('s390x/trace.lost.dat'), lambda: planted('i386', 3),
                lambda: planted('amd64', 7, kernel='6.12.9'))
@@ -287,7 +289,7 @@ class Filters(Case):
 
 
 class Threads(Case):
-    """The number of threads changes nothing, to the byte."""
+    """The output must be byte-identical for any number of threads."""
 
     def check_threads(self, path, keys, *options):
         self.assertEqual(text_of(path, keys, '--threads', '1', *options), text_of(path, keys, '--threads', '2', *options))
@@ -295,7 +297,7 @@ class Threads(Case):
     def test_real(self):
         for name in REAL:
             sample = real(name)
-            # How a file is read and what is counted of it have nothing to do with each other: by turns.
+            # Reading and counting are independent, so each key is tested with only one of the two formats.
             for turn, keys in enumerate(('call-site', 'cache,call-site', 'task,size', 'lifetime', 'order,migrate-type', 'stack')):
                 with self.subTest(name=name, keys=keys):
                     self.check_threads((sample.path, sample.kmt)[turn % 2], keys)

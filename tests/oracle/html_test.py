@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The data of an HTML page adds up to what `report` says: over all of the trace, and over parts of its time."""
+"""Checks that the data of an HTML page adds up to the numbers of `report`, over the whole trace and over parts of
+its time."""
 import base64
 import gzip
 import json
@@ -117,7 +118,7 @@ class Html(unittest.TestCase):
                 for row in rows:
                     value = row['keys'][key]
                     name = value['symbol'] if key == 'call-site' else 'unknown' if value is None else value
-                    entry = expected.setdefault(name, [0, 0])  # two sites may have one name
+                    entry = expected.setdefault(name, [0, 0])  # two call sites may have the same name
                     entry[0] += row['allocations']
                     entry[1] += row['bytes_allocated']
                 groups = explore['groups']
@@ -127,7 +128,7 @@ class Html(unittest.TestCase):
                                  {name: entry for name, entry in expected.items() if entry[0]}, (trace, key))
 
     def test_parts_of_the_time(self):
-        """Allocations that start in some buckets are those in a report of their time."""
+        """The allocations in a range of buckets must equal those in a report of the same time."""
         for trace, explore, changes in self.traces():
             start, width, buckets = explore['start_ns'], explore['bucket_ns'], explore['buckets']
             for first, last in ((0, buckets // 3), (buckets // 3, buckets // 2), (buckets // 2, buckets)):
@@ -139,7 +140,7 @@ class Html(unittest.TestCase):
                     if first <= bucket < last and explore['groups']['allocator'][group] == 0:
                         for name in COUNTS:
                             found[name] += counts[name]
-                # An event on the edge, which belongs to what comes after it, is in the report of both.
+                # An event exactly on the edge belongs to the next bucket, but is in the reports of both ranges.
                 self.assertLessEqual(abs(found['allocations'] - expected['allocations']), 1, (start, first, last))
                 self.assertLessEqual(abs(found['allocated'] - expected['bytes_allocated']), 8192)
 
@@ -190,7 +191,7 @@ class Html(unittest.TestCase):
             self.assertEqual(len(expected['functions']), expected['functions_total'])
             self.assertEqual(page['report'], {**report(trace), 'groups': page['report']['groups']}, name)
 
-            # Which of all calls a page holds.
+            # A page has only some of the calls: the first ones and the slowest.
             calls = expected['calls']
             timed = [at for at, call in enumerate(calls) if call['duration_ns'] is not None]
             slowest = sorted(timed, key=lambda at, of=calls: (-of[at]['duration_ns'], at))[:found['slowest']]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Our walk over ring-buffer pages against libtraceevent's kbuffer, record by record, on real traces.
+// Compares the project's ring-buffer page walk with libtraceevent's kbuffer, record by record, on real traces.
 #include <gtest/gtest.h>
 
-extern "C" {  // the header does not say so itself
+extern "C" {  // the header lacks extern "C"
 #include <traceevent/kbuffer.h>
 }
 
@@ -34,7 +34,7 @@ void PrintTo(const Record& record, std::ostream* out) {
 struct PageRecords {
   std::vector<Record> records;
   bool missed_events = false;
-  std::uint64_t missed_count = 0;  // 0: not known
+  std::uint64_t missed_count = 0;  // 0 if unknown
 };
 
 PageRecords ours(Bytes page, const PageLayout& layout) {
@@ -87,7 +87,7 @@ TEST_P(KbufferTest, FindsTheSameRecords) {
       records += found.records.size();
     }
   }
-  EXPECT_GT(records, 900u);  // the smallest of the traces has so many
+  EXPECT_GT(records, 900u);  // the smallest trace has more records
 }
 
 INSTANTIATE_TEST_SUITE_P(RealTraces, KbufferTest,

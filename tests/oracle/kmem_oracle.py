@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The expected report of a trace, computed slowly and simply from the text of `trace-cmd report -t -R`.
+"""Computes the expected report of a trace from the text of `trace-cmd report -t -R`, slowly and simply.
 
-The definitions are those of docs/formats/report-json.md; nothing of the project's own decoding is used."""
+docs/formats/report-json.md has the definitions. No decoding code of the project is used."""
 import collections
 import re
 import subprocess
@@ -12,9 +12,9 @@ Event = collections.namedtuple('Event', 'time cpu tid comm name fields context',
 # an instance's lines start with its name and a colon.
 LINE = re.compile(r'\s*(?:(?P<buffer>\S+):\s+)?(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+'
                   r'(?P<name>[^:\s]+):\s*(?P<rest>.*)')
-# Lines that are no event.
+# Lines that are not events.
 IGNORED = re.compile(r'(cpus=|CPU ?:?\d+ .*(DROPPED|is empty)|\s*$|version = )')
-# The allocator, and the fields of the address, of the bytes asked for and of those given.
+# The allocator, and the names of the fields for the address, the requested bytes and the allocated bytes.
 SLAB_ALLOCATION = ('slab', 'ptr', 'bytes_req', 'bytes_alloc')
 ALLOCATIONS = {'kmalloc': SLAB_ALLOCATION, 'kmalloc_node': SLAB_ALLOCATION, 'kmem_cache_alloc': SLAB_ALLOCATION,
                'kmem_cache_alloc_node': SLAB_ALLOCATION,
@@ -32,7 +32,7 @@ SITE = 'allocations frees bytes_requested bytes_allocated live_allocations live_
 
 
 def report_text(path):
-    """The reference text of a trace: stored beside it, compressed, or made by trace-cmd."""
+    """Returns the reference text of a trace: either stored with the fixture, compressed, or printed by trace-cmd."""
     if path.endswith('.zst'):
         command = ['zstd', '-q', '-d', '-c', path]
     else:
@@ -42,12 +42,14 @@ def report_text(path):
 
 
 def came_early(free, allocation):
-    """Whether a free that found nothing belongs to an allocation just after it, on another CPU whose clock disagrees."""
+    """True if an unmatched free belongs to an allocation that follows immediately on another CPU, whose clock
+    differs."""
     return free is not None and free.cpu != allocation.cpu and 0 <= allocation.time - free.time < 10_000
 
 
 def told_twice(first, event, size, page_size):
-    """Linux 6.18 reports a large kmalloc in kvmalloc for kvmalloc and, at once, for its caller, which counts."""
+    """True for a duplicate event: Linux 6.18 reports a large kmalloc in kvmalloc for kvmalloc and immediately again
+    for its caller. The event of the caller counts."""
     return (event.name.startswith('kmalloc') and first.name.startswith('kmalloc') and size > 2 * page_size and
             not first.twice and not first.early and first.cpu == event.cpu and event.time - first.time < 100_000 and
             not (first.times > 1 and first.first == event.fields.get('call_site')))
@@ -58,8 +60,8 @@ def number(text):
 
 
 def parse(text, buffer=None):
-    """The events in time order: within a CPU by their place in the buffer, at equal times by CPU. `buffer`: only the
-    events of that instance ('' is the top one); None: all."""
+    """Returns the events in time order. Within a CPU the order is that of the buffer; at equal times, events are
+    sorted by CPU. `buffer` selects the events of one instance ('' is the top one); None selects all."""
     per_cpu = collections.defaultdict(list)
     for line in text.splitlines():
         match = LINE.match(line)
@@ -76,37 +78,38 @@ def parse(text, buffer=None):
 
 
 def in_time_order(per_cpu):
-    """The events of {cpu: [event]} in the order that `parse` describes."""
+    """The events of {cpu: [event]} in the order described in `parse`."""
     keyed = []
     for cpu, events in per_cpu.items():
         latest = 0
         for place, event in enumerate(events):
-            latest = max(latest, event.time)  # an event that goes back in time keeps its place in the buffer
+            latest = max(latest, event.time)  # an event whose time goes backwards keeps its position in the buffer
             keyed.append((latest, cpu, place, event))
     keyed.sort(key=lambda key: key[:3])
     return [key[3] for key in keyed]
 
 
-# `times`: how often it was allocated since its address was free, with duplicate events; `first`: the site of the first.
+# `times`: number of allocation events since the address was last freed, including duplicate events. `first`: call site
+# of the first of these events.
 Object = collections.namedtuple('Object', 'site requested bytes cpu selected early time name twice times first')
 
 
 class Allocator:
-    """State of one of ALLOCATORS, which has addresses of its own."""
+    """The state of one of ALLOCATORS, each with separate addresses."""
 
     def __init__(self):
         self.totals = dict.fromkeys(TOTALS, 0)
         self.sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
         self.live = {}  # address: Object
-        self.unmatched = {}  # address: its last event, a free that found no allocation
-        self.freed = set()  # addresses that were freed, or allocated, before
+        self.unmatched = {}  # address: its last event, an unmatched free
+        self.freed = set()  # addresses that were freed or allocated before
 
     def both(self, site):
         return self.totals, self.sites[site]
 
 
 class Report:
-    """Counts events as `report` has to; `selects(event)` is the filter on CPU and task, `window` that on time."""
+    """Counts events as `report` must. `selects(event)` is the filter on CPU and task, `window` the filter on time."""
 
     def __init__(self, events, page_size, selects=lambda event: True, window=(0, 1 << 64)):
         self.page_size, self.selects = page_size, selects
@@ -115,7 +118,7 @@ class Report:
         self.slab = self.allocators['slab'].totals
         self.pages = dict.fromkeys(PAGES, 0)
         self.anomalies = collections.Counter()
-        self.frames = {}  # live page frame: whether its allocation was selected
+        self.frames = {}  # live page frame: True if its allocation was selected
         for event in events:
             if window[0] <= event.time < window[1]:
                 self.add(event)
@@ -206,20 +209,21 @@ class Report:
             self.pages['bytes_allocated'] += self.page_size << number(event.fields['order'])
 
     def free_pages(self, event, selected):
-        """A free of frames that are live belongs to who allocated them, else to who frees."""
+        """A free of live frames belongs to the task that allocated them; otherwise, to the task that frees."""
         owners = [self.frames.pop(frame) for frame in self.frames_of(event) if frame in self.frames]
         self.pages['frees'] += any(owners) if owners else selected
         self.pages['bytes_freed'] += sum(owners) * self.page_size
 
 
 def allow_own_frees(want, got):
-    """The report leaves out second frees by the recorder's own tasks, which the text does not name."""
+    """`report` excludes second frees by the recorder's own tasks, which the text does not identify. So allow for the
+    smaller number."""
     kind = 'double_free_or_untraced_allocation'
     want.anomalies[kind] = min(want.anomalies[kind], got['anomalies'].get(kind, 0))
 
 
 def differences(want, got):
-    """Differences of a report in JSON from the Report `want`, as sentences."""
+    """The differences between a report in JSON and the Report `want`, as sentences."""
     found = []
 
     def compare(what, expected, actual):
@@ -240,7 +244,7 @@ def differences(want, got):
     for name, rows in (('slab', got['call_sites']), ('percpu', got['percpu_call_sites'])):
         sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
         for row in rows:
-            # trace-cmd names a site "function+0x1f"; we may add the function's size and its module.
+            # trace-cmd names a site "function+0x1f"; kmemtrace may add the size of the function and its module.
             totals = sites[re.sub(r'/0x[0-9a-f]+| \[[^\]]*\]$', '', row['symbol'])]
             if any(row[key] for key in SITE):
                 for key in SITE:

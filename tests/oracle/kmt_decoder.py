@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A second reader of .kmt files, written from docs/formats/kmt.md alone: plain, slow, and believing nothing.
+"""A second decoder of .kmt files, written only from docs/formats/kmt.md. It is simple and slow, and checks everything.
 
-As a program it prints the records of a file:
+As a program, prints the records of a file:
   kmt_decoder.py FILE.kmt"""
 import collections
 import ctypes
@@ -37,7 +37,7 @@ _xxhash.XXH3_64bits.argtypes = ctypes.c_char_p, ctypes.c_size_t
 
 
 class Damaged(Exception):
-    """The file breaks a rule of the format."""
+    """Raised if the file breaks a rule of the format."""
 
 
 def require(condition, what):

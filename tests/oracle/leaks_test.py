@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results of `leaks` for planted leaks, a cache that fills, and objects that a lost stretch makes uncertain."""
+"""Checks the results of `leaks` for planted leaks, a cache that fills, and objects that are uncertain because of
+lost events."""
 import json
 import os
 import sys
@@ -10,11 +11,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from kmemtrace import run  # noqa: E402
 from samples import PLANTED, planted  # noqa: E402
 
-AFTER_LOSS = '--time', '25.1,'  # later objects are not affected by the lost stretches
+AFTER_LOSS = '--time', '25.1,'  # later objects are not affected by the lost events
 
 
 def leaks(path, *options):
-    """The exit code, the result, and the rows of slab objects by call site."""
+    """Returns the exit code, the result, and the rows of slab objects by call site."""
     done = run('leaks', '--json', '--by', 'call-site', '--limit', '0', *options, path)
     result = json.loads(done.stdout)
     return done.returncode, result, {int(row['keys']['call-site']['address'], 16): row
@@ -23,7 +24,8 @@ def leaks(path, *options):
 
 class Planted(unittest.TestCase):
     def test_live_and_uncertain(self):
-        """The numbers of what is live are those of the plan; what was freed in a loss is uncertain."""
+        """The numbers of live objects must be those of the plan. Objects freed while events were lost must be
+        uncertain."""
         for name, make in PLANTED.items():
             plan = make().plan
             _, result, rows = leaks(make().path)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording of this machine's kernel: trace-cmd reads it, and the report on it is what follows from trace-cmd's text."""
+"""Records this machine's kernel. trace-cmd must be able to read the recording, and the report must match trace-cmd's
+text."""
 import os
 import sys
 import tempfile
@@ -13,7 +14,7 @@ from kmemtrace import report, run  # noqa: E402
 
 SKIPPED = 77  # to ctest
 WORKLOAD = os.path.join(HERE, '..', '..', 'tools', 'workload.sh')
-EVENTS = ('kmem:kmalloc*', 'kmem:kfree', 'kmem:mm_page_alloc', 'kmem:mm_page_free')  # a part, so that it stays quick
+EVENTS = ('kmem:kmalloc*', 'kmem:kfree', 'kmem:mm_page_alloc', 'kmem:mm_page_free')  # few events keep the test fast
 
 
 class Recording(unittest.TestCase):

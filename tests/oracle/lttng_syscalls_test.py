@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""System calls of LTTng's traces, which have an event for each one's begin and end: `report --by syscall` against what the
-text of babeltrace2 gives for each allocation. With the path of a trace it prints where the two differ."""
+"""Tests system calls in LTTng traces, which have separate events for the start and end of each call. Compares
+`report --by syscall` with the call of each allocation according to babeltrace2's text. Given the path of a trace,
+prints the differences."""
 import collections
 import json
 import os
@@ -83,7 +84,7 @@ SWITCH = [(f'{COMM} _prev_comm[16]', None), (f'{INT} _prev_tid', 'i'), (f'{INT} 
 STATE = [(f'{INT} _{name}', 'i') for name in ('tid', 'vtid', 'pid', 'vpid', 'ppid', 'vppid')] + [
     (f'{COMM} _name[16]', None)]
 RETURN = [(f'{integer(64, signed=True)} _ret', 'q')]
-# As lttng-modules declare them: arguments by their names, and `id` if the call has no known name.
+# Declared as in lttng-modules: named arguments, and `id` if the name of the call is unknown.
 EVENTS = {'kmem_kmalloc': (1, ALLOCATION), 'sched_switch': (2, SWITCH), 'lttng_statedump_process_state': (3, STATE),
           'sched_process_exit': (4, [(f'{COMM} _comm[16]', None), (f'{INT} _tid', 'i'), (f'{INT} _prio', 'i')]),
           'irq_softirq_entry': (5, [(f'{integer(32)} _vec', 'I')]), 'irq_softirq_exit': (6, [(f'{integer(32)} _vec', 'I')]),
@@ -123,7 +124,7 @@ class LttngSyscalls(unittest.TestCase):
         for tid, parent in ((77, 1), (55, 2)):
             tell('lttng_statedump_process_state', tid, tid, tid, tid, parent, parent, comm(tid))
         switch(77)
-        allocate(1)  # before anything is known
+        allocate(1)  # the system call of the task is not yet known
         tell('syscall_entry_openat', -100, b'/etc/passwd\0', 0)
         allocate(2)
         switch(78)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records written into ring-buffer pages, read back by our own walk and by libtraceevent's kbuffer.
+// Writes records into ring-buffer pages and reads them back with the project's page walk and with libtraceevent's
+// kbuffer.
 #include "formats/ftrace/page_writer.hpp"
 
 #include <gtest/gtest.h>
 
-extern "C" {  // the header does not say so itself
+extern "C" {  // the header lacks extern "C"
 #include <traceevent/kbuffer.h>
 }
 
@@ -17,12 +18,12 @@ namespace {
 
 using Record = std::vector<std::uint8_t>;
 
-// A record, or a loss in front of the next one.
+// A record, or a loss before the next record.
 struct Item {
   std::uint64_t ticks = 0;
   Record record;
   bool is_loss = false;
-  std::uint64_t lost = 0;  // 0: not known
+  std::uint64_t lost = 0;  // 0 if unknown
   bool operator==(const Item&) const = default;
 };
 
@@ -154,7 +155,7 @@ TEST_P(PageWriterOf, ALossBehindTheLastRecord) {
 }
 
 TEST_P(PageWriterOf, ANumberOfLossesKeepsItsPlaceInAFullPage) {
-  // Records that fill a page to its last byte if no number follows them.
+  // Records that fill a page to its last byte unless a number of lost events follows.
   std::vector<Item> items = {loss(9), record_at(1, bytes(room() % 8 == 0 ? 4 : 8))};
   for (std::uint64_t used = 8 + room() % 8; used < room(); used += 8) items.push_back(record_at(1, bytes(4)));
   expect_round_trip(items);
@@ -167,7 +168,7 @@ TEST_P(PageWriterOf, ANumberOfLossesKeepsItsPlaceInAFullPage) {
 TEST_P(PageWriterOf, TheLongestRecord) {
   const std::size_t longest = (room() - 8) / 4 * 4;
   expect_round_trip({record_at(1, bytes(longest)), record_at(2, bytes(4)), record_at(3, bytes(longest))});
-  expect_round_trip({loss(1), record_at(1, bytes(longest))});  // the number needs room too
+  expect_round_trip({loss(1), record_at(1, bytes(longest))});  // the number of lost events needs space too
   const auto too_long = write(GetParam(), {record_at(1, bytes(4)), record_at(2, bytes(longest + 1)), loss(3),
                                            record_at(4, bytes(longest + 1)), record_at(5, bytes(8))});
   EXPECT_EQ(walked(GetParam(), too_long), (std::vector<Item>{record_at(1, bytes(4)), loss(3), record_at(5, bytes(8))}));

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The expected result of `pages` for a trace, computed slowly and simply from the text of trace-cmd.
+"""Computes the expected result of `pages` for a trace from the text of trace-cmd, slowly and simply.
 
-The definitions are those of docs/formats/pages-json.md; nothing of the project's own decoding is used."""
+docs/formats/pages-json.md has the definitions. No decoding code of the project is used."""
 import collections
 import re
 import subprocess
@@ -13,7 +13,8 @@ BOTH = ('allocated failed zone_locked refilled freed freed_batched drained fallb
         'ownership_changed').split()
 KEYS = BOTH + ['pcpu_refills', 'pcpu_drains', 'live_pages']
 NO_PAGE = (2**64 - 1, 2**32 - 1)
-# "  sh-151     1d..s1     7.768815283: mm_page_free: …": the third sign after the CPU shows interrupts
+# "  sh-151     1d..s1     7.768815283: mm_page_free: …": the third character after the CPU shows interrupts. Some
+# versions of trace-cmd do not show NMIs.
 # (of NMIs not in every version of trace-cmd).
 LATENCY = re.compile(r'-\d+\s+\d+([^\s\d]\S*)\s+(\d+\.\d{9}):\s+(mm_page\S+):')
 INTERRUPTS = {'H': '[hardirq]', 'h': '[hardirq]', 's': '[softirq]'}
@@ -25,7 +26,7 @@ def text_of(path, *options):
 
 
 def page_events(path):
-    """The page allocator's events in time order; the context is the interrupt's name or ''."""
+    """The page allocator's events in time order. The context is the name of the interrupt, or ''."""
     raw = [line for line in text_of(path, '-R').splitlines() if re.search(r'\d: mm_page', line)]
     latency = [match for match in map(LATENCY.search, text_of(path, '-l').splitlines()) if match]
     assert len(raw) == len(latency), (len(raw), len(latency))
@@ -68,7 +69,7 @@ class Task:
 
 
 class Pages:
-    """`selects(event)` is the filter on CPU and task, `window` that on time."""
+    """Computes the result. `selects(event)` is the filter on CPU and task, `window` the filter on time."""
 
     def __init__(self, events, page_size, pageblock_order, selects=lambda event: True, window=(0, 1 << 64)):
         self.page_size, self.pageblock_order = page_size, pageblock_order
@@ -76,7 +77,7 @@ class Pages:
         self.types = collections.defaultdict(collections.Counter)  # (order, type): Counter
         self.fallbacks = collections.defaultdict(Task)  # (type asked for, type taken from)
         self.failures = collections.Counter()  # (task, order, gfp, type): count
-        self.frames = {}  # live frame: (task, order, type), or None if no task asked for it
+        self.frames = {}  # live frame: (task, order, type), or None if its task was not selected
         self.runs = {}  # sequence: name of the last event
         self.events = 0
         for event in events:
@@ -139,7 +140,7 @@ class Pages:
 
 
 def differences(want, got):
-    """Differences of `pages --json`, as sentences."""
+    """The differences from `pages --json`, as sentences."""
     found = []
 
     def compare(what, expected, actual):

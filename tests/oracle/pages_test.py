@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`pages --json` against what trace-cmd's text says, on traces of five kernels and on generated ones, which have all that
-is rare: fallbacks of every order, drains and refills that tasks interleave, failures, blocks freed in parts."""
+"""Compares `pages --json` with results from trace-cmd's text, on traces of five kernels and on generated traces. The
+generated traces have rare cases: fallbacks of every order, interleaved drains and refills of tasks, failures, and
+blocks freed in parts."""
 import json
 import os
 import random
@@ -44,7 +45,7 @@ class Case(unittest.TestCase):
         return file.name
 
     def check(self, path, kernel, events=None):
-        """The trace, and the same as .kmt."""
+        """Checks the trace, and the same trace as .kmt."""
         events = events or pages_oracle.page_events(path)
         want = pages_oracle.Pages(events, PAGE, PAGEBLOCK_ORDER[kernel])
         self.assert_same(want, pages(path))
@@ -74,7 +75,7 @@ class RealTraces(Case):
         self.assertEqual((0, [], []), (got['trace']['events'], got['tasks'], got['types']))
 
     def test_the_kernels_page_blocks(self):
-        """The orders above are what trace-cmd makes of the print formats."""
+        """The orders above must be those that trace-cmd computes from the print formats."""
         seen = {}
         for kernel in ('amd64-5.10', 'arm64', 'i386', 's390x'):
             for line in pages_oracle.text_of(data(f'{kernel}/trace.dat')).splitlines():
@@ -85,7 +86,7 @@ class RealTraces(Case):
 
 
 class Generator:
-    """Random page events, each task doing the same for a while, in the formats of a real trace."""
+    """Generates random page events in the formats of a real trace. Each task repeats the same action for a while."""
 
     def __init__(self, kernel, seed):
         self.trace = tracedat.read(data(f'{kernel}/trace.dat'))
@@ -123,7 +124,7 @@ class Generator:
             self.live.append((pfn, order))
         elif name == 'mm_page_free' and self.live and pick.random() < 0.8:
             pfn, order = self.live.pop(pick.randrange(len(self.live)))
-            if order and pick.random() < 0.5:  # a part of it
+            if order and pick.random() < 0.5:  # frees only part of the block
                 pfn, order = pfn + pick.randrange(1 << order), 0
         elif name == 'mm_page_alloc_zone_locked' and pick.random() < 0.05:
             pfn = -1
@@ -137,7 +138,7 @@ class Generator:
         for _ in range(count):
             time += self.random.randrange(1, 5000)
             flags = self.random.choice([0] * 12 + [SOFTIRQ] * 3 + [HARDIRQ, HARDIRQ | SOFTIRQ])
-            # With few tasks on both CPUs, each task's sequence is cut by others and goes on elsewhere.
+            # Few tasks on both CPUs: the sequence of each task is interrupted by others and continues on another CPU.
             streams[self.random.randrange(2)].append((time, self.event(self.random.choice(self.tasks), flags)))
         buffer = self.trace.buffers[0]
         self.trace.buffers = [buffer._replace(
@@ -159,7 +160,7 @@ class Generated(Case):
                     self.assertGreater(sum(getattr(task, what).events for task in want.tasks.values()), 0, what)
                 drained = sum(task.drained.events for task in want.tasks.values())
                 self.assertLess(sum(task.pcpu_drains for task in want.tasks.values()), drained)
-                if kernel != 'arm64':  # its print format is none that trace-cmd understands
+                if kernel != 'arm64':  # trace-cmd does not understand the print format of arm64
                     names = pages_oracle.gfp_names(path)
                     for row in pages(path)['failures']:
                         self.assertEqual(names[row['gfp_flags']], row['gfp_names'])

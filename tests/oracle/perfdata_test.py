@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perf.data against perf: every event as `perf script` prints it, reports against totals computed from that text, call
-sites and totals against `perf kmem stat`; pipe mode and other formats against the same file in file mode."""
+"""Compares perf.data with perf: every event with the output of `perf script`, reports with totals computed from that
+text, and call sites and totals with `perf kmem stat`. Pipe mode and other formats are compared with the same file in
+file mode."""
 import collections
 import json
 import os
@@ -35,10 +36,10 @@ def perf(*arguments):
 
 
 def script(path):
-    """[(kmem_oracle.Event, [(address, program) of the call chain, the kernel's part first])] in perf's order."""
+    """Returns [(kmem_oracle.Event, [(address, program) of the call chain, kernel part first])] in perf's order."""
     events = []
     fields = 'comm,tid,pid,cpu,time,event,trace'
-    # Without build-ids (perf.z.data) perf would name addresses by the kernel of this machine.
+    # perf.z.data has no build IDs. Without --kallsyms, perf would use the names of this machine's kernel.
     for line in perf('script', '--ns', '--kallsyms', '/dev/null', '-i', path, '-F', fields + (',ip,dso' if '.g.' in path else '')).splitlines():
         match, frame = LINE.match(line), FRAME.match(line)
         if match:
@@ -83,12 +84,12 @@ class Case(unittest.TestCase):
             return file.read()
 
     def original(self, name):
-        """The path of a fixture, unpacked where it is stored compressed."""
+        """The path of a fixture. A compressed fixture is unpacked first."""
         return self.written(name.replace('/', '.'), self.contents(name))
 
 
 class Events(Case):
-    """One by one, in the same order."""
+    """Compares the events one by one; the order must be the same."""
 
     def check(self, name):
         path = self.original(name)
@@ -101,7 +102,7 @@ class Events(Case):
             with self.subTest(event=event):
                 comm = '<idle>' if event.tid == 0 else event.comm
                 self.assertEqual((event.time, event.cpu, event.tid, event.name), shown[:3] + shown[4:5])
-                if (event.time, event.tid) not in renamed:  # which of the two came first, the time does not say
+                if (event.time, event.tid) not in renamed:  # a rename at the same time may be before or after the event
                     self.assertEqual(comm, shown.comm)
                 kernel, user = stack[:len(shown.stack)], stack[len(shown.stack):]
                 self.assertEqual([address for address, _ in kernel], shown.stack)
@@ -121,7 +122,7 @@ class Events(Case):
 
     @staticmethod
     def sorted_alike(events):
-        """In runs of equal times, perf shows those of the CPU first whose buffer it read first; we sort by CPU."""
+        """perf orders events of equal time by the CPU whose buffer it read first; kmemtrace sorts them by CPU."""
         runs, last = [], None
         for event in events:
             if last != event[0].time:
@@ -146,7 +147,7 @@ class Reports(Case):
                 self.assertFalse(found, f'{len(found)} differences:\n' + '\n'.join(found[:20]))
 
     def test_expected_totals(self):
-        """As written when the traces were recorded."""
+        """The totals must equal those written when the traces were recorded."""
         for name in TRACES:
             with self.subTest(name), open(data(name) + '.expected.json', encoding='ascii') as file:
                 want, got = json.load(file), report(self.original(name))
@@ -157,7 +158,7 @@ class Reports(Case):
                     self.assertEqual(value, got['anomalies'].get(key, 0), key)
 
     def test_losses(self):
-        """perf counts chunks of lost events in LOST records, and all lost events of an event at the end."""
+        """perf counts only groups of lost events in LOST records, and the total of each event at the end."""
         for name in ('amd64/perf.lost.data', 's390x/perf.lost.data'):
             with self.subTest(name):
                 path = self.original(name)
@@ -185,11 +186,11 @@ class Reports(Case):
 
 
 class PerfKmem(Case):
-    """Agreement with `perf kmem stat` if the definitions are the same: docs/perf-kmem.md."""
+    """Results must agree with `perf kmem stat` if the definitions are the same (docs/perf-kmem.md)."""
     ROW = re.compile(r' 0x(\w+) +\| +(\d+)/\d+ +\| +(\d+)/\d+ +\| +(\d+) \|')
 
     def test_call_sites(self):
-        for kernel in set(KERNELS) - {'arm64'}:  # perf cannot parse a print format there, and gives up
+        for kernel in set(KERNELS) - {'arm64'}:  # perf cannot parse a print format of arm64 and gives up
             with self.subTest(kernel):
                 path = self.original(f'{kernel}/perf.data')
                 text = perf('kmem', '-i', path, '--caller', '--raw-ip', '-l', '100000', 'stat')
@@ -208,12 +209,12 @@ class PerfKmem(Case):
 
 
 class PerfKmemStyle(Case):
-    """`report --style perf-kmem` line by line, except for the differences in docs/perf-kmem.md."""
+    """Compares `report --style perf-kmem` line by line, except for the differences listed in docs/perf-kmem.md."""
     SLAB = tuple(f'{kernel}/perf.data' for kernel in KERNELS if kernel != 'arm64') + tuple(
-        name for name in TRACES if '.g.' in name or '.z.' in name)  # arm64: as above
+        name for name in TRACES if '.g.' in name or '.z.' in name)  # perf fails on arm64, as above
     PAGES = 'amd64/perf.data', 'amd64-5.10/perf.data', 'i386/perf.data', 's390x/perf.data'
     PING_PONG = 4
-    SWAPPED = {'RECLAIM': 'MOVABLE', 'MOVABLE': 'RECLAIM'}  # perf's names are of kernels before 4.4
+    SWAPPED = {'RECLAIM': 'MOVABLE', 'MOVABLE': 'RECLAIM'}  # perf uses the names of kernels before 4.4
 
     def ours(self, path, *options):
         done = run('report', path, '--style', 'perf-kmem', *options)
@@ -249,7 +250,7 @@ class PerfKmemStyle(Case):
             self.assertEqual(order, [[row[i] for i in (5, 3)] for row in our_rows])
             for row in rows + our_rows:
                 row[self.PING_PONG] = f'{len(row[self.PING_PONG])} columns wide'
-            if '-l' not in options:  # among equals perf has no order
+            if '-l' not in options:  # perf does not define the order of equal rows
                 self.assertEqual(sorted(rows), sorted(our_rows))
         return want_others, got_others
 
@@ -283,7 +284,7 @@ class PerfKmemStyle(Case):
                 self.assertIn(f'Net total bytes allocated: {slab["bytes_allocated"] - slab["bytes_freed"]}\n', text)
 
     def page_rows(self, text):
-        """Without the call sites, and gfp flags by number."""
+        """The rows without call sites, and with GFP flags as numbers."""
         tables, others = self.tables(text)
         numbers = {match[2]: int(match[1], 16) for match in map(re.compile(r'# (\w{8}): +(\S+): ').match, others) if match}
         rows = []
@@ -320,7 +321,7 @@ class PerfKmemStyle(Case):
 
 
 class OtherForms(Case):
-    """The same trace in another form reports the same."""
+    """The same trace in another form must give the same report."""
 
     def compare(self, want, got, without=()):
         for key, value in want.items():
@@ -348,8 +349,8 @@ class OtherForms(Case):
                 with self.subTest(name, to=extension):
                     path = os.path.join(self.folder, f'{name.replace("/", "-")}.{extension}')
                     done = run('convert', self.original(name), path)
-                    # A trace.dat has no place for what code lay where in the memory of processes, which s390x does not tell,
-                    # and for names before an exec.
+                    # A trace.dat cannot store memory mappings of processes or task names before an exec. s390x has no
+                    # recorded mappings.
                     left_out = '.g.' in name and extension == 'dat' and 's390x' not in name
                     self.assertEqual(1 if extension == 'dat' else 0, done.returncode, done.stderr)
                     self.assertEqual(left_out, 'what code lay where' in done.stderr)
@@ -397,10 +398,10 @@ class OtherForms(Case):
 
 
 class Symbols(Case):
-    """A kallsyms of another boot has other addresses."""
+    """A kallsyms file of another boot has other addresses."""
 
     def kallsyms(self, path, slide):
-        """One that names each call site; `_text` is what the file says where the kernel lay by."""
+        """Writes a kallsyms file that names each call site. Its `_text` is the recorded kernel address plus `slide`."""
         sites = [int(site['address'], 16) for site in report(path)['call_sites']]
         model = perfdata.read(self.contents('amd64/perf.data'))
         text = next(record for record in model.records if b'[kernel.kallsyms]_text' in record)

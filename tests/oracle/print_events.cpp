@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints every event of a trace as fields between tabs: nanoseconds, CPU, task, its name, event, address, call site,
-// bytes requested, bytes allocated, and the addresses of the kernel's stack.
+// Prints every event of a trace as tab-separated fields: nanoseconds, CPU, task ID, task name, event, address, call
+// site, requested bytes, allocated bytes, and the addresses of the kernel stack.
 #include <exception>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Relay files of every layout and byte order, written by a writer of the tests' own, against what follows from the
-events that were put into them; and the events of real traces, which have to give the same report from either format."""
+"""Tests relay files of every layout and byte order. The test suite writes them and computes the expected results
+from the events. Events of real traces must give the same report in either format."""
 import collections
 import os
 import shutil
@@ -20,7 +20,7 @@ FREES = ('kfree', 'kmem_cache_free')
 
 
 def totals_of(made):
-    """Expected report: live objects by pointer, sums by call site."""
+    """The expected report: live objects by pointer, sums by call site."""
     live, sites = {}, collections.defaultdict(lambda: [0, 0, 0, 0])
     for event in made:
         if event.allocates:
@@ -42,7 +42,7 @@ def said_of(found):
 
 
 def comparable(found, timed=True):
-    """Without what the format makes different."""
+    """A report without the values that depend on the format."""
     slab = {key: value for key, value in found['slab'].items() if timed or key not in ('lifetime', 'peak_ns')}
     return slab, found['call_sites']
 
@@ -71,7 +71,7 @@ class Layouts(RelayTest):
                 self.assertEqual(found['trace']['word_bits'], 64 if abi.startswith('v3-64') else 32)
                 self.assertEqual(said_of(found), totals_of(made))
                 checked = run('check', self.folder)
-                # v2 has no times, with a message.
+                # v2 has no times; a message reports this
                 self.assertEqual(checked.returncode, 1 if abi.startswith('v2') else 0, checked.stdout)
                 converted = self.path('c.kmt')
                 self.assertEqual(run('convert', self.folder, converted).returncode, 0)
@@ -90,7 +90,7 @@ class Layouts(RelayTest):
                 os.remove(converted)
 
     def test_all_cpus_in_one_file(self):
-        """As trace_pipe gives them from ftrace."""
+        """All CPUs are in one file, as with trace_pipe of ftrace."""
         for abi in (abi for abi in relay_files.ABIS if abi.startswith('v3')):
             with self.subTest(abi=abi):
                 made = relay_files.events(1000, cpus=3)
@@ -110,7 +110,7 @@ class Layouts(RelayTest):
 
 class RealTraces(RelayTest):
     def write(self, trace, abi):
-        """The slab events of a trace.dat, and its symbols."""
+        """Writes the slab events and the symbols of a trace.dat."""
         events = [event for event in trace_text.load(trace) if event.name in ALLOCATIONS + FREES]
         made = []
         for number, event in enumerate(events, 1):

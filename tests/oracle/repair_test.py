@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace repair` on real traces that were cut off or damaged, as the second reader of .kmt, which takes no damaged
-file, sees what comes out."""
+"""Tests `kmemtrace repair` on real traces that were cut off or damaged. The test suite's own decoder, which rejects
+damaged files, reads the result."""
 import os
 import sys
 import tempfile
@@ -24,7 +24,8 @@ class Repaired(unittest.TestCase):
         self.whole = kmt_decoder.File(self.bytes)
 
     def repaired(self, damaged, chunks):
-        """The file that becomes of the damaged one; it holds these chunks of the original byte for byte, and a note."""
+        """Repairs the damaged file and returns the result. It must have these chunks of the original, byte for byte,
+        and a note."""
         with open(self.path, 'wb') as file:
             file.write(damaged)
         done = run('repair', self.path)
@@ -58,7 +59,7 @@ class Repaired(unittest.TestCase):
         chunks = self.whole.chunks
         for place, chunk in enumerate(chunks[:-1]):
             if chunk.type == kmt_decoder.FACTS or chunk.type == kmt_decoder.STREAM:
-                continue  # without which the decoder cannot go on
+                continue  # the decoder cannot continue without these chunks
             for at in (0, 40):  # header, payload
                 damaged = bytearray(self.bytes)
                 damaged[chunk.offset + at] ^= 0x10

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`report --json` against totals computed from trace-cmd's text, on traces of five kernels: big- and little-endian, 32-
-and 64-bit, with and without loss, of every version and compression of the format."""
+"""Compares `report --json` with totals computed from trace-cmd's text. The traces are of five kernels: big- and
+little-endian, 32- and 64-bit, with and without losses, in every version and compression of the format."""
 import collections
 import os
 import re
@@ -32,7 +32,7 @@ class Case(unittest.TestCase):
         self.assertFalse(found, f'{len(found)} differences:\n' + '\n'.join(found[:20]))
 
     def written(self, contents):
-        """The path of a file that lives as long as the test."""
+        """Writes a temporary file that exists until the end of the test. Returns its path."""
         file = tempfile.NamedTemporaryFile(suffix='.dat')
         self.addCleanup(file.close)
         file.write(contents)
@@ -41,7 +41,7 @@ class Case(unittest.TestCase):
 
 
 class RealTraces(Case):
-    """As recorded by trace-cmd on each kernel."""
+    """Traces recorded by trace-cmd on each kernel."""
 
     def check(self, name):
         self.assert_same(kmem_oracle.Report(reference(name), PAGE), report(data(name)))
@@ -76,7 +76,7 @@ class RealTraces(Case):
 
 
 class Facts(Case):
-    """The report's description of machine and trace, against known facts."""
+    """The report's description of machine and trace must match known facts."""
 
     def check(self, folder, **facts):
         got = report(data(f'{folder}/trace.dat'))['trace']
@@ -105,7 +105,7 @@ class Facts(Case):
 
 
 class Containers(Case):
-    """The same events in every form that the format has."""
+    """The same events in every variant of the format."""
 
     def check(self, write):
         for kernel in KERNELS:
@@ -129,11 +129,11 @@ class Containers(Case):
 
 
 class Instances(Case):
-    """A trace with events in two buffers of one file gives the same result as with one."""
+    """Events in two buffers of one file must give the same result as in one buffer."""
 
     def split(self, kernel, pages_of_second):
-        """The trace with some pages of each CPU moved to a second buffer: pages_of_second(cpu, page count) is the
-        first of them."""
+        """Moves some pages of each CPU to a second buffer. pages_of_second(cpu, page count) is the first page to
+        move."""
         trace = tracedat.read(data(f'{kernel}/trace.dat'))
         whole = trace.buffers[0]
         first, second = {}, {}
@@ -160,7 +160,7 @@ class Instances(Case):
         self.check(tracedat.to_v7, 'arm64', lambda cpu, count: 0 if cpu else count)
 
     def test_one_of_them(self):
-        """--buffer selects the events that trace-cmd shows for that buffer."""
+        """--buffer must select the events that trace-cmd shows for that buffer."""
         for write in (tracedat.to_v6, tracedat.to_v7):
             contents, _ = write(self.split('s390x', lambda cpu, count: count // 3))
             path = self.written(contents)
@@ -168,7 +168,7 @@ class Instances(Case):
             self.assert_same(want, report(path, '--buffer', 'second'))
 
     def test_trace_cmd_reads_them_too(self):
-        """Otherwise the files of this test would prove little."""
+        """trace-cmd must also read the generated files; otherwise the test would prove little."""
         for write in (tracedat.to_v6, tracedat.to_v7):
             contents, _ = write(self.split('amd64', lambda cpu, count: count // 2))
             text = kmem_oracle.report_text(self.written(contents))
@@ -186,7 +186,7 @@ def in_interrupt(event):
 
 
 def with_contexts(name):
-    """The reference's events with their common_flags, which its text does not show: read from the pages."""
+    """The reference events with their common_flags. The text lacks the flags, so they are read from the pages."""
     trace = tracedat.read(data(name))
     per_cpu = collections.defaultdict(list)
     for event in reference(name):
@@ -207,7 +207,7 @@ def with_contexts(name):
 
 
 class Filters(Case):
-    """--cpu, --pid, --comm and --time against the same totals over what the filter is defined to select."""
+    """Compares --cpu, --pid, --comm and --time with totals over the events that the filter must select."""
 
     KERNELS = ('amd64', 's390x', 'i386')
 
@@ -223,7 +223,7 @@ class Filters(Case):
 
     @staticmethod
     def busiest(events, cpu=None):
-        """The task with the most events that is not the idle task."""
+        """The task with the most events, except the idle task."""
         count = collections.Counter(e.tid for e in events if e.tid and not in_interrupt(e) and cpu in (None, e.cpu))
         return count.most_common(1)[0][0]
 

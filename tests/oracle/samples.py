@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The traces on which reports are compared with the oracle, real and planted; each is read once in a run."""
+"""The real and generated traces on which reports are compared with the oracle. Each trace is read once per run."""
 import functools
 import os
 import re
@@ -13,12 +13,12 @@ from kmemtrace import data, run
 PAGE = 4096  # of all traces here
 REAL = ('amd64-5.10/trace.dat', 'amd64-stacks/trace.dat', 'amd64/trace.dat', 'arm64/trace.dat', 'i386/trace.dat',
         'i386/trace.mono.dat', 's390x/trace.dat', 's390x/trace.lost.dat', 's390x/trace.stack.dat')
-KERNELS = {'amd64-5.10': '5.10', 'amd64-stacks': '6.18'}  # the others: 6.1
+KERNELS = {'amd64-5.10': '5.10', 'amd64-stacks': '6.18'}  # the kernel versions; all others are 6.1
 FOLDER = tempfile.TemporaryDirectory()
 
 
 class Sample:
-    """A trace, its events as trace-cmd tells of them, and what follows from all of them."""
+    """A trace, its events according to trace-cmd, and the history of all events."""
 
     def __init__(self, path, kernel, plan=None):
         self.path, self.kernel, self.plan = path, kernel, plan
@@ -27,7 +27,7 @@ class Sample:
         self.history = self.during()
 
     def during(self, start=0, end=1 << 64):
-        """The history of a window's events; names of caches are those of the whole trace."""
+        """The history of the events in a time window. Cache names are those of the whole trace."""
         return groups_oracle.History([event for event in self.events if start <= event.time < end], PAGE, self.kernel,
                                      self.history.names if start else None)
 

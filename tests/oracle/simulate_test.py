@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`simulate` against a slow SLUB in Python that replays what trace-cmd shows of real traces of four architectures and two
-kernels, and against the kernels' own slabinfo from before and after them."""
+"""Compares `simulate` with a slow SLUB model in Python, which replays trace-cmd's output of real traces of four
+architectures and two kernels. Also compares the results with the kernels' slabinfo before and after the traces."""
 import collections
 import json
 import os
@@ -21,7 +21,7 @@ from samples import real  # noqa: E402
 
 MACHINES = {'amd64': (6, 1), 'arm64': (6, 1), 'i386': (6, 1), 's390x': (6, 1), 'amd64-5.10': (5, 10)}
 CPUS = 2
-DMA, RECLAIMABLE, ACCOUNT = 0x1, 0x10, 0x400000  # gfp_t of both kernels
+DMA, RECLAIMABLE, ACCOUNT = 0x1, 0x10, 0x400000  # bits of gfp_t, the same in both kernels
 
 
 def simulate(path, *options):
@@ -45,7 +45,8 @@ def node_of(event):
 
 
 class Replay:
-    """All slab objects of the events, in the caches that `choose(event, requested, given)` names, with a size."""
+    """Replays all slab objects of the events. `choose(event, requested, given)` returns the name and object size of
+    the cache."""
 
     def __init__(self, sample, version, choose):
         self.caches, self.live, self.sums = {}, {}, collections.defaultdict(collections.Counter)
@@ -103,7 +104,8 @@ class Replay:
 
 
     def unseen_frees(self):
-        """By the cache's name, which none has that is not known: of how many objects were how many freed unseen?"""
+        """{cache name: (untraced frees, objects)}, for caches with untraced frees. The name is None for unknown
+        caches."""
         caches = collections.defaultdict(collections.Counter)
         for (name, _), sums in self.sums.items():
             caches[None if name.startswith('(unknown') else name].update(unseen=sums['unseen'], allocations=sums['allocations'])
@@ -128,7 +130,7 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def assert_rows(self, got, replay):
-        """The heap's caches, and that its sums are theirs."""
+        """Checks the caches of the heap, and that the sums of the heap are the sums of its caches."""
         key = lambda row: (row[0], row[1] or 0)
         self.assertEqual(sorted(rows_of(got), key=key), sorted(replay.rows(), key=key))
         for column, name in ((2, 'allocations'), (3, 'bytes_requested'), (4, 'bytes_given')):
@@ -150,7 +152,7 @@ class Replays(Case):
                 self.assertEqual(sum(objects for objects, _ in unseen.values()), got['given_again'])
 
     def test_other_classes(self):
-        """Sizes that no kernel has."""
+        """Replays with size classes that no kernel has."""
         classes = 24, 40, 56, 200, 640, 1104, 3000, 8192
         sample = real('amd64/trace.dat')
 
@@ -168,7 +170,7 @@ class Replays(Case):
 
 
 class Suggestions(Case):
-    """A suggestion has the same numbers as a replay with that class or cache."""
+    """A suggestion must have the same numbers as a replay with that class or cache."""
 
     def held_by(self, heap, names):
         return [sum(row[when]['held_bytes'] for row in heap['caches']['rows'] if row['name'] in names)
@@ -186,7 +188,7 @@ class Suggestions(Case):
                     self.assertEqual(saved, sorted(saved, reverse=True))
                 for suggestion in got['suggestions']:
                     if suggestion['above_bytes'] not in [0] + got['model']['classes']:
-                        continue  # the rest of another suggestion; by itself it gets more
+                        continue  # depends on another suggestion; on its own it would receive more objects
                     with self.subTest(machine=machine, goal=goal, suggestion=suggestion):
                         self.compare(path, got['heaps'][0], suggestion)
                         found += 1
@@ -204,7 +206,8 @@ class Suggestions(Case):
         self.assertEqual(then, [suggestion['average_held_bytes_then'], suggestion['peak_held_bytes_then']])
 
     def test_of_what_lives_in_truth(self):
-        """If addresses are reused without a free, as after kfree_rcu(), most objects that look live are gone."""
+        """If addresses are reused without a traced free, as after kfree_rcu(), most objects that appear live are
+        already freed."""
         for addresses, suggested in ((20000, ['alloc_pipe_info']), (5000, [])):
             with self.subTest(addresses), tempfile.NamedTemporaryFile('w', suffix='.txt', encoding='ascii') as file:
                 file.write('# tracer: nop\n#\n')
@@ -218,7 +221,7 @@ LINE = ('            bash-812     [000] .....   %d.%06d: kmalloc: call_site=allo
 
 
 class Interrupted(unittest.TestCase):
-    """Ctrl+C at any time of three readings."""
+    """Ctrl+C at any time during the three passes over the trace."""
 
     def ended_after(self, path, seconds):
         process = subprocess.Popen([os.environ['KMEMTRACE'], 'simulate', path, '--json'], stdout=subprocess.PIPE)
@@ -242,13 +245,13 @@ class Interrupted(unittest.TestCase):
                 if unreplayed >= 4:
                     break
                 status, out = self.ended_after(file.name, took * (part * 7 % 40 + 20) / 60)
-                if status != 130:  # before the first reading, or after the last one
+                if status != 130:  # before the first pass, or after the last
                     continue
                 got = json.loads(out)
                 self.assertFalse(got['complete'])
                 if got['heaps'][0]['allocations'] == 0:
                     unreplayed += 1
-                    # All of the trial was read, or none of it counts.
+                    # The trial pass must be complete, or its results must not be used.
                     self.assertIn((got['candidates'], len(got['suggestions']), len(got['heaps'])),
                                   [(None, 0, 1), (whole['candidates'], len(whole['suggestions']), 2)])
                     if got['candidates'] is not None:
@@ -258,13 +261,13 @@ class Interrupted(unittest.TestCase):
 
 
 class Kernel(Case):
-    # The errors of all caches' pages, added up, of those after the trace, and of what changed: much of that happened
-    # between slabinfo and the first event, when trace-cmd started.
+    # Upper limits of the sum of the page errors of all caches: as a share of the pages after the trace, and as a share
+    # of the change. Much of the change occurred between slabinfo and the first event, when trace-cmd started.
     MOST_ERROR = 0.10
     MOST_OF_CHANGE = 0.4
 
     def test_bytes(self):
-        """The model gives each kmalloc what the kernel gave."""
+        """The model must give each kmalloc the same number of bytes as the kernel."""
         for machine in MACHINES:
             with self.subTest(machine):
                 model = simulate(data(f'{machine}/trace.dat'), '--suggest', '0')['model']
@@ -278,7 +281,7 @@ class Kernel(Case):
                 slabinfo = simulate(data(f'{machine}/trace.dat'), '--suggest', '0', '--slabinfo', ','.join(names))['model']['slabinfo']
                 self.assertGreater(slabinfo['geometry_compared'], 80)
                 self.assertEqual(slabinfo['geometry_differs'], [])
-                self.assertEqual(slabinfo['by_size'], MACHINES[machine] < (5, 12))  # no event of this kernel names a cache
+                self.assertEqual(slabinfo['by_size'], MACHINES[machine] < (5, 12))  # older events lack cache names
                 self.assertLess(slabinfo['error_pages'], self.MOST_ERROR * slabinfo['pages_after'], slabinfo['changed'][:8])
                 self.assertLess(slabinfo['error_pages'], self.MOST_OF_CHANGE * slabinfo['unchanged_error_pages'])
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A slow SLUB, written from docs/formats/simulate-json.md: slabs are sets of objects, lists are Python lists, and sums
-over time are added up step by step."""
+"""A slow SLUB model, written from docs/formats/simulate-json.md. Slabs are sets of objects, lists are Python lists,
+and sums over time are added up step by step."""
 import collections
 import math
 
@@ -41,7 +41,7 @@ class Cache:
             self.limit = math.ceil((6, 24, 52, 120)[kind] * 2 / self.capacity)
         else:
             self.limit = (2, 6, 13, 30)[kind]
-        self.active, self.lists = {}, collections.defaultdict(list)  # by CPU; of a list the last one is on top
+        self.active, self.lists = {}, collections.defaultdict(list)  # both by CPU; the last slab of a list is on top
         self.nodes = collections.defaultdict(list)
         self.slabs = set()
         self.slab_of = {}
@@ -102,7 +102,7 @@ class Cache:
             if not fits(self.active[cpu]):
                 self.leave(cpu)
         if cpu not in self.active:
-            wanted = max(node, 0)  # these traces do not say which CPU is on which node
+            wanted = max(node, 0)  # these traces do not have the node of each CPU
             slab = self.from_node(wanted, cpu)
             if slab is None and node < 0:
                 for other in sorted(self.nodes):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`snapshot --json` against the definitions of docs/formats/snapshot-json.md, worked out here once more from the same
-files: of four architectures and two kernels, before and after some work, and of made ones that have what is rare."""
+"""Compares `snapshot --json` with an independent calculation of the definitions in docs/formats/snapshot-json.md,
+from the same files. The files are of four architectures and two kernels, before and after some work. Generated files
+have rare cases."""
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 from kmemtrace import data, run  # noqa: E402
 
-KERNELS = ('5.10', '6.1', '6.12', '6.18', '7.2')  # of amd64, with more files
+KERNELS = ('5.10', '6.1', '6.12', '6.18', '7.2')  # kernels of the amd64 folders with more files
 MACHINES = ('amd64', 'amd64-5.10', 'arm64', 'i386', 's390x')
 PAGE = 4096
 
@@ -51,7 +52,7 @@ def slabs(folder):
 
 
 def expected(folder):
-    """The lines of depth 0, and the parts of them that two files decide."""
+    """Returns the lines of depth 0, and those sublines that depend on two files."""
     have = meminfo(folder)
     caches = list(slabs(folder))
     on_cpus = sum(int(line.split()[1]) for line in text(folder, 'zoneinfo').splitlines()
@@ -82,7 +83,7 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def copied(self, machine, when):
-        """A folder of its own, to be changed."""
+        """A separate copy of the folder, which the test may change."""
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         shutil.copytree(data(f'snapshot/{machine}/{when}'), folder, dirs_exist_ok=True)
@@ -119,7 +120,7 @@ class Copies(Case):
                     self.assertEqual(PAGE, result['page_size'])
                     self.assertEqual(meminfo(folder), result['meminfo'])
                     self.assertEqual(0, result['unknown_lines_total'])
-                    # Idle machines: what is left is a small part of them.
+                    # These machines were idle, so the unaccounted memory must be a small share.
                     self.assertLess(abs(got['unaccounted']), result['total_bytes'] / 20)
 
     def test_each_kernel(self):
@@ -151,7 +152,7 @@ class Copies(Case):
                 pages += int(match[2])
         self.assertEqual(pages * PAGE, line(result, 'vmalloc.callers'))
         self.assertEqual(max(stacks * PAGE - result['meminfo']['KernelStack'], 0), line(result, 'vmalloc.spare-stacks'))
-        self.assertLess(abs(line(result, 'vmalloc.rest')), 256 * 1024)  # read one after the other
+        self.assertLess(abs(line(result, 'vmalloc.rest')), 256 * 1024)  # files were read one after the other
 
     def test_each_cache(self):
         for machine in MACHINES:
@@ -193,7 +194,7 @@ def frames(lines):
 
 
 class Debugging(Case):
-    """Files of kernels with debugging, as such kernels wrote them."""
+    """Files of kernels with debugging features, as written by these kernels."""
 
     def of(self, kernel):
         folder = self.copied('amd64', 'after')
@@ -212,7 +213,7 @@ class Debugging(Case):
             want = []
             for cache in ('kmalloc-1k', 'kmalloc-512'):
                 lines = text(self.debugging, f'sys/kernel/debug/slab/{cache}/{name}').splitlines()
-                for line in filter(None, lines):  # one without a stack has no empty line after it
+                for line in filter(None, lines):  # a record without a stack has no empty line after it
                     if line.startswith('\t') or line.startswith(' ' * 8):
                         want[-1][-1].append(line.strip())
                     else:
@@ -229,7 +230,7 @@ class Debugging(Case):
         self.assertCountEqual(want, [(site['count'], site['bytes'], site['stack']) for site in result['page_owners']])
 
     def test_processes_of_sites(self):
-        """The kernel of each record names them another way."""
+        """The kernels of these records name the process in different ways."""
         def more(key, site):
             return next(one['more'] for one in self.of('published-6.6')[key] if one['site'].startswith(site))
         self.assertEqual('by pid 1', more('page_owners', 'register_early_stack'))
@@ -261,7 +262,7 @@ class Debugging(Case):
 
 
 class Made(Case):
-    """Cases that the recorded snapshots lack."""
+    """Generated cases that the recorded snapshots lack."""
 
     def setUp(self):
         self.folder = self.copied('amd64', 'after')
@@ -284,7 +285,7 @@ class Made(Case):
         return result
 
     def assert_moved(self, result, name, by):
-        """The line has so many bytes more, and the last one so many less."""
+        """Checks that the line has `by` more bytes, and unaccounted memory that number fewer."""
         self.assertEqual(by, line(result, name) - line(self.before, name), name)
         self.assertEqual(-by, line(result, 'unaccounted') - line(self.before, 'unaccounted'))
 
@@ -362,7 +363,7 @@ class Made(Case):
         self.assertEqual({'from_tomorrow': 'a b'}, now['attributes'])
         self.assertEqual(cache['active_objects'] * 6, line(result, 'slab.padding'))
         self.assertEqual(line(self.before, 'slab'), line(result, 'slab'))
-        # The same as one file, as grep prints it.
+        # The same content in one file, as grep prints it.
         folder = f'{self.folder}/sys/kernel/slab'
         grep = subprocess.run(['grep', '-rs', ''], cwd=folder, stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
         shutil.rmtree(f'{self.folder}/sys')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every event's kernel stack is the one that `trace-cmd report` prints after it: the addresses are trace-cmd's, and so are
-the flags by which a stack finds its event."""
+"""Checks that every event has the kernel stack that `trace-cmd report` prints after it. The expected addresses, and
+the flags that assign a stack to its event, are trace-cmd's."""
 import collections
 import os
 import re
@@ -15,7 +15,8 @@ import tracedat  # noqa: E402
 from kmemtrace import data, report, run  # noqa: E402
 
 PRINT_STACKS = os.environ.get('PRINT_STACKS') or sys.exit('PRINT_STACKS must name the program that prints stacks')
-# "     sh-208     1.....    14.342490654: kmalloc:   …": CPU and flags; then a line "=> NAME (ADDRESS)" for each caller.
+# "     sh-208     1.....    14.342490654: kmalloc:   …": CPU and flags; then a line "=> NAME (ADDRESS)" for each
+# caller.
 LINE = re.compile(r'.*-(?P<tid>\d+)\s+(?P<cpu>\d+)(?P<flags>\S+)\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+(?P<name>\w+):')
 CALLER = re.compile(r'=> (?:.* \()?([0-9a-f]+)\)?$')
 
@@ -54,7 +55,7 @@ def expected(path):
             if owner is None:
                 unmatched += 1
             else:
-                owner.stack, event.stack = event.stack, []  # shown once, by the event
+                owner.stack, event.stack = event.stack, []  # the stack is shown once, with its event
                 bare.remove(owner)
     return {cpu: [event.line() for event in of_cpu] for cpu, of_cpu in events.items()}, unmatched
 
@@ -85,7 +86,7 @@ class Stacks(unittest.TestCase):
         return with_stack
 
     def check_all(self, name, least):
-        """As it is, as .kmt, and in small pages' worth of batches after a way back."""
+        """Checks the trace in its original form and as .kmt."""
         self.assertGreater(len(self.check(data(name))), least)
         with tempfile.TemporaryDirectory() as folder:
             small = os.path.join(folder, 'x.kmt')
@@ -99,7 +100,7 @@ class Stacks(unittest.TestCase):
         self.check_all('amd64-stacks/trace.dat', 1000)
 
     def test_the_traces_nest(self):
-        """An interrupt between an event and its stack is in the trace, or the tests would show little."""
+        """The trace must have an interrupt between an event and its stack; otherwise these tests would prove little."""
         events, _ = printed(data('amd64-stacks/trace.dat'))
         names = [[line.split()[2] for line in of_cpu] for of_cpu in events.values()]
         self.assertTrue(any(first != 'kernel_stack' and second != 'kernel_stack'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""File, line and inlined functions of call sites, as `addr2line` of binutils says them: on a small "kernel" and a
-relocatable "module" that the compiler makes here, both loaded elsewhere than they are linked."""
+"""Compares file, line and inlined functions of call sites with `addr2line` of binutils. The code is a small "kernel"
+and a relocatable "module" compiled here. Both are loaded at other addresses than they are linked at."""
 import collections
 import os
 import platform
@@ -18,7 +18,7 @@ import kmt_writer  # noqa: E402
 import tracedat  # noqa: E402
 from kmemtrace import SANITIZED, data, report, run  # noqa: E402
 
-RELEASE = '6.1.0'  # as kmt_writer says
+RELEASE = '6.1.0'  # the release written by kmt_writer
 LINKED, LOADED = 0xffffffff81000000, 0xffffffff9f400000
 MODULE = {'.text': 0xffffffffc0100000, '.text.unlikely': 0xffffffffc0204000}
 
@@ -109,7 +109,7 @@ def call(*words, cwd=None):
 
 
 def compile_all(folder):
-    """vmlinux and odd.ko in the folder."""
+    """Compiles vmlinux and odd.ko into the folder."""
     for name, source in SOURCES.items():
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
@@ -130,7 +130,7 @@ def build_id(path):
 
 
 def symbols(path):
-    """Pairs of section and offset, and name, of the functions."""
+    """The section, offset and name of each function."""
     for line in call('objdump', '-t', path).splitlines():
         found = re.match(r'([0-9a-f]+) .{7} (\.text\S*)\s+[0-9a-f]+\s+(\w+)$', line)
         if found:
@@ -141,7 +141,7 @@ Site = collections.namedtuple('Site', 'section link')
 
 
 def call_sites(path):
-    """Where calls of __kmalloc return to."""
+    """The return addresses of the calls of __kmalloc."""
     section, calling, sites = None, False, []
     for line in call('objdump', '-dr', path).splitlines():
         if line.startswith('Disassembly of section '):
@@ -157,8 +157,8 @@ def call_sites(path):
 
 
 def addr2line(path, site, folder):
-    """The frames of the call in front of the site."""
-    section = ['-j', site.section] if path.endswith('.ko') else []  # addresses of a relocatable file are those in a section
+    """The frames of the call instruction before the site."""
+    section = ['-j', site.section] if path.endswith('.ko') else []  # relocatable files have addresses in a section
     lines = call('addr2line', '-i', '-f', *section, '-e', path, hex(site.link - 1)).splitlines()
     frames = []
     for function, place in zip(lines[::2], lines[1::2]):
@@ -193,7 +193,7 @@ class Case(unittest.TestCase):
         os.mkdir(self.debug_dir)
 
     def write_trace(self, sites, **notes):
-        """A trace of one kmalloc at each site."""
+        """Writes a trace with one kmalloc at each site."""
         trace = tracedat.read(data('amd64/trace.dat'))
         number, fields = tracedat.formats(trace)['kmalloc']
         size = max(field.offset + field.size for field in fields.values())
@@ -217,7 +217,7 @@ class Case(unittest.TestCase):
         shutil.copy(source, path)
 
     def sources(self, *options):
-        """The frames of every call site, and the kinds of problems with debug info."""
+        """Returns the frames of every call site, and the kinds of problems with debug info."""
         said = report(self.path, *options)
         sites = {int(site['address'], 16): site.get('source', []) for site in said['call_sites']}
         kinds = {found['kind'] for found in said['findings']} & {'no_debug_info', 'unchecked_debug_info'}
@@ -232,7 +232,7 @@ class Kernel(Case):
         super().setUp()
         self.assertGreaterEqual(len(self.kernel_sites), 4)
         self.right = self.expected(self.vmlinux, self.kernel_sites)
-        # The compiler did inline.
+        # Three frames prove that the compiler inlined functions.
         self.assertIn(3, {len(frames) for frames in self.right.values()})
         self.id = build_id(self.vmlinux)
 
@@ -308,7 +308,7 @@ class Module(Case):
     def test_sections_that_the_recorder_noted(self):
         self.place(self.module, f'lib/modules/{RELEASE}/odd.ko')
         sections = ''.join(f'odd {name} {address:x}\n' for name, address in MODULE.items())
-        # Kallsyms of one symbol that the file does not know.
+        # Kallsyms has only one symbol of the module, and the file does not have this symbol.
         self.kallsyms = re.sub(r'(?m)^.* odd_(?!end|probe).*\n', '', self.kallsyms).replace('odd_probe', 'odd_thing')
         self.write_trace(self.module_sites, module_build_ids=f'odd {build_id(self.module)}\n', module_sections=sections,
                          **self.kernel)
@@ -323,7 +323,7 @@ class Module(Case):
 
 
 class Chosen(Case):
-    """Which of the frames is shown in a table."""
+    """Selects the frame that a table shows."""
 
     def text(self, *options):
         self.write_trace(self.kernel_sites, kernel_build_id=build_id(self.vmlinux))

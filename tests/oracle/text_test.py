@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text of events: what trace-cmd prints of a trace gives the totals that the trace itself gives, raw or not; and each form
-of text is read as what it says."""
+"""Tests text traces. The text that trace-cmd prints of a trace, raw or not, must give the same totals as the trace.
+Each form of text must be detected correctly."""
 import json
 import os
 import re
@@ -24,7 +24,7 @@ def printed(trace, *options):
 
 
 def site_rows(found):
-    """By name: the addresses are made up."""
+    """The rows by symbol, without the addresses: those of text traces are invented by the reader."""
     return {row['symbol']: {key: value for key, value in row.items() if key != 'address'} for row in found['call_sites']}
 
 
@@ -80,7 +80,7 @@ class Printed(TextTest):
 
     @staticmethod
     def without_bits(groups):
-        """Flags by their names: their bits, and so their order, are made up."""
+        """The sorted names of flags. For text traces, the reader invents the bits of flags, and thus their order."""
         def set_of(flags):
             return sorted((flags or 'none').split('|'))
 

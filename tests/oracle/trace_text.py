@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The events of a trace.dat with all that `trace-cmd report` can be made to say of them.
+"""Reads the events of a trace.dat with all details that `trace-cmd report` can print.
 
-No single text of trace-cmd has it all, so several are put side by side, line by line: its raw text names functions and
-whole task names; the same in the latency format has the flags of the context (but cuts task names), and where the
-trace's symbols are taken away, addresses; the text that is not raw has whole stacks, and gfp flags by name."""
+No single text of trace-cmd has all details, so several are combined line by line. The raw text has function names
+and complete task names. The raw text in the latency format has the context flags, but cuts task names; without
+symbols in the trace, it has addresses. The text that is not raw has complete stacks, and GFP flags by name."""
 import collections
 import re
 import subprocess
@@ -15,8 +15,8 @@ import tracedat
 
 HARDIRQ, SOFTIRQ, NMI = 0x08, 0x10, 0x40
 
-# "trace-cm-142     1-0x10     4.043234933: kmem_cache_alloc:      call_site=0xffffffff8a8daa39 …", in the raw text,
-# "      sh-208     1.....    14.342887915: kernel_stack:         <stack trace >" in the other.
+# "trace-cm-142     1-0x10     4.043234933: kmem_cache_alloc:      call_site=0xffffffff8a8daa39 …" in the raw text;
+# "      sh-208     1.....    14.342887915: kernel_stack:         <stack trace >" in the other text.
 LATENCY_LINE = re.compile(r'.*-(?P<tid>\d+)\s+(?P<cpu>\d+)(?:-0x(?P<flags>[0-9a-f]+)|\S+)\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+'
                           r'(?P<name>[^:\s]+):\s*(?P<rest>.*)')
 CALLER = re.compile(r'=> (?:.* \()?([0-9a-f]+)\)?$')
@@ -24,12 +24,13 @@ LOST = re.compile(r'CPU ?:?(\d+) .*DROPPED')
 
 
 class Event:
-    """`fields` are those of the raw text, addresses as numbers in hex; `site` is the address of the call site, `symbol`
-    what trace-cmd calls it; `stack` the addresses, innermost first; `gfp` the flags by name."""
+    """An event. `fields` are those of the raw text, with addresses as hexadecimal numbers. `site` is the address of
+    the call site and `symbol` its name in trace-cmd. `stack` has the addresses, innermost first, and `gfp` the flags
+    by name."""
     __slots__ = 'time cpu tid comm name fields context site symbol stack gfp after_loss'.split()
 
     def interrupt(self):
-        """The context: 'nmi', 'hardirq', 'softirq', or None, a task."""
+        """Returns the interrupt context 'nmi', 'hardirq' or 'softirq', or None for a task."""
         for flag, name in ((NMI, 'nmi'), (HARDIRQ, 'hardirq'), (SOFTIRQ, 'softirq')):
             if self.context & flag:
                 return name
@@ -37,7 +38,7 @@ class Event:
 
 
 def _texts(trace, *options_of_each):
-    """The lines that trace-cmd prints for a Trace, for each of the options."""
+    """The lines that trace-cmd prints for a Trace with each of the sets of options."""
     with tempfile.NamedTemporaryFile(suffix='.dat') as file:
         file.write(tracedat.to_v7(trace)[0])
         file.flush()
@@ -52,11 +53,11 @@ def _fields(text):
 
 @cached.by_content
 def load(path):
-    """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md, kernel stacks as parts of
-    their events; the stacks' own records are left out."""
+    """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md. Kernel stacks are part of
+    their events; separate stack records are left out."""
     trace = tracedat.read(path)
-    # The raw text of a stack has as many callers as the format announces. trace-cmd reads beyond the end of the record
-    # for those, even of the page. Here they are not needed.
+    # trace-cmd prints as many callers in the raw text of a stack as the format states. It then reads beyond the end of
+    # the record, even beyond the page. The callers are not needed here, so the format is shortened.
     trace.ftrace_formats = [re.sub(rb'caller\[8\];(\toffset:\d+;\tsize:)\d+', rb'caller[1];\g<1>%d' % trace.long_bytes, text)
                             for text in trace.ftrace_formats]
     named, = _texts(trace, ['-R'])
@@ -111,7 +112,7 @@ def _merge(bare, spoken, named):
 
 
 def _give_stacks(events):
-    """A stack belongs to the last event of its task and context that has none yet, never across a loss."""
+    """Assigns each stack to the last event of its task and context without a stack, but never across a loss."""
     bare = collections.defaultdict(list)
     for event in events:
         if event.after_loss:
@@ -124,7 +125,8 @@ def _give_stacks(events):
 
 
 def _rename(events):
-    """Gives each event the name of its task at its time, if the trace has it: trace-cmd knows one name a task."""
+    """Gives each event the name that the task had at that time, if the trace has it. trace-cmd knows only one name
+    per task."""
     names = {}
     for event in events:
         if event.name == 'task_rename':

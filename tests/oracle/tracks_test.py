@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`export --to perfetto` and `chrome`, read back, by protoc too: their counters are those of `timeline --json`, their
-slices what JSON lines tell."""
+"""Reads the output of `export --to perfetto` and `chrome`, also with protoc. Counters must equal those of `timeline
+--json`, and slices the allocations in JSON lines."""
 import collections
 import json
 import os
@@ -15,7 +15,7 @@ from export_traces import Case, data, export, export_file, place, run
 
 
 def fields(data):
-    """[(number, value)] of a protobuf message: integers, 8 bytes, or bytes."""
+    """Returns [(number, value)] of a protobuf message. Values are integers, 8 bytes, or bytes."""
     at = 0
 
     def varint():
@@ -46,7 +46,7 @@ def fields(data):
 
 
 class Tracks(Case):
-    """Perfetto's trace and the trace event format."""
+    """Tests Perfetto traces and the Chrome trace event format."""
 
     def timeline(self, path):
         done = run('timeline', path, '--json', '--top', '10')
@@ -72,7 +72,7 @@ class Tracks(Case):
         began = [row for row in lines if row.get('outcome', '').startswith('allocation')]
         self.assertEqual(sorted((row['time_ns'], row['bytes_allocated'], row['allocator']) for row in began),
                          sorted((begin, args['bytes'], args['allocator']) for _, begin, _, args in slices))
-        # The line of a page free that ends several allocations names one.
+        # If a page free ends several allocations, its line names only one, so pages are not compared.
         self.assertEqual(sorted((row['time_ns'] - row['lifetime_ns'], row['time_ns']) for row in lines
                                 if 'lifetime_ns' in row and row['allocator'] != 'pages'),
                          sorted((begin, begin + args['lifetime ns']) for _, begin, _, args in slices
@@ -233,7 +233,7 @@ class Tracks(Case):
         self.assertNotIn('"calls"', export(path, 'chrome', '--calls', '0'))
 
     def test_arguments_of_calls(self):
-        """They are those that the text of `graph` shows."""
+        """The arguments must be those that the text of `graph` shows."""
         path, types = data('graph/args.7.2.dat'), ('--btf', data('graph/args.7.2.btf'))
         text = run('graph', path, '--args', '--limit', '0', *types).stdout
         wanted = set(re.findall(r'\|  +(\S.*?\))(?:;| \{)', text))
@@ -256,7 +256,7 @@ class Tracks(Case):
                 self.assertTrue(wanted & {f'{name}({shown})', f'{name}({shown}, ...)'}, (name, shown))
 
     def test_largest(self):
-        """The largest are kept, with a message about the others."""
+        """The largest allocations must be kept, with a message about the others."""
         path = data('amd64/trace.dat')
         done = run('export', path, '--to', 'chrome', '--events', '50')
         self.assertIn('the 50 largest are shown', done.stderr)
@@ -268,7 +268,7 @@ class Tracks(Case):
 
 
     def busy_pages(self):
-        """A trace in which one task has 300 pages at a time for long, and larger ones for short."""
+        """A trace in which one task always has 300 pages for a long time, and larger blocks for a short time."""
         path = place('pages')
         if os.path.exists(path):
             return path
@@ -298,9 +298,10 @@ class Tracks(Case):
         self.assertIn(f'{len(instants):,} of them are instants', done.stderr)
         self.assertGreater(len(instants), 100)
         weight = [[one['bytes'] * one['lifetime ns'] for one in of] for of in (slices, instants)]
-        self.assertEqual(12, sum(one['bytes'] == 16 * 4096 for one in slices))  # the largest, all of them
+        self.assertEqual(12, sum(one['bytes'] == 16 * 4096 for one in slices))  # all of the largest
         self.assertLess(max(weight[1]), max(weight[0]))
-        # In their time nothing heavier was left out: lanes are full of what is at least as heavy.
+        # An allocation shown as an instant must overlap with enough slices that are at least as heavy to fill all
+        # lanes.
         whole = [(event['ts'], event['args']) for event in events if event['ph'] in 'bi']
         spans = [(round(ts * 1000), round(ts * 1000) + args['lifetime ns'], args['bytes'] * args['lifetime ns'])
                  for ts, args in whole]
@@ -320,7 +321,7 @@ class Tracks(Case):
             packets = [dict(fields(packet)) for _, packet in fields(file.read())]
         tracks = [dict(fields(packet[60])) for packet in packets if 60 in packet]
         used = {dict(fields(packet[11]))[11] for packet in packets if 11 in packet}
-        used |= {track[5] for track in tracks if track[1] in used}  # those that hold lanes
+        used |= {track[5] for track in tracks if track[1] in used}  # parent tracks of used lanes
         self.assertEqual(set(), {track[1] for track in tracks if 3 not in track} - used)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A loader as distributions have it: stripped, its symbols in a file of its own that only the build-id leads to. A stack
-in it has the names that nm gives before the two were parted."""
+"""A dynamic loader as in distributions: stripped, with its symbols in a separate file that is found by build ID. The
+names in a stack must be those that nm printed before stripping."""
 import os
 import re
 import struct
@@ -55,7 +55,7 @@ class SeparateDebugFile(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def recorded(self, **facts):
-        """An allocation whose program was in hidden_two, called by hidden_one, called by known_to_all."""
+        """Records an allocation in hidden_two, which is called by hidden_one, which is called by known_to_all."""
         trace = tracedat.read(data('amd64/trace.dat'))
         number, fields = next((number, fields) for number, fields in map(tracedat.parse_format, trace.ftrace_formats)
                               if 'caller' in fields and 'tgid' in fields)
@@ -76,7 +76,7 @@ class SeparateDebugFile(unittest.TestCase):
                                [(kmt_writer.USER_MEMORY, 0, code)], **facts)
 
     def names(self, *options):
-        """The program's frames, and the findings about its symbols."""
+        """The frames of the program, and the findings about its symbols."""
         found = report(self.trace, '--by', 'stack', '--symfs', self.root, *options, exit_codes=(0, 1))
         stacks = [row['keys']['stack'] for row in found['groups']['slab']['rows']]
         frames = {tuple(frame['symbol'] for frame in stack if 'object' in frame) for stack in stacks}
@@ -96,7 +96,7 @@ class SeparateDebugFile(unittest.TestCase):
         self.put_debug_file(self.path('debug'))
         self.assertEqual(without, self.names(), 'in a folder that nobody named')
         self.assertEqual(all_of_them, self.names('--debug-dir', self.path('debug')))
-        self.put_debug_file(self.root + '/usr/lib/debug')  # where distributions have it
+        self.put_debug_file(self.root + '/usr/lib/debug')  # the folder used by distributions
         self.assertEqual(all_of_them, self.names())
         os.remove(self.root + LOADER)
         self.assertEqual(all_of_them, self.names(), 'without the loader itself')
