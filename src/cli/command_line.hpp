@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses the command line by the tables of the commands.
+// Parses the command line according to the tables of commands and options.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct ParsedLine {
   const Command* command = nullptr;  // the program itself if no command was named
 };
 
-// Sets the options' targets and records the given options. Throws Error.
+// Sets the targets of the options and records which options were given. Throws Error.
 ParsedLine parse_command_line(Command& program, std::vector<std::string> arguments);
 
 }  // namespace kmt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtrace completion: shell scripts made from the commands' own options, so that they stay up to date.
+// `kmemtrace completion`: generates shell scripts from the options of the commands, so that the scripts stay up to
+// date.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -35,14 +36,14 @@ std::string command_words(const Command& program) {
   return words;
 }
 
-// True for a name of the program's own, not for other words of a line.
+// True if the word can be a name defined by the program (lower case, digits, "-" and "_").
 bool is_name(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
 
-// The names that help lists below an option, a line each: "  name   meaning".
+// Returns the names listed in the help of an option, one per line: "  name   meaning".
 std::vector<std::string> listed_names(const std::string& help) {
   std::vector<std::string> names;
   for (const std::string_view line : split(help, '\n')) {
@@ -53,7 +54,7 @@ std::vector<std::string> listed_names(const std::string& help) {
   return names;
 }
 
-// The values of an argument whose whole help is the list: "bash, zsh or fish".
+// Returns the values of an argument if its help is only a list of values: "bash, zsh or fish".
 std::vector<std::string> named_in_words(std::string help) {
   if (const std::size_t last = help.rfind(" or "); last != std::string::npos) help.replace(last, 4, ", ");
   std::vector<std::string> names;
@@ -65,8 +66,8 @@ std::vector<std::string> named_in_words(std::string help) {
   return names.size() > 1 ? names : std::vector<std::string>();
 }
 
-// The values of an option; empty: any text, or a file. Columns are listed at one of the options that take them. Keys of
-// groups are in the help of `report`, to which other commands refer.
+// Returns the values of an option. Empty if the value is any text or a file. Some values are listed elsewhere: columns
+// in the help of --columns, and keys of groups in the help of `report`.
 std::string value_words(const Command& program, const Command& command, const Option& option) {
   std::vector<std::string> names = option.rules.words;
   if (names.empty()) names = listed_names(option.help);
@@ -79,13 +80,13 @@ std::string value_words(const Command& program, const Command& command, const Op
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// Values of the first argument, which `fleet` needs.
+// Returns the values of the first argument. `fleet` has such values.
 std::string argument_words(const Command& program, const Command& command) {
   const auto argument = std::ranges::find_if(command.options, &Option::is_argument);
   return argument == command.options.end() ? "" : value_words(program, command, *argument);
 }
 
-// bash: a line of the case statement with the values of a command's options.
+// Returns lines of the bash case statement with the option values of a command.
 std::string bash_values(const Command& program, const Command& command) {
   std::string out;
   for (const Option& option : command.options) {
@@ -99,7 +100,7 @@ std::string bash_values(const Command& program, const Command& command) {
   return out;
 }
 
-// The programs of 2008, with the commands whose options they take.
+// The program names of 2008, each with the command whose options it accepts.
 constexpr std::pair<const char*, const char*> kOldNames[] = {
     {"kmemtrace_check", "check"}, {"kmemtrace-check", "check"}, {"kmemtrace-report", "report"}};
 
@@ -157,7 +158,7 @@ complete -o default -o bashdefault -F _kmemtrace kmemtrace
   return out + bash_script_of_old_names(program);
 }
 
-// In single quotes, without the syntax characters of _arguments and _describe.
+// Quotes the text with single quotes and removes the syntax characters of _arguments and _describe.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, text.find('\n'))) {

@@ -15,9 +15,9 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kLongestTerm = 26;  // longer ones get a line of their own
+constexpr std::size_t kLongestTerm = 26;  // a longer term is on a separate line
 
-// Wraps one line's words at `width`: the first line after `indent` blanks, the others after `hang`.
+// Wraps the words of a line at `width`. Indents the first line by `indent` blanks and the others by `hang`.
 std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t hang, std::size_t width) {
   std::string out(indent, ' ');
   std::size_t used = indent;
@@ -38,7 +38,8 @@ std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t 
   return out + "\n";
 }
 
-// Column of the second column in "  term   meaning"; of the first word if there is only one.
+// Returns the column where the meaning starts in "  term   meaning", or where the first word starts if there is no
+// meaning.
 std::size_t second_column(std::string_view line) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first == std::string_view::npos) return 0;
@@ -46,8 +47,8 @@ std::size_t second_column(std::string_view line) {
   return gap == std::string_view::npos ? first : std::min(line.find_first_not_of(' ', gap), line.size());
 }
 
-// Wraps each line of the text separately after `indent` blanks; a line that starts with a blank hangs at its second
-// column.
+// Wraps each line of the text separately after `indent` blanks. If a line starts with a blank, its continuation lines
+// start at its second column.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
   for (const std::string_view line : split(text, '\n'))
@@ -55,10 +56,10 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return out;
 }
 
-// Joins lines of a paragraph that were broken in the source.
+// Joins the lines of each paragraph. They are broken only in the source.
 std::string joined_paragraphs(std::string_view text) {
   std::string out;
-  bool open = false;  // the last line may continue
+  bool open = false;  // true if the next line may continue the last one
   for (const std::string_view line : split(text, '\n')) {
     const bool words = !line.empty() && line.front() != ' ';
     if (!out.empty()) out += open && words ? ' ' : '\n';
@@ -68,7 +69,7 @@ std::string joined_paragraphs(std::string_view text) {
   return out;
 }
 
-// A term and its meaning, as a hanging paragraph at `column`.
+// Formats a term and its meaning. The meaning is a paragraph at `column`.
 std::string entry(const std::string& term, std::string_view meaning, std::size_t column, std::size_t width) {
   std::string text = wrapped(meaning, column, width);
   std::string head = std::string(kIndent, ' ') + term;
@@ -105,7 +106,7 @@ std::string list_commands(const Command& program, std::size_t width) {
   return out.empty() ? out : "\nCommands:\n" + out;
 }
 
-// Arguments or options. The help flags come last.
+// Lists the arguments or the options. The help flags come last.
 std::string list_options(const Command& command, bool arguments, bool is_long, std::size_t width) {
   std::vector<const Option*> shown;
   for (const Option& option : command.options)

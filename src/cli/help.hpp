@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Help texts of commands: short for -h, long for --help.
+// Formats the help of commands: a short text for -h and a long text for --help.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// Returns the help of `command`, or of the program itself, for a terminal with `width` columns.
+// Returns the help of `command` for a terminal with `width` columns. `command` may be the program itself.
 std::string help_text(const Command& program, const Command& command, bool is_long, unsigned width);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The program: its commands, and the reporting of their errors.
+// The main program: defines the commands, runs one of them and reports errors.
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -32,7 +32,7 @@ constexpr const char* kMainFooter = R"(Quick start, as root:
   kmemtrace report                   who allocated what, from trace.kmt
   kmemtrace check trace.kmt          is the trace sound?
 
-Traces from any machine can be read here, whatever its architecture, byte order and word size.
+Traces from any machine can be read here, with any architecture, byte order and word size.
 
 Exit status:
   0  good
@@ -44,7 +44,7 @@ int run_nothing(const Command&) {
   throw Error("No command given").hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
 }
 
-// The program's names of 2008, with the words that they stand for. They are links to this program.
+// A program name of 2008 and the arguments that it replaces. Such names are links to this program.
 struct OldName {
   std::string_view name;
   std::vector<std::string> words;
@@ -56,7 +56,7 @@ std::vector<OldName> old_names() {
           {"kmemtrace-report", {"report"}}};
 }
 
-// The words after the program's name.
+// Returns the arguments of the program. An old name adds the words that it stands for.
 std::vector<std::string> arguments_of(const std::string& program, int argc, char** argv) {
   std::vector<std::string> arguments;
   for (const OldName& old : old_names())
@@ -86,7 +86,7 @@ int run(int argc, char** argv) {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
   }
-  // The report of 2008 reads the files in the working directory.
+  // The kmemtrace-report of 2008 reads the files in the working directory.
   if (name == "kmemtrace-report")
     *std::get<std::vector<std::string>*>(program.command("report")->find("FILE")->target) = {"."};
   const ParsedLine line = parse_command_line(program, arguments);

@@ -59,7 +59,7 @@ class Loading:
             self.query(f'INSERT INTO older.{table} SELECT {columns} FROM newer.{table}')
         self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
         load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
-        self.assertEqual('The tables of the database older were there: schema 6\n', schema(url))
+        self.assertEqual('The tables of the database older existed already: schema 6\n', schema(url))
         self.assertEqual(['1', '2', '3', '4', '5', '6'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
         self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
         told = fleet(url, 'leaks', '--host', 'web1')['groups']
@@ -72,7 +72,7 @@ class Loading:
         for server in self.servers.all:
             first_schema(server, 'older_cluster', 'fleet')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster changed from schema 1 to another one: schema 6, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster were changed from schema 1: schema 6, a shard's and its cluster's\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['web1'][0], 'web1', HOSTS['web1'][1])
@@ -137,15 +137,15 @@ class Loading:
             self.addCleanup(server.query, "ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-02-01'")
         for began in ('2025-02-01T10:00:00Z', '2025-02-01T11:00:00Z'):
             self.assertNotIn('same time', load(self.urls[0], path, 'form', began))
-        self.assertIn('another trace of form of the same time is loaded already',
+        self.assertIn('another trace of form from the same time is already loaded',
                       load(self.urls[0], path, 'form', began, '--cpu', '0'))
 
     def test_again(self):
         """Loading a trace again must not duplicate data, also with another level."""
         path, began = HOSTS['web1']
         before = fleet(self.urls[0], 'report', '--by', 'host')
-        self.assertIn('loaded already', load(self.urls[0], path, 'web1', began))
-        self.assertIn('loaded already', load(self.urls[1], path, 'web1', began, level='aggregates'))
+        self.assertIn('already loaded', load(self.urls[0], path, 'web1', began))
+        self.assertIn('already loaded', load(self.urls[1], path, 'web1', began, level='aggregates'))
         self.assertEqual(before, fleet(self.urls[0], 'report', '--by', 'host'))
 
     def test_what_two_loaders_stored_is_merged(self):
@@ -170,7 +170,7 @@ class Loading:
         load(self.urls[0], path, 'twice', '2025-01-01', level='aggregates')
         self.assertEqual(['0'], self.query("SELECT count() FROM fleet_test.events WHERE host = 'twice'"))
         once = fleet(self.urls[0], 'report', '--host', 'twice')
-        self.assertIn('had arrived already', load(self.urls[0], path, 'twice', '2025-01-01'))
+        self.assertIn('were already on the server', load(self.urls[0], path, 'twice', '2025-01-01'))
         self.assertEqual(once, fleet(self.urls[0], 'report', '--host', 'twice'))
         self.assertEqual([str(report(path)['trace']['events'])],
                          self.query("SELECT count() FROM fleet_test.events WHERE host = 'twice'"))
@@ -187,7 +187,7 @@ class Loading:
         rows = self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')
         for table in 'sums', 'events':
             self.query(f"ALTER TABLE dropped.{table} DROP PARTITION ('2026-11-20', 'late')")
-            self.assertIn('had arrived already', load(url, HOSTS['late'][0], 'late', HOSTS['late'][1]))
+            self.assertIn('were already on the server', load(url, HOSTS['late'][0], 'late', HOSTS['late'][1]))
             self.assertEqual(before, [fleet(url, what) for what in ('report', 'traces')])
             self.assertEqual(rows, (self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')))
         trace = next(row['trace'] for row in before[1]['traces'] if row['host'] == 'late')

@@ -116,7 +116,7 @@ class Killed(Case):
         load.kill()
         load.communicate()
         self.assertIn('holds no trace', fleet(self.url, 'report', exit_code=2))
-        self.assertIn('had arrived already', self.finish(self.start_load()))
+        self.assertIn('were already on the server', self.finish(self.start_load()))
         self.check_whole()
 
     def test_who_is_not_there(self):
@@ -204,7 +204,7 @@ class CurrentEngine(Case):
 
     def test_again(self):
         path, began = HOSTS['web1']
-        self.assertIn('loaded already', load(self.url, path, 'web1', began))
+        self.assertIn('already loaded', load(self.url, path, 'web1', began))
 
 
 def rounded(value):

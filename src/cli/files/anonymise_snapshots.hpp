@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `convert --anonymise` of a snapshot, or of a series.
+// Implements `convert --anonymise` for a file with one snapshot or a series of snapshots.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Writes them into a .kmt, and returns the names of dropped parts. Throws Error.
+// Writes anonymised snapshots into a .kmt file. Returns the names of the parts that were dropped. Throws Error.
 std::vector<std::string> anonymise_snapshots(const std::string& input, const std::string& output,
                                              const PseudonymKey& key);
 

@@ -42,32 +42,32 @@ struct ConvertArguments {
   std::string input_name() const { return from_standard_input() ? standard_input().path : printable(input); }
 };
 
-constexpr const char* kConvertFooter = R"(Examples:
-  kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
+constexpr const char* kConvertFooter = R"(Examples: kmemtrace convert trace.dat small.kmt a few bytes per event; needs
+no other file
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
-  kmemtrace convert perf.data small.kmt     what perf record wrote: docs/formats/perf-data.md
+  kmemtrace convert perf.data small.kmt     output of perf record, see docs/formats/perf-data.md
   ssh host cat trace.dat | kmemtrace convert - small.kmt
   kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
   kmemtrace convert small.kmt trace.ctf     a folder, for babeltrace2 and Trace Compass
   kmemtrace convert --anonymise mine.kmt to-share.kmt
 
-The input is recognised by its content. The extension of the output selects its format: .kmt, .dat or .ctf. Every
-event is kept, also of other systems than kmem; padding between the fields of a record becomes zero. Relay files
-become records of today's kmem events.
+The input is recognised by its content. The extension of the output selects its format: .kmt, .dat or .ctf. Every event
+is kept, including events that are not kmem events. Padding between the fields of a record becomes zero. Records in
+relay files are converted to current kmem events.
 
-The output of --anonymise can be shared: names of tasks, programs, cgroups and the host are replaced, and so are
-addresses of memory and code. Reports are the same except for these names. Functions, slab caches and sizes stay. A
-perf.data has no names of functions: they come from --kallsyms, or from the running kernel if it is the traced one, or
-else are lost. Other fields that may be private, such as arguments of calls, become blank, with a note. A .kmt of
-snapshots alone can be anonymised, too.
+The output of --anonymise can be shared. It replaces the names of tasks, programs, cgroups and the host, and the
+addresses of memory and code. Names of functions and slab caches, and sizes, are kept. Reports differ only in the
+replaced names. A perf.data has no function names: they are read from --kallsyms, or from the running kernel if it is
+the traced kernel. Otherwise they are lost. Other fields that may be private, such as call arguments, become blank, and
+a note lists them. A .kmt file with only snapshots can also be anonymised.
 
 Exit status:
   0  converted
-  1  converted, but the input is damaged: what is intact is in the output; or
-     this has no place for a part of it, which is said
+  1  converted with losses: the input is damaged and only its intact part was
+     converted, or a note names parts that the output format cannot hold
   2  wrong usage, or a file cannot be read or written)";
 
-// Prints damage as `check` does, then losses of the conversion.
+// Prints damage in the format of `check`, then the losses of the conversion. Returns true if the input is damaged.
 bool print_damage(const ConvertArguments& options, const Findings& findings) {
   bool damaged = false;
   for (const Finding& finding : findings.kept()) {
@@ -105,7 +105,7 @@ PseudonymKey key_for(const ConvertArguments& options) {
   if (options.key_file.empty()) return random_key();
   constexpr std::size_t kLeastBytes = 16;
   std::error_code code;
-  if (!fs::is_regular_file(options.key_file, code))  // a device may have no end
+  if (!fs::is_regular_file(options.key_file, code))  // a device may be endless
     throw Error(fmt::format("The key {} is not a file", printable(options.key_file)));
   const std::string secret = read_file(options.key_file);
   if (secret.size() < kLeastBytes)
@@ -115,7 +115,7 @@ PseudonymKey key_for(const ConvertArguments& options) {
   return key_of(secret);
 }
 
-// Bytes of a file, or of all files of a folder.
+// Returns the size of a file, or the total size of all files in a folder.
 std::uintmax_t bytes_of(const fs::path& path) {
   std::error_code code;
   if (!fs::is_directory(path, code)) return fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
@@ -192,19 +192,18 @@ Command convert_command() {
                     return static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good);
                   }};
   command.argument("INPUT", &options->input, "The trace to convert; - is standard input", {.required = true});
-  command.argument("OUTPUT", &options->output, "The file to write, .kmt or .dat, or the folder, .ctf",
-                   {.required = true});
+  command.argument("OUTPUT", &options->output, "The file (.kmt or .dat) or folder (.ctf) to write", {.required = true});
   add_abi_option(command, options->abi);
-  command.option("--file-version", &options->version, "N", "Write version N of trace.dat: 6 or 7 (default: 7)",
+  command.option("--file-version", &options->version, "N", "Write trace.dat version N: 6 or 7 (default: 7)",
                  {.words = {"6", "7"}});
   command.flag("--anonymise", &options->anonymise, "Replace addresses and the names of tasks, cgroups and the host");
   command.option("--key", &options->key_file, "FILE",
-                 "Derive the replacements from FILE: traces anonymised with the same file can be compared",
+                 "Derive the replacements from FILE, so that traces anonymised with the same FILE can be compared",
                  {.needs = {"--anonymise"}});
   command.option("--kallsyms", &options->kallsyms, "FILE",
-                 "Write the kernel's symbols into the output, from FILE, a copy of /proc/kallsyms\nFor traces without "
-                 "symbols, such as perf.data. With --anonymise the default is the running kernel's symbols if its "
-                 "build ID is the trace's: after addresses are replaced, functions cannot be named any more.");
+                 "Add the kernel symbols in FILE, a copy of /proc/kallsyms, to the output\nThis is for traces without "
+                 "symbols, such as perf.data. With --anonymise, the default is the symbols of the running kernel if "
+                 "its build ID matches the trace, because functions cannot be named after addresses are replaced.");
   return command;
 }
 

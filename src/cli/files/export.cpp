@@ -59,13 +59,13 @@ constexpr const char* kExportFooter = R"(Examples:
   kmemtrace export big.kmt --to sqlite -o big.db && sqlite3 big.db 'SELECT * FROM leaks LIMIT 10'
   kmemtrace export big.kmt --to clickhouse http://db1:8123 && kmemtrace fleet leaks --server http://db1:8123
 
-docs/formats/export.md describes columns, tables and views.
+docs/formats/export.md describes the columns, tables and views.
 
-Stacks: frames of the allocators and their wrappers are left out, and functions have no offsets. The outermost frame
-is [slab], [pages], [percpu] or [vmalloc]. Slabs are made of pages, so do not add their bytes.
+Stacks do not include frames of the allocators and their wrappers, and functions have no offsets. The outermost frame is
+[slab], [pages], [percpu] or [vmalloc]. Do not add the bytes of [slab] and [pages], because slabs consist of pages.
 
-If names appear only later in the trace, csv and jsonl read it twice: most kernels name the cache of an object when it
-is freed, and events of tasks and of the scheduler give earlier names of a task.
+The csv and jsonl formats read the trace twice if names appear only later in it. Most kernels name the cache of an
+object only when it is freed. Events of tasks and of the scheduler show the earlier names of a task.
 
 {}
 
@@ -73,10 +73,10 @@ Exit status:
   0    exported
   2    wrong usage, or a file cannot be read or written
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the export covers the part that was read; clickhouse shows none of it, and the same
+  130  interrupted by Ctrl+C; the export covers the part that was read; clickhouse hides this part, and the same
        command continues)";
 
-// Returns whether all of the trace was read.
+// Writes the trace in one format. Returns true if the whole trace was read.
 using Export = bool (*)(const ExportArguments&, ResultFile&);
 
 ReportRequest request_of(const ExportArguments& options) {
@@ -111,7 +111,7 @@ bool export_collapsed(const ExportArguments& options, ResultFile& file) {
                        [metric](const StackProfile& profile) { return collapsed_export(profile, metric); });
 }
 
-// Streams the events into the sink from `make_sink`, until the trace's end or `wanted` is false.
+// Streams the events into the sink from `make_sink` until the trace ends or `wanted` is false.
 template <typename MakeSink>
 bool stream(OpenedTrace& trace, const ReportRequest& request, const bool& wanted, MakeSink&& make_sink) {
   auto&& sink = make_sink(trace.info(), trace.symbols());
@@ -124,7 +124,7 @@ void say_what_was_read(const OpenedTrace& trace) {
   trace.say_lack_of_calls();
 }
 
-// Requests the names of caches and tasks, by which reports group.
+// Requests the names of caches and tasks, because reports group by them.
 ReportRequest stream_request(const ExportArguments& options) {
   ReportRequest request = request_of(options);
   request.by = {GroupKey::cache, GroupKey::comm};
@@ -161,7 +161,7 @@ bool export_sqlite(const ExportArguments& options, ResultFile& file) {
   return complete;
 }
 
-// The options that change the loaded rows of a trace.
+// Returns the options that affect which rows of a trace are loaded, as text.
 std::string selection_of(const ExportArguments& options) {
   const FilterOptions& filter = options.filter;
   const TraceOptions& trace = options.analyse.trace;
@@ -192,16 +192,16 @@ AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, con
   say_damage(trace.info().findings);
   AllocationSlices slices = largest.take();
   if (slices.slices.size() < slices.allocations)
-    say("note: of {} allocations the {} largest are shown; --events N shows more\n", humane_count(slices.allocations),
+    say("note: showing the {1} largest of {0} allocations; --events N shows more\n", humane_count(slices.allocations),
         humane_count(slices.slices.size()));
   if (slices.without_room > 0)
-    say("note: {} of them are instants: a task shows at most {} slices at one time, those with the most bytes for the "
-        "longest time\n",
+    say("note: {} of them are shown as instants: a task has at most {} slices at a time, for allocations with the most "
+        "bytes for the longest time\n",
         humane_count(slices.without_room), AllocationSlices::kMostLanes);
   return slices;
 }
 
-// Calls of the selected tasks and time, with all allocations inside.
+// Returns the calls of the selected tasks in the selected time. All allocations inside these calls are included.
 CallGraphResult calls_of(const ExportArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
   ReportRequest request;
@@ -222,7 +222,7 @@ CallGraphResult calls_of(const ExportArguments& options) {
   CallGraphResult calls = take_calls(graph, trace, types);
   say_damage(types.findings());
   if (calls.calls.size() < calls.calls_selected)
-    say("note: of {} calls the first {} are shown; --calls N shows more\n", humane_count(calls.calls_selected),
+    say("note: showing the first {1} of {0} calls; --calls N shows more\n", humane_count(calls.calls_selected),
         humane_count(calls.calls.size()));
   return calls;
 }
@@ -257,7 +257,7 @@ bool export_chrome(const ExportArguments& options, ResultFile& file) {
   return export_tracks(options, file, chrome_export);
 }
 
-// Options for some formats only.
+// The options that apply only to some formats.
 enum class OwnOptions { none, of_stacks, of_tracks, of_clickhouse };
 struct OwnOption {
   const char* name;
@@ -278,18 +278,18 @@ struct Format {
 };
 constexpr std::array kFormats = {
     Format{"pprof", "profile for `go tool pprof`: allocated, live and wasted bytes of each stack", export_pprof},
-    Format{"speedscope", "the same for speedscope", export_speedscope},
-    Format{"firefox", "the same for Firefox Profiler", export_firefox},
-    Format{"collapsed", "one line per stack with its --metric, for flamegraph.pl and others", export_collapsed,
+    Format{"speedscope", "the same profile for speedscope", export_speedscope},
+    Format{"firefox", "the same profile for Firefox Profiler", export_firefox},
+    Format{"collapsed", "one line per stack with the value of --metric, for flamegraph.pl and others", export_collapsed,
            OwnOptions::of_stacks},
     Format{"perfetto", "Perfetto trace: memory over time, the largest allocations, and traced calls", export_perfetto,
            OwnOptions::of_tracks},
-    Format{"chrome", "the same as JSON, for chrome://tracing and others", export_chrome, OwnOptions::of_tracks},
+    Format{"chrome", "the same data as JSON, for chrome://tracing and others", export_chrome, OwnOptions::of_tracks},
     Format{"csv", "every event, one per line", export_csv},
     Format{"jsonl", "every event, one JSON object per line", export_jsonl},
     Format{"sqlite", "database of every event and every allocation, with a view for each report", export_sqlite},
     Format{"clickhouse",
-           "rows in the ClickHouse server at URL, next to traces of other machines (see `kmemtrace fleet`)",
+           "rows in the ClickHouse server at URL, with the traces of other machines (see `kmemtrace fleet`)",
            export_clickhouse, OwnOptions::of_clickhouse}};
 
 void check_options(const Command& command, const Format& format) {
@@ -323,7 +323,8 @@ int run(const Command& command, ExportArguments& options) {
   check_options(command, format);
   if (format.options == OwnOptions::of_clickhouse) {
     if (!options.output.empty())
-      throw Error("-o has no effect on clickhouse, which writes no file").hint("Drop -o and name a server");
+      throw Error("-o cannot be used with clickhouse, because it writes no file")
+          .hint("Remove -o and give the URL of a server");
     options.clickhouse.url = take_url(options.analyse.trace.files);
   }
   const std::vector<std::string>& files = options.analyse.trace.files;
@@ -332,8 +333,7 @@ int run(const Command& command, ExportArguments& options) {
   file.finish();
   if (complete) return 0;
   if (format.options != OwnOptions::of_clickhouse)
-    say_interrupted("export");  // a partial trace stays hidden, which
-                                // was reported
+    say_interrupted("export");  // ClickHouse hides a partial trace and has reported that.
   return kInterruptedExitCode;
 }
 
@@ -346,7 +346,7 @@ Command export_command() {
                   [options](const Command& given) { return run(given, *options); }};
   add_file_option(command, options->analyse.trace);
   command.option("--to", &options->format, "FORMAT", format_help(), {.required = true});
-  add_output_option(command, options->output, " sqlite needs one.");
+  add_output_option(command, options->output, " The sqlite format needs a FILE.");
   add_metric_option(command, options->metric, "Count METRIC in collapsed stacks (default: allocated)");
   command.option(
       "--by", &options->by, "KEYS",
@@ -363,7 +363,7 @@ Command export_command() {
                  "chrome only) 0 means none. --time and --pid select calls.",
                  {.range = kCounts});
   command.option("--btf", &options->analyse.btf, "FILE",
-                 "Take types of calls from FILE, as `kmemtrace graph --btf`\n(perfetto and chrome only)");
+                 "Read the types of calls from FILE, as `kmemtrace graph --btf` does\n(perfetto and chrome only)");
   add_clickhouse_options(command, options->clickhouse);
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);

@@ -23,12 +23,12 @@ namespace kmt {
 
 namespace {
 
-// A new version if a trace's rows change: then it is another trace.
+// This version is part of the trace ID. Increase it if the rows of a trace change.
 constexpr std::string_view kRows = "kmemtrace.fleet.rows/5";
 
 bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }
 
-// The bytes of a file, or of all files of a folder.
+// Adds the bytes of a file, or of all files in a folder, to the trace ID.
 void add_bytes(const std::string& path, TraceId& id) {
   if (path == "-") return id.add(standard_input().bytes);
   std::error_code code;
@@ -45,10 +45,12 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
   if (const auto note = info.recording.notes.find("recorded_at"); note != info.recording.notes.end())
     return parse_utc(note->second);
   throw Error(fmt::format("The recording time of {} is unknown", printable(info.path)))
-      .hint("Give it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
+      .hint(
+          "Give it with --recorded-at TIME. To use the modification time of FILE: --recorded-at $(date -u -r FILE "
+          "+%FT%TZ)");
 }
 
-// Default names of machines (CONFIG_DEFAULT_HOSTNAME, and installers'), which many machines share.
+// True for default host names that many machines share: CONFIG_DEFAULT_HOSTNAME and defaults of installers.
 bool is_nobodys_name(std::string_view host) {
   return host.empty() || host == "(none)" || host == "localhost" || host == "localhost.localdomain";
 }
@@ -58,8 +60,10 @@ std::string host(const ClickHouseOptions& options, const TraceInfo& info) {
   if (const auto note = info.recording.notes.find("host"); note != info.recording.notes.end()) {
     if (!is_nobodys_name(note->second)) return printable(note->second);
     throw Error(
-        fmt::format("The host of {} has no name of its own (\"{}\")", printable(info.path), printable(note->second)))
-        .hint("Name it with --host NAME, or all such hosts would be one; /etc/machine-id is unique");
+        fmt::format("The host of {} has only a default name (\"{}\")", printable(info.path), printable(note->second)))
+        .hint(
+            "Name it with --host NAME, because hosts with the same name cannot be distinguished; /etc/machine-id is "
+            "unique");
   }
   throw Error(fmt::format("{} does not name its host", printable(info.path))).hint("Name it with --host NAME");
 }
@@ -68,7 +72,7 @@ std::string blocks_text(const LoadCounts& counts, std::string_view what) {
   std::string text =
       fmt::format("{} {} in {} block{}, {}", humane_count(counts.rows), what, humane_count(counts.blocks),
                   counts.blocks == 1 ? "" : "s", humane_bytes(counts.bytes));
-  if (counts.found > 0) text += fmt::format("; {} had arrived already", humane_count(counts.found));
+  if (counts.found > 0) text += fmt::format("; {} were already on the server", humane_count(counts.found));
   if (counts.retried > 0) text += fmt::format("; {} needed a retry", humane_count(counts.retried));
   return text;
 }
@@ -77,23 +81,24 @@ std::string blocks_text(const LoadCounts& counts, std::string_view what) {
 
 void add_clickhouse_options(Command& command, ClickHouseOptions& options) {
   command.option("--level", &options.level, "LEVEL",
-                 "Load events, or only aggregates (default: events)\n"
+                 "Load events or only aggregates (default: events)\n"
                  "(clickhouse only) Aggregates are sums per second, which `kmemtrace fleet` shows.",
                  {.words = {"events", "aggregates"}});
   command.option("--host", &options.host, "NAME",
-                 "Name the host of the trace (default: from the trace)\n(clickhouse only)");
+                 "Use NAME as the host of the trace (default: the host named in the trace)\n(clickhouse only)");
   command.option("--recorded-at", &options.recorded_at, "TIME",
-                 "Set the time when recording started, in UTC (default: from the trace)\n"
-                 "(clickhouse only) 2026-11-21T12:13:14Z. A .kmt has it, and a perf.data of `perf record -k CLOCK`; a "
+                 "Set the time when recording started, in UTC (default: from the trace)\n(clickhouse only) Example: "
+                 "2026-11-21T12:13:14Z. A .kmt file and a perf.data of `perf record -k CLOCK` contain this time; a "
                  "trace.dat does not.");
   command.option("--retry", &options.retry, "DURATION",
-                 "Retry for DURATION to send a block to the server (default: 2m)\n(clickhouse only) Blocks that "
-                 "arrived are not sent again.");
+                 "Retry for DURATION to send a block to the server (default: 2m)\n(clickhouse only) Blocks that the "
+                 "server has received are not sent again.");
 }
 
 std::string take_url(std::vector<std::string>& words) {
   const auto url = std::ranges::find_if(words, is_url);
-  if (url == words.end()) throw Error("Name a server").hint("kmemtrace export FILE --to clickhouse http://HOST:8123/");
+  if (url == words.end())
+    throw Error("The URL of the server is missing").hint("kmemtrace export FILE --to clickhouse http://HOST:8123/");
   std::string taken = *url;
   words.erase(url);
   return taken;
@@ -127,7 +132,7 @@ ClickHouseExport::ClickHouseExport(const ClickHouseOptions& options, const std::
 
 bool ClickHouseExport::is_there_already() const {
   if (!is_loaded(server_, trace_)) return false;
-  say("note: trace {} of {} is loaded already\n", trace_.id, trace_.host);
+  say("note: trace {} of {} is already loaded\n", trace_.id, trace_.host);
   return true;
 }
 
@@ -137,22 +142,22 @@ FleetExport* ClickHouseExport::sink(const TraceInfo& info, const SymbolNames& sy
 
 void ClickHouseExport::say_what_was_loaded(bool complete) const {
   if (!complete) {
-    say("note: trace {} of {} is hidden until it is complete: run the same command again to continue\n", trace_.id,
+    say("note: trace {} of {} is incomplete and therefore hidden; run the same command again to continue\n", trace_.id,
         trace_.host);
     return;
   }
   say("note: loaded trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
   if (trace_.with_events) say("; {}", blocks_text(sink_->events(), "events"));
   say("\n");
-  // The trace is loaded: failing to compare it is not an error.
+  // The trace is already loaded, so failing to compare it with others is not an error.
   std::uint64_t others = 0;
   try {
     others = traces_of_its_time(server_, trace_);
   } catch (const Error&) {
   }
   if (others > 0)
-    say("note: {} of {} of the same time {} loaded already: events in several traces count several times (was this "
-        "trace converted or cut from one of them?)\n",
+    say("note: {} of {} from the same time {} already loaded; events in several traces are counted several times (was "
+        "this trace converted or cut from one of them?)\n",
         others == 1 ? "another trace" : humane_count(others) + " other traces", trace_.host,
         others == 1 ? "is" : "are");
 }

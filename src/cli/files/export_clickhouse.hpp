@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `kmemtrace export --to clickhouse`: a trace's identity in a fleet, and its upload.
+// Implements `kmemtrace export --to clickhouse`: identifies a trace in a fleet and uploads it.
 #pragma once
 
 #include <optional>
@@ -19,23 +19,23 @@ struct ClickHouseOptions {
   std::string retry;
 };
 
-// --level, --host, --recorded-at, --retry. The options must outlive the command.
+// Adds --level, --host, --recorded-at and --retry. `options` must outlive the command.
 void add_clickhouse_options(Command& command, ClickHouseOptions& options);
 
-// Takes the URL out of a command line's words. Throws Error if there is none.
+// Removes the URL from the words of a command line and returns it. Throws Error if there is none.
 std::string take_url(std::vector<std::string>& words);
 
-// `retry`: duration of retries, which are reported on stderr; empty: the default. Throws Error.
+// `retry` is the duration of retries; an empty string means the default. Retries are reported on stderr. Throws Error.
 ServerAddress server_at(const std::string& url, const std::string& retry);
 
 class ClickHouseExport {
  public:
-  // Creates missing tables. `selection`: the options that change the trace's rows. Throws Error, also if the trace and
-  // options lack the host or the time of recording.
+  // Creates missing tables. `selection` is the text of the options that affect the rows of the trace. Throws Error. The
+  // host and the recording time must be in the trace or in the options.
   ClickHouseExport(const ClickHouseOptions& options, const std::vector<std::string>& files,
                    const std::string& selection, const TraceInfo& info);
 
-  bool is_there_already() const;  // reports it on stderr
+  bool is_there_already() const;  // prints a note on stderr if true
   FleetExport* sink(const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers);
   void say_what_was_loaded(bool complete) const;
 

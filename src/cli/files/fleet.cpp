@@ -51,14 +51,16 @@ constexpr const char* kFleetFooter = R"(Examples:
 
 Queries:
   report  groups of allocations, summed up over hosts and traces
-  leaks   what was live when traces ended, and by how much it grew while they lasted
-  diff    two parts of the fleet, a second of each: --a and --b
-  traces  what is loaded
-  schema  create the tables; loading does it too, but on a cluster each server needs it
+  leaks   memory live at the end of the traces, and its growth during the traces
+  diff    two parts of the fleet (--a and --b), compared per second
+  traces  the loaded traces
+  schema  create the tables; loading also does this, but a cluster needs it on each server
 
-A server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE], with the database kmemtrace by default. Keep user and password private in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or in ~/.netrc.
+The URL of a server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE]. The default database is kmemtrace. To keep the user
+and password private, set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or use ~/.netrc.
 
-For report, --since and --until select events in that time and memory live at its end; for all others, traces that started in it.
+In report, --since and --until select the events in this time and the memory live at its end. In the other queries, they
+select the traces that started in this time.
 
 Exit status:
   0  answered
@@ -73,17 +75,17 @@ std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::str
     const auto found = std::ranges::find(fleet_keys(), name, &FleetKeyInfo::name);
     if (found == fleet_keys().end()) throw unknown_name("Groups cannot be by", std::string(name), names);
     if (std::ranges::find(keys, &*found) != keys.end())
-      throw Error(fmt::format("Groups cannot be by {} twice", name)).hint("Name each key once: version,function");
+      throw Error(fmt::format("The key {} is given twice", name)).hint("Name each key once: version,function");
     keys.push_back(&*found);
   }
   return keys;
 }
 
-// Throws Error for an empty time range.
+// Throws Error if the time range is empty.
 FleetSelection checked(FleetSelection selection) {
   if (selection.since && selection.until && *selection.since >= *selection.until)
     throw Error("--since must be before --until")
-        .hint("The selection starts at --since TIME and ends before --until TIME");
+        .hint("The selected time starts at --since TIME and ends before --until TIME");
   return selection;
 }
 
@@ -94,7 +96,7 @@ FleetSelection selection_of(const FleetArguments& options) {
   return checked(std::move(selection));
 }
 
-// One side of a diff: "kernel=6.1.*,host=web*".
+// Parses one side of a diff: "kernel=6.1.*,host=web*".
 FleetSelection side_of(const std::string& text, std::string_view option) {
   FleetSelection side;
   for (const std::string_view part : split(text, ',')) {
@@ -151,10 +153,9 @@ void traces(ClickHouse& server, const FleetArguments& options) {
 
 void schema(ClickHouse& server, const FleetArguments& options) {
   const SchemaState state = prepare_schema(server, options.cluster);
-  const std::string done = state.before == 0 ? "were made"
-                           : state.before == state.now
-                               ? "were there"
-                               : fmt::format("changed from schema {} to another one", state.before);
+  const std::string done = state.before == 0           ? "were created"
+                           : state.before == state.now ? "existed already"
+                                                       : fmt::format("were changed from schema {}", state.before);
   print_result(fmt::format("The tables of the database {} {}: schema {}{}\n", printable(server.database()), done,
                            state.now, state.of_cluster ? ", a shard's and its cluster's" : ""));
 }
@@ -162,7 +163,7 @@ void schema(ClickHouse& server, const FleetArguments& options) {
 struct Question {
   std::string_view name;
   void (*ask)(ClickHouse&, const FleetArguments&);
-  std::string_view options;  // the accepted ones of those below
+  std::string_view options;  // names of the accepted options
 };
 constexpr std::array kQuestions = {
     Question{"report", report, " --host --kernel --since --until --by --sort --limit --json "},
@@ -177,7 +178,7 @@ void check_options(const Command& command, const Question& question) {
                                    "--a", "--b", "--threshold", "--min-count", "--cluster"})
     if (command.has(option) && question.options.find(fmt::format(" {} ", option)) == std::string_view::npos)
       throw Error(fmt::format("{} has no effect on fleet {}", option, question.name))
-          .hint("`kmemtrace fleet --help` shows which subcommands take it");
+          .hint("`kmemtrace fleet --help` shows which subcommands accept the option");
 }
 
 void run(const Command& command, const FleetArguments& options) {
@@ -199,7 +200,7 @@ std::string keys_help() {
 }
 
 std::string sort_help() {
-  return "Order groups by COLUMN, largest first (default: allocated; for leaks: sure)\nColumns of report:" +
+  return "Sort groups by COLUMN, largest first (default: allocated; for leaks: sure)\nColumns of report:" +
          list_of(pointers_to(fleet_columns())) + "\nColumns of leaks:" + list_of(pointers_to(fleet_leak_columns())) +
          "\nColumns of diff, by change:" + list_of(fleet_diff_columns());
 }
@@ -215,11 +216,11 @@ Command fleet_command() {
                   }};
   command.argument("WHAT", &options->what, "report, leaks, diff, traces or schema", {.required = true});
   command.option("--server", &options->server, "URL",
-                 "Connect to the ClickHouse server http://HOST:8123/\nIn a cluster, any of its servers.",
+                 "Connect to the ClickHouse server http://HOST:8123/\nIn a cluster, URL may be any of the servers.",
                  {.required = true});
   command.option("--by", &options->by, "KEYS", keys_help());
   command.option("--host", &options->hosts, "GLOB",
-                 "Select hosts that match GLOB\nMay be given more than once; with the wildcards * and ?.",
+                 "Select hosts that match GLOB\nGLOB may contain the wildcards * and ?. May be given more than once.",
                  {.repeats = true});
   command.option("--kernel", &options->kernels, "GLOB",
                  "Select kernels whose release matches GLOB: 6.1.*\nMay be given more than once.", {.repeats = true});
@@ -227,21 +228,21 @@ Command fleet_command() {
                  "Start at TIME: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are UTC.");
   command.option("--until", &options->until, "TIME", "End before TIME");
   command.option("--a", &options->a, "PART",
-                 "Compare with this part, kernel=6.1.*,host=web*\n(diff only) host=, kernel=, since= and until= select "
-                 "a part of what the other options select.");
-  command.option("--b", &options->b, "PART", "Compare this part, likewise (diff only)");
+                 "Use this part of the fleet as the base of the comparison: kernel=6.1.*,host=web*\n(diff only) host=, "
+                 "kernel=, since= and until= select a part of the traces that the other options select.");
+  command.option("--b", &options->b, "PART", "Compare this part of the fleet with that of --a (diff only)");
   command.option("--threshold", &options->view.noise.percent, "PERCENT",
-                 "Ignore changes below PERCENT (default: 5)\n(diff only) As for `kmemtrace diff`.",
+                 "Ignore changes below PERCENT (default: 5)\n(diff only) The same as in `kmemtrace diff`.",
                  {.range = OptionRange{0, 10'000}});
   command.option("--min-count", &options->view.noise.least_count, "N",
                  "Ignore groups with fewer than N allocations (default: 10) (diff only)", {.range = kCounts});
   command.option("--sort", &options->sort, "COLUMN", sort_help());
   add_limit_option(command, options->view.limit, "rows in each table");
   command.option("--cluster", &options->cluster, "NAME",
-                 "Create tables over all shards of the cluster NAME\n(schema only) The server's configuration must "
-                 "name it (remote_servers).");
+                 "Create tables over all shards of the cluster NAME\n(schema only) The configuration of the server "
+                 "must define NAME (remote_servers).");
   command.option("--retry", &options->retry, "DURATION",
-                 "Retry for DURATION to reach the server (default: 2m)\n0s tries once.");
+                 "Retry for DURATION to reach the server (default: 2m)\nWith 0s, it tries once.");
   add_result_options(command, options->result, "kmemtrace.fleet/1", "plain digits and full names");
   return command;
 }
