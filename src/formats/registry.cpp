@@ -38,7 +38,7 @@ struct Disguise {
   const char* hint;
 };
 constexpr const char* kUnpack = "Unpack it first";
-constexpr const char* kToUtf8 = "Make UTF-8 of it first: iconv -f UTF-16 -t UTF-8";
+constexpr const char* kToUtf8 = "Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8";
 // Traces that must be unpacked or converted first. They are rejected with a hint.
 constexpr Disguise kDisguises[] = {{"\x1F\x8B", "compressed with gzip", kUnpack},
                                    {"\x28\xB5\x2F\xFD", "compressed with zstd", kUnpack},
@@ -55,18 +55,17 @@ Error not_a_trace(const TraceFile& file) {
   const std::string_view begin(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
   for (const Disguise& disguise : kDisguises) {
     if (!begin.starts_with(disguise.begin)) continue;
-    return Error(fmt::format("The file is {}, which is not read", disguise.what))
+    return Error(fmt::format("The file is {}, which kmemtrace does not read", disguise.what))
         .at({file.path, {}, {}})
         .hint(disguise.hint);
   }
-  return Error(file.bytes.empty() ? "The file is empty" : "The file is no trace that kmemtrace knows")
+  return Error(file.bytes.empty() ? "The file is empty" : "The file is not a trace in a known format")
       .at({file.path, {}, {}})
       .hint(
-          "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "
-          "files, perf.data files, folders with a CTF trace, as LTTng writes them, relay files of kmemtrace, and text "
-          "of "
-          "ftrace, "
-          "`trace-cmd report` and `perf script`");
+          "Known formats: trace.dat versions 6 and 7 (from `kmemtrace record` or `trace-cmd record`), .kmt, perf.data, "
+          "folders with a CTF trace (from LTTng), relay files of kmemtrace, and text from ftrace, `trace-cmd report` "
+          "or "
+          "`perf script`");
 }
 
 // The functions that read one format.
@@ -83,8 +82,8 @@ constexpr std::array kFormats = {Format{kmt_format::is_kmt, kmt_format::open, km
 constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // recognised by its folder
 
 void refuse_relay_options(const OpenOptions& options) {
-  if (!options.abi.empty()) throw Error("--abi is for relay files, and the trace is none");
-  if (!options.more_files.empty()) throw Error("Only relay files make up one trace together, and the trace is none");
+  if (!options.abi.empty()) throw Error("--abi is only for relay files, but the trace has another format");
+  if (!options.more_files.empty()) throw Error("Give only one trace: only relay files can be combined");
 }
 
 bool is_relay(const TraceFile& file, const OpenOptions& options) {
@@ -117,12 +116,12 @@ void refuse_folder_of_perf(const std::string& path) {
   std::error_code code;
   if (!fs::is_regular_file(folder / "data", code) || !perfdata::is_perf_data(MappedFile(folder / "data").bytes()))
     return;
-  Error error("The folder is one of perf record, which is not read");
+  Error error("The folder was written by perf record, and kmemtrace does not read it");
   error.at({path, {}, {}});
   if (fs::exists(folder / "data.0", code))
-    error.hint("Record without --threads: all is in one file then");
+    error.hint("Record without --threads: perf then writes a single file");
   else
-    error.hint("Name the file in it: " + printable((folder / "data").string()));
+    error.hint("Give the file in the folder: " + printable((folder / "data").string()));
   throw error;
 }
 

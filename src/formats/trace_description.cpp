@@ -52,16 +52,12 @@ void add_found(std::string_view line, Findings& findings) {
   const std::string_view id = word();
   const auto* const kind = std::ranges::find(kInherited, id, [](Imperfection one) { return describe(one).id; });
   if (kind == std::end(kInherited)) {
-    findings.add({Imperfection::unknown_section, fmt::format("what was found: {}", printable(id))});
+    findings.add({Imperfection::unknown_section, fmt::format("finding of unknown kind: {}", printable(id))});
     return;
   }
   const unsigned times = parse_leading<unsigned>(word()).value_or(1);
   const std::optional<unsigned> cpu = parse_leading<unsigned>(word());
-  findings.add({*kind,
-                fmt::format("in what this was converted from{}{}", line.empty() ? "" : ": ", printable(line)),
-                cpu,
-                {},
-                {}},
+  findings.add({*kind, fmt::format("before conversion{}{}", line.empty() ? "" : ": ", printable(line)), cpu, {}, {}},
                times);
 }
 
@@ -158,7 +154,7 @@ void find_cpu_changes(const ClockScale& scale, TraceInfo& info) {
     const auto cpu = parse_leading<unsigned>(words[1]);
     if (!ticks || !cpu) continue;
     info.findings.add({Imperfection::cpu_changed,
-                       words[2] == "online" ? "it came on line" : "it went off line",
+                       words[2] == "online" ? "it came online" : "it went offline",
                        std::min(*cpu, 0xFFFFu),
                        {},
                        scale.to_ns(*ticks)});

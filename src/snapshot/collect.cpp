@@ -62,9 +62,9 @@ struct Reading {
 
 bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 
-constexpr std::string_view kTooLarge = "it is larger than what is kept of it";
-constexpr std::string_view kTooManyFiles = "it has more files than are read";
-constexpr std::string_view kTooSlow = "that took as long as may be";
+constexpr std::string_view kTooLarge = "the size limit was reached";
+constexpr std::string_view kTooManyFiles = "the limit of files was reached";
+constexpr std::string_view kTooSlow = "the time limit was reached";
 
 // Limits for the remaining data of a source.
 struct Limits {
@@ -277,9 +277,10 @@ class Collector {
     if (!reading.cut.empty())
       add_missing(source.name,
                   fmt::format("only the first {} were read: {}", humane_bytes(reading.text.size()), reading.cut),
-                  reading.cut == kTooSlow ? "take it again, when the machine is less busy" : "");
+                  reading.cut == kTooSlow ? "take the snapshot again when the machine is less busy" : "");
     if (reading.refused > 0)
-      add_missing(source.name, fmt::format("{} of its files may not be read", reading.refused), way_to_read(source));
+      add_missing(source.name, fmt::format("no permission to read {} of its files", reading.refused),
+                  way_to_read(source));
     left_ -= std::min(left_, reading.text.size());
     sample_.texts.emplace_back(source.name, std::move(reading.text));
   }
@@ -352,15 +353,15 @@ Absence why_absent(const SnapshotSource& source, int error) {
   const std::string how(source.how);
   if (is_refusal(error)) {
     if (::geteuid() != 0) return {"not permitted", std::string(way_to_read(source))};
-    return {"not permitted, though root asks", "ask outside of the container, or of a kernel without lockdown"};
+    return {"not permitted, even for root", "run it outside of the container, or on a kernel without lockdown"};
   }
   if (error == ENODEV && source.kind == SourceKind::cgroups)
     return {"no cgroups are mounted", "mount -t cgroup2 cgroup2 /sys/fs/cgroup"};
   if (error == ENOENT && source.kind == SourceKind::cgroups) return {"the memory controller is not switched on", how};
   if (error == ENOENT && source.kind == SourceKind::boot_messages)
-    return {"what was said at boot is no longer in the kernel's log", how};
+    return {"the boot messages are no longer in the kernel's log", how};
   if (error == ENOENT && is_in_debugfs(source) && !debugfs_is_mounted())
-    return {"debugfs is not mounted", "mount -t debugfs debugfs /sys/kernel/debug; where it is not there then: " + how};
+    return {"debugfs is not mounted", "mount -t debugfs debugfs /sys/kernel/debug; if it is still missing: " + how};
   if (error == ENOENT) return {fmt::format("this kernel has no {}", source.path), how};
   if (error == EBUSY && source.name == "kmemleak") return {"it is switched off", how};
   return {fmt::format("cannot be read: {}", std::generic_category().message(error)), how};

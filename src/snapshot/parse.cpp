@@ -169,7 +169,8 @@ KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) 
     const std::string_view begin = first_lines(text, lines);
     step.parse(begin, memory);
     if (begin.size() < text.size())
-      memory.missing.push_back({std::string(step.name), "it has more lines than any kernel: some are left out", ""});
+      memory.missing.push_back(
+          {std::string(step.name), "it has more lines than on any kernel: the rest is dropped", ""});
   }
   for (const auto& [name, text] : sample.texts)
     if (name != "missing") memory.has.push_back(name);

@@ -300,7 +300,7 @@ class RealLttng(Case):
         _, left = self.shown(cut)
         (cpu, detail), = cut_off()
         self.assertEqual(0, cpu)
-        self.assertIn('of the 5 packets in its index 1 are', detail)
+        self.assertIn('1 of the 5 packets in its index are', detail)
         self.assertIn(f'offset {os.path.getsize(stream):#x} on, with {whole - left} discarded', detail)
         self.assertEqual(1, run('check', cut).returncode)
 

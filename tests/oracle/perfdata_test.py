@@ -353,8 +353,8 @@ class OtherForms(Case):
                     # recorded mappings.
                     left_out = '.g.' in name and extension == 'dat' and 's390x' not in name
                     self.assertEqual(1 if extension == 'dat' else 0, done.returncode, done.stderr)
-                    self.assertEqual(left_out, 'what code lay where' in done.stderr)
-                    self.assertEqual(extension == 'dat', 'the names that tasks had before their last' in done.stderr)
+                    self.assertEqual(left_out, 'the code mappings of processes' in done.stderr)
+                    self.assertEqual(extension == 'dat', 'earlier names of tasks' in done.stderr)
                     got = report(path)
                     stacks = got['events'].pop('kernel_stack', 0)
                     got['events'].pop('user_stack', 0)

@@ -73,7 +73,7 @@ class Cpus(Changes):
         done = run('check', '--json', os.path.join(self.out, 'cpus.dat'))
         [found] = json.loads(done.stdout)['files']
         changes = next(entry for entry in found['findings'] if entry['kind'] == 'cpu_changed')
-        self.assertEqual([(1, 'it went off line'), (1, 'it came on line')],
+        self.assertEqual([(1, 'it went offline'), (1, 'it came online')],
                          [(example['cpu'], example['detail']) for example in changes['examples']])
 
 

@@ -167,7 +167,7 @@ Error no_metadata(const std::string& path) {
   return Error(bytes == 0 ? "The CTF trace's metadata is empty"
                           : fmt::format("The CTF trace's metadata is cut off: {} bytes are there", bytes))
       .at({path, {}, {}})
-      .hint("Without it the events cannot be decoded: was the recording stopped, and all of it copied?");
+      .hint("The events cannot be decoded without metadata. Was the recording stopped, and were all files copied?");
 }
 
 }  // namespace

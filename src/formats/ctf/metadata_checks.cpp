@@ -28,9 +28,9 @@ std::optional<ByteOrder> order_of(Bytes file) {
 }
 
 Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
-  return Error(fmt::format("The trace's metadata is cut off: of a packet's {} bytes {} are there", needed, there))
+  return Error(fmt::format("The trace's metadata is cut off: a packet has only {} of its {} bytes", there, needed))
       .at({{}, {}, packet})
-      .hint("Without all of it the events cannot be decoded: copy the trace again");
+      .hint("The events cannot be decoded without complete metadata: copy the trace again");
 }
 
 // Counts the members between braces. The text may be split into pieces. Braces in strings and comments do not count;

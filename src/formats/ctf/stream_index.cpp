@@ -24,7 +24,7 @@ std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes) 
   if (index.empty()) return std::nullopt;
   const auto word = [index](std::size_t at) { return load<std::uint32_t>(index.data() + at, ByteOrder::big); };
   if (index.size() < kHeaderBytes || word(0) != kMagic || word(4) != 1 || word(12) < kEntryBytes)
-    throw Error("it is no index of LTTng's, or of a later version");
+    throw Error("it is not an LTTng index of a known version");
   const std::size_t entry_bytes = word(12);
   CutOff cut;
   std::uint64_t discarded = 0;  // count up to the last complete packet; the index counts cumulatively
@@ -44,8 +44,8 @@ std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes) 
 
 std::string to_string(const CutOff& cut) {
   return fmt::format(
-      "of the {} packets in its index {} are not all there, from offset {:#x} on, with {} discarded events",
-      cut.packets, cut.missing, cut.offset, cut.discarded);
+      "{} of the {} packets in its index are missing or incomplete, from offset {:#x} on, with {} discarded events",
+      cut.missing, cut.packets, cut.offset, cut.discarded);
 }
 
 }  // namespace kmt::ctf

@@ -67,7 +67,7 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
   };
   for (const std::string& stream : folders_.missing)
     findings.add(
-        {Imperfection::missing_cpu, fmt::format("{} is not there, but its index is", shown(stream)), {}, {}, {}});
+        {Imperfection::missing_cpu, fmt::format("{} is missing, but its index exists", shown(stream)), {}, {}, {}});
   for (const DoubtedStream& stream : folders_.doubted)
     findings.add({stream.is_cut_off ? Imperfection::cut_off_cpu : Imperfection::damaged_section,
                   fmt::format("{}: {}", shown(stream.path), stream.detail), stream.cpu});
@@ -96,7 +96,7 @@ void Trace::read_description(Findings& findings) {
   KernelDescription& kernel = description.kernel;
   if (!folders_.description.empty()) try {
       const MappedFile file(folders_.description);
-      if (!kmt_format::is_kmt(file.bytes())) throw Error("it is no .kmt");
+      if (!kmt_format::is_kmt(file.bytes())) throw Error("it is not a .kmt file");
       description = kmt_format::parse_file(file.bytes(), findings).description;
       is_described = true;
     } catch (const Error& error) {
@@ -121,7 +121,7 @@ void Trace::compare_streams(std::string_view streams, Findings& findings) const 
     const std::uint64_t left =
         std::filesystem::file_size(std::filesystem::path(folders_.description).parent_path() / name, missing);
     if (missing)
-      findings.add({Imperfection::missing_cpu, fmt::format("{} is not there", name), *cpu});
+      findings.add({Imperfection::missing_cpu, fmt::format("{} is missing", name), *cpu});
     else if (left < *bytes)
       findings.add({Imperfection::cut_off_cpu, fmt::format("{} has {} of {} bytes", name, left, *bytes), *cpu});
   }

@@ -199,9 +199,9 @@ RecordWriter::~RecordWriter() = default;
 void RecordWriter::describe(const TraceDescription& description) {
   std::error_code code;
   if (fs::exists(state_->folder, code) && !(fs::is_directory(state_->folder) && fs::is_empty(state_->folder, code)))
-    throw Error("Cannot write a CTF trace: the folder is there already and not empty")
+    throw Error("Cannot write a CTF trace: the folder exists and is not empty")
         .at({state_->folder, {}, {}})
-        .hint("Remove it, or name another one");
+        .hint("Remove it, or give another folder");
   state_->output.emplace(state_->folder);
   make_folder(state_->unfinished() / "kernel");
   state_->description = description;
@@ -216,7 +216,7 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
   if (!stream.buffer.empty())
     throw Error(fmt::format("Cannot write the buffer \"{}\": a CTF trace is written with one buffer only",
                             printable(stream.buffer)))
-        .hint("Convert to .kmt instead, which holds all of them");
+        .hint("Convert to .kmt instead, which can store all buffers");
   const auto [packets, is_new] = state_->cpus.try_emplace(stream.cpu, state_->unfinished() / written_stream(stream.cpu),
                                                           stream.cpu, state_->uuid, state_->kernel().byte_order);
   if (!is_new && !stream.goes_on) throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
@@ -239,12 +239,13 @@ void RecordWriter::record(std::uint64_t ticks, Bytes record) {
     return;
   }
   if (time_ns < packets.last_ns()) {
-    state_->findings.add({Imperfection::time_goes_backward,
-                          fmt::format("by {} ns: CTF cannot hold that, it is written with the time of the one before",
-                                      packets.last_ns() - time_ns),
-                          cpu,
-                          {},
-                          time_ns});
+    state_->findings.add(
+        {Imperfection::time_goes_backward,
+         fmt::format("by {} ns: CTF cannot store this, so the event is written with the time of the previous event",
+                     packets.last_ns() - time_ns),
+         cpu,
+         {},
+         time_ns});
     time_ns = packets.last_ns();
   }
   state_->used.insert(event->second.format);

@@ -146,8 +146,8 @@ unsigned long_bytes_of_header_page(const std::string& header_page) {
       is_safe_to_parse(text) && tep_parse_header_page(tep.get(), text.data(), text.size(), sizeof(long)) == 0;
   const int size = tep_get_header_page_size(tep.get());
   if (!parsed || (size != 4 && size != 8))
-    throw Error("Cannot tell the ring buffer's layout: the description of its page header cannot be parsed")
-        .hint("Record again with a kernel of 2.6.31 or later; the file may also be damaged");
+    throw Error("Cannot determine the ring buffer's layout: the description of its page header cannot be parsed")
+        .hint("Record again on Linux 2.6.31 or later; the file may also be damaged");
   return static_cast<unsigned>(size);
 }
 

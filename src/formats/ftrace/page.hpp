@@ -136,7 +136,7 @@ PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
       at += 4 + second;
     }
   }
-  if (limit != at) damaged("bytes are left behind the last record");
+  if (limit != at) damaged("bytes remain after the last record");
   return end;
 }
 

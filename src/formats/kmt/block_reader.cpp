@@ -142,7 +142,7 @@ std::size_t BlockReader::read(std::span<BlockEvent> events) {
         event.literal = literals_.bytes(literals_.varint());
         continue;
       }
-      if (number > shapes.size()) throw_damaged("A block names a shape that it has not");
+      if (number > shapes.size()) throw_damaged("A block refers to a shape that it does not have");
       event.shape = static_cast<std::uint32_t>(number - 1);
       Shape& shape = shapes[event.shape];
       event.address = shape.address_kind == AddressKind::none ? 0 : next_address(shape, recency, addresses);

@@ -95,7 +95,7 @@ bool is_intact(const Chunk& chunk) { return checksum_of(chunk.stored) == chunk.c
 
 std::vector<std::uint8_t> unpack(const Chunk& chunk) {
   if (!is_intact(chunk)) throw damaged(chunk, "The chunk's checksum is wrong");
-  if ((chunk.flags & ~kCompressed) != 0) throw damaged(chunk, "The chunk is packed in a way that is not known");
+  if ((chunk.flags & ~kCompressed) != 0) throw damaged(chunk, "The chunk is packed in an unknown way");
   const bool compressed = (chunk.flags & kCompressed) != 0;
   // The zstd frame must state the size, so that the memory needed is limited by the size of the compressed data.
   const std::uint64_t announced =
@@ -111,7 +111,7 @@ std::vector<std::uint8_t> unpack(const Chunk& chunk) {
 
 std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base) {
   if (!is_intact(chunk)) throw damaged(chunk, "The chunk's checksum is wrong");
-  if (chunk.flags != kPatch) throw damaged(chunk, "The chunk is packed in a way that is not known");
+  if (chunk.flags != kPatch) throw damaged(chunk, "The chunk is packed in an unknown way");
   if (ZSTD_getFrameContentSize(chunk.stored.data(), chunk.stored.size()) != chunk.plain_bytes ||
       !is_proportionate(chunk.plain_bytes, chunk.stored.size(), kMostPatchRatio))
     throw damaged(chunk, "The chunk's sizes contradict each other");

@@ -30,7 +30,7 @@ void append_fact(Payload& out, std::string_view name, std::string_view value) {
 template <typename T>
 T number(std::string_view text) {
   const auto value = parse_leading<T>(text);
-  if (!value) throw Error(fmt::format("A fact is no number: \"{}\"", text.substr(0, 20)));
+  if (!value) throw Error(fmt::format("A fact is not a number: \"{}\"", text.substr(0, 20)));
   return *value;
 }
 
@@ -149,7 +149,7 @@ void decode_formats(Bytes payload, std::vector<FormatText>& formats) {
   PayloadReader in(payload);
   while (!in.empty()) {
     const std::string_view system = in.text();
-    if (formats.size() >= kMostEntries) throw Error("There are more event formats than events can have ids");
+    if (formats.size() >= kMostEntries) throw Error("There are more event formats than possible event ids");
     formats.push_back({std::string(system), std::string(in.text())});
   }
 }

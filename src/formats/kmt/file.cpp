@@ -33,11 +33,14 @@ void report_end(FileContents& contents, const End& end, Findings& findings) {
     findings.add({Imperfection::damaged_section, "the file's end does not name its index", {}, end.size});
   if (!end.finished && end.offset < end.size)
     findings.add({Imperfection::truncated_file,
-                  fmt::format("its last {} bytes are no whole chunk", end.size - end.offset),
+                  fmt::format("its last {} bytes are not a complete chunk", end.size - end.offset),
                   {},
                   end.offset});
   else if (!end.finished)
-    findings.add({Imperfection::unfinished_file, end.indexed ? "only the trailer behind it" : "", {}, end.size});
+    findings.add({Imperfection::unfinished_file,
+                  end.indexed ? "only the trailer after the index is missing" : "",
+                  {},
+                  end.size});
   const TraceDescription& description = contents.description;
   if (!description.repaired.empty())
     for (const std::string_view line : split(trim(description.repaired), '\n'))
@@ -114,7 +117,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
     if (!chunk && !finished) break;
     if (!chunk || chunk->offset != offset)
       findings.add({Imperfection::damaged_block,
-                    fmt::format("{} bytes are no chunk", (chunk ? chunk->offset : end) - offset),
+                    fmt::format("{} bytes are not a chunk", (chunk ? chunk->offset : end) - offset),
                     {},
                     offset});
     if (!chunk) break;
@@ -162,7 +165,8 @@ FileContents parse_file(Bytes file, Findings& findings) {
       return false;
     else
       findings.add({Imperfection::damaged_section,
-                    fmt::format("stream {} is of a CPU and a buffer that have another, left out", number), stream.cpu});
+                    fmt::format("stream {} is dropped: its CPU and buffer already have another stream", number),
+                    stream.cpu});
     return true;
   });
   return contents;
@@ -173,9 +177,9 @@ FileContents parse_trace(Bytes file, Findings& findings) {
   if (is_snapshot(contents))
     throw Error("The file is a snapshot of the kernel's memory, not a trace")
         .hint(
-            "Show it: kmemtrace snapshot FILE; of a series (kmemtrace snapshot --every 10s -o FILE) leaks, report "
-            "without "
-            "--html, and timeline print how it went");
+            "Show it: kmemtrace snapshot FILE. For a series (kmemtrace snapshot --every 10s -o FILE), use leaks, "
+            "report "
+            "without --html, or timeline to see the changes over time");
   if (contents.profile.empty()) return contents;
   throw Error("The file is a sampled profile of the heap, not a trace").hint("Show it: kmemtrace profile --show FILE");
 }

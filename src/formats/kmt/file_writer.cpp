@@ -64,7 +64,7 @@ void FileWriter::append_user_memory(const UserMemory& memory) {
 }
 
 std::uint16_t FileWriter::append_stream(const RecordStream& stream) {
-  if (streams_ == 0xFFFF) throw Error("A .kmt file holds no more than 65535 streams");
+  if (streams_ == 0xFFFF) throw Error("A .kmt file can have at most 65535 streams");
   append(pack(kStream, streams_, encode_stream(stream)));
   return streams_++;
 }

@@ -64,7 +64,7 @@ Texts facts_of(const DrawnProfile& profile) {
 
 std::uint64_t number(std::string_view text) {
   const auto value = parse_number<std::uint64_t>(text);
-  if (!value) throw Error("A fact of the profile is no number");
+  if (!value) throw Error("A fact of the profile is not a number");
   return *value;
 }
 
@@ -113,7 +113,7 @@ DrawnGroup take_group(PayloadReader& in, std::uint64_t& budget) {
   DrawnGroup group;
   const std::uint64_t kind = in.varint();
   if (kind >> 1 > static_cast<std::uint64_t>(AllocationContext::hardirq))
-    throw Error("The profile has an allocation in a context that is not known");
+    throw Error("The profile has an allocation in an unknown context");
   group.pages = (kind & 1) != 0;
   group.context = static_cast<AllocationContext>(kind >> 1);
   group.process = static_cast<std::uint32_t>(in.varint());
@@ -132,7 +132,7 @@ DrawnGroup take_group(PayloadReader& in, std::uint64_t& budget) {
   group.sizes.resize(sizes);
   for (DrawnSize& size : group.sizes) {
     for (std::uint64_t* const value : {&size.requested, &size.allocated, &size.drawn, &size.live}) *value = in.varint();
-    if (size.allocated == 0) throw Error("The profile has a sample of nothing");
+    if (size.allocated == 0) throw Error("The profile has an empty sample");
   }
   return group;
 }
@@ -173,8 +173,8 @@ void decode_profile(Bytes payload, std::uint64_t& budget, DrawnProfile& profile)
 }
 
 StoredProfile read_profile(const TraceFile& file) {
-  Error no_profile("The file is no profile of the heap");
-  no_profile.at({file.path, {}, {}}).hint("Profiles are what `kmemtrace profile -o FILE.kmt` writes");
+  Error no_profile("The file is not a heap profile");
+  no_profile.at({file.path, {}, {}}).hint("Profiles are written by `kmemtrace profile -o FILE.kmt`");
   if (!is_kmt(file.bytes)) throw no_profile;
   try {
     Findings findings;

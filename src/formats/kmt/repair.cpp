@@ -76,7 +76,7 @@ class Planner {
       const std::uint64_t next = chunk ? chunk->offset : end_;
       // After an index, a few bytes at the end can only be an incomplete trailer.
       if (next > offset && !(index_ && !chunk && end_ - offset < kTrailerBytes))
-        leave_out({offset, next - offset}, chunk ? "no chunk" : "no whole chunk, at the end");
+        leave_out({offset, next - offset}, chunk ? "not a chunk" : "an incomplete chunk at the end");
       if (!chunk) break;
       offset = chunk->end();
       take(*chunk);
@@ -137,7 +137,7 @@ class Planner {
     for (const auto& [range, what] : repair_.left_out)
       if (++notes <= kMostNotes) note += fmt::format("{} bytes at offset {:#x}: {}\n", range.bytes, range.offset, what);
     if (notes > kMostNotes) note += fmt::format("{} more places\n", notes - kMostNotes);
-    if (repair_.lacked_index) note += "the index was missing: what was behind the last chunk is not known\n";
+    if (repair_.lacked_index) note += "the index was missing: it is unknown what followed the last chunk\n";
     repair_.end = make_chunk(kFacts, 0, encode_fact("repaired", note));
     new_index_.add(kept_bytes_, kFacts, 0);
     kept_bytes_ += repair_.end.size();
@@ -167,7 +167,7 @@ void repair_in_place(const std::string& path, std::uint64_t size, const Repair& 
   if (static_cast<std::uint64_t>(status.st_size) != size)
     throw Error("The file has changed meanwhile")
         .at({path, {}, {}})
-        .hint("It may still be written: repair it when its recording has ended");
+        .hint("A recording may still be writing it: repair it after the recording has ended");
   const auto kept = static_cast<off_t>(repair.kept.front().bytes);
   if (::ftruncate(file.get(), kept) != 0) throw system_error("Cannot truncate", path);
   if (::lseek(file.get(), kept, SEEK_SET) != kept) throw system_error("Cannot seek", path);
@@ -178,7 +178,7 @@ void repair_in_place(const std::string& path, std::uint64_t size, const Repair& 
 void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
   struct stat old {};
   const bool exists = ::lstat(path.c_str(), &old) == 0 && !S_ISLNK(old.st_mode);
-  if (exists && !S_ISREG(old.st_mode)) throw Error("The output exists and is no regular file").at({path, {}, {}});
+  if (exists && !S_ISREG(old.st_mode)) throw Error("The output exists and is not a regular file").at({path, {}, {}});
 
   NewFile out(path);
   for (const auto& [offset, bytes] : repair.kept) out.write(as_text(file.subspan(offset, bytes)));

@@ -57,7 +57,7 @@ void write_snapshot(const std::string& path, const StateSample& sample, const Ke
 SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   Error none("The file has no snapshot of the kernel's memory");
   none.at({path_, {}, {}})
-      .hint("Snapshots are what `kmemtrace snapshot -o FILE.kmt` writes, and what `record` keeps in a .kmt");
+      .hint("Snapshots are written by `kmemtrace snapshot -o FILE.kmt`, and `record` stores them in a .kmt");
   if (!is_kmt(file.bytes)) throw none;
   try {
     check_header(file.bytes);
@@ -66,12 +66,12 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
     std::uint64_t offset = kFileHeaderBytes;
     std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {
-      if (chunk->offset != offset) add_damage(offset, fmt::format("{} bytes are no chunk", chunk->offset - offset));
+      if (chunk->offset != offset) add_damage(offset, fmt::format("{} bytes are not a chunk", chunk->offset - offset));
       offset = chunk->end();
       if (chunk->type == kFacts) read_facts(*chunk, description);
       if (chunk->type == kState || chunk->type == kStatePatch) {
         if (chunk->plain_bytes > unpacked_left) {
-          add_damage(chunk->offset, "more snapshots than a file of this size can hold, left out from here on");
+          add_damage(chunk->offset, "more snapshots than a file of this size can have: the rest is dropped");
           break;
         }
         unpacked_left -= chunk->plain_bytes;

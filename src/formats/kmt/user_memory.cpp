@@ -71,7 +71,7 @@ UserMemory decode_user_memory(Bytes payload) {
       case kMapped: {
         change.kind = SpaceChange::Kind::mapped;
         const std::uint64_t object = in.varint();
-        if (object >= objects) throw Error("A mapping is of a program that is not there");
+        if (object >= objects) throw Error("A mapping refers to a program that is missing");
         change.object = static_cast<std::uint32_t>(object);
         change.start = in.varint();
         change.size = in.varint();

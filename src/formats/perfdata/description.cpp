@@ -48,7 +48,7 @@ void describe(FileContents& contents, TraceInfo& info) {
   else if (kernel.header_page.empty())
     info.findings.add({Imperfection::missing_section,
                        contents.is_pipe
-                           ? "tracing data, which describes events: into a pipe perf writes it before them"
+                           ? "tracing data, which describes events: in a pipe, perf writes it before the events"
                            : "tracing data, which describes events: perf writes it when a recording ends"});
   if (attributes.empty()) info.findings.add({Imperfection::missing_section, "attributes of events"});
   describe_machine(contents.description, info);

@@ -128,12 +128,13 @@ void parse_file_mode(Bytes file, ByteReader& in, FileContents& contents, Finding
   if (data.size == 0) {
     contents.data_end = file.size();
     findings.add({Imperfection::truncated_file,
-                  "perf did not end the recording: the sizes and all descriptions, written last, are missing",
+                  "perf did not complete the recording: the sizes and all descriptions are missing, because perf "
+                  "writes them last",
                   {},
                   data.offset});
   } else if (data.size > there) {
     findings.add({Imperfection::truncated_file,
-                  fmt::format("{} of {} bytes of records are there, and no descriptions, which stand behind them",
+                  fmt::format("only {} of {} bytes of records exist, and the descriptions that follow them are missing",
                               there, data.size),
                   {},
                   file.size()});

@@ -175,7 +175,7 @@ void PerfDataSource::take_loss() {
       info_.losses.buffers.push_back({loss.cpu});
     }
     info_.losses.buffers[*index].overrun += loss.count.value_or(1);
-    info_.findings.add({Imperfection::lost_events, what + " of one kind in all", loss.cpu, loss.offset}, 0);
+    info_.findings.add({Imperfection::lost_events, what + " in total for one event", loss.cpu, loss.offset}, 0);
     return;
   }
   const std::uint64_t before = loss.cpu < last_of_cpu_ns_.size() ? last_of_cpu_ns_[loss.cpu] : 0;

@@ -135,7 +135,7 @@ void RecordCursor::pass_over_damage() {
   while (position_ < end_ && !go_on_from(file_.first(end_), position_, order_));
   // At the end of the file, assume a record that was not completely written.
   const bool cut_off = position_ == end_;
-  std::string detail = cut_off ? fmt::format("its last {} bytes are no whole record", position_ - begin)
+  std::string detail = cut_off ? fmt::format("its last {} bytes are not a complete record", position_ - begin)
                                : fmt::format("{} bytes skipped", position_ - begin);
   findings_.add(
       {cut_off ? Imperfection::truncated_file : Imperfection::damaged_record, std::move(detail), {}, begin, {}});
@@ -216,7 +216,7 @@ void RecordCursor::finish() {
   say_left_out();
   if (!unpacked_.empty())
     findings_.add({Imperfection::truncated_file,
-                   fmt::format("compressed: its last {} bytes are no whole record", unpacked_.size()),
+                   fmt::format("compressed: its last {} bytes are not a complete record", unpacked_.size()),
                    {},
                    compressed_offset_});
   unpacked_.clear();

@@ -122,11 +122,11 @@ void Converter::describe(const TraceFile& file) {
   if (kernel.header_page.empty()) {
     Error error("Cannot convert: the file does not describe its events");
     if (has_no_tracepoints(contents_))
-      error.hint("No tracepoints were recorded, only events that other formats have nothing for");
+      error.hint("No tracepoints were recorded, and other formats cannot store other events");
     else if (contents_.is_pipe)
-      error.hint("Into a pipe perf writes their descriptions in front of them: this file lacks its beginning");
+      error.hint("In a pipe, perf writes the descriptions before the events: the start of this file is missing");
     else
-      error.hint("perf writes their descriptions when a recording ends; this one was not ended");
+      error.hint("perf writes the descriptions at the end of a recording, but this recording was not completed");
     throw error;
   }
   const std::unique_ptr<Source> source = open(file, {});
@@ -176,7 +176,7 @@ void Converter::convert() {
   by_cpu_->finish();
   if (left_out_ > 0)
     findings_.add(
-        {Imperfection::unwritten_event, fmt::format("{} of them, no tracepoints with their fields", left_out_)},
+        {Imperfection::unwritten_event, fmt::format("{} of them: not tracepoints, or without fields", left_out_)},
         left_out_);
 }
 

@@ -43,7 +43,8 @@ bool Unpacker::unpack(std::vector<std::uint8_t>& out) {
   if (ZSTD_isError(code) != 0 || too_much || (to.pos == 0 && from.pos == 0 && !packed_.empty())) {
     out.resize(before);
     restart();
-    throw Error(too_much ? "Unpacked, the records would be out of proportion to the file" : "The zstd data is damaged");
+    throw Error(too_much ? "The unpacked records would be too large for a file of this size"
+                         : "The zstd data is damaged");
   }
   left_ -= to.pos;
   return to.pos > 0 || !packed_.empty();

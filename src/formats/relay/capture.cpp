@@ -56,7 +56,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   for (const std::string& name : names_in(folder))
     if (cpu_of_name(name)) paths.push_back(fs::path(folder) / name);
   if (!paths.empty()) return paths;
-  throw Error("The folder has no trace: neither one of CTF nor files cpu0.out, cpu1.out, …")
+  throw Error("The folder has no trace: neither a CTF trace nor files cpu0.out, cpu1.out, …")
       .hint("Name a trace, or a folder in which kmemtraced ran")
       .at({folder, {}, {}});
 }
@@ -66,7 +66,7 @@ void add_file(const std::string& path, Capture& capture) {
   const auto taken = [&capture](unsigned number) {
     return std::ranges::any_of(capture.files, [number](const CpuFile& file) { return file.cpu == number; });
   };
-  if (cpu_of_name(path) && taken(cpu)) throw Error(fmt::format("Two files are of cpu {}", cpu)).at({path, {}, {}});
+  if (cpu_of_name(path) && taken(cpu)) throw Error(fmt::format("Two files belong to cpu {}", cpu)).at({path, {}, {}});
   while (taken(cpu)) ++cpu;
   capture.files.push_back({cpu, map(path)});
 }

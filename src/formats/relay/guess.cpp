@@ -95,9 +95,9 @@ Guess fit_of(const Abi& abi, std::span<const Bytes> files) {
 }
 
 std::string describe(const Guess& guess) {
-  const std::string next =
-      guess.next_share == 0 ? "none of any other"
-                            : fmt::format("{:.1f}% of {}, the next best", guess.next_share * 100, name_of(guess.next));
+  const std::string next = guess.next_share == 0 ? "no other layout fits"
+                                                 : fmt::format("{:.1f}% with {}, the next best layout",
+                                                               guess.next_share * 100, name_of(guess.next));
   return fmt::format("{}: {:.1f}% of the sampled bytes are valid records, {}", name_of(guess.abi), guess.share * 100,
                      next);
 }

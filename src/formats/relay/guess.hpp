@@ -27,7 +27,8 @@ std::optional<Guess> guess_abi(std::span<const Bytes> files);
 // Computes the share for a given layout.
 Guess fit_of(const Abi& abi, std::span<const Bytes> files);
 
-// Returns a text such as "v2-le: 99.8% of the sampled bytes are valid records, 3.1% of v3-32-le, the next best".
+// Returns a text such as "v2-le: 99.8% of the sampled bytes are valid records, 3.1% with v3-32-le, the next best
+// layout".
 std::string describe(const Guess& guess);
 
 }  // namespace kmt::relay

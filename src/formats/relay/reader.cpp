@@ -208,7 +208,7 @@ class FileStream : public CpuStream {
     if (!rest.next(next) || next.kind != Step::Kind::record) return;
     const auto next_ahead = static_cast<std::int32_t>(parse(rest.bytes_of(next), common_.abi).sequence - last);
     if (next_ahead <= 1 || next_ahead >= ahead) return;
-    report(Imperfection::damaged_number, fmt::format("{} behind {}", record.sequence, last), step, last_time_);
+    report(Imperfection::damaged_number, fmt::format("{} after {}", record.sequence, last), step, last_time_);
     record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
   }
 
@@ -333,7 +333,7 @@ class Sequence {
       const std::uint64_t missing = number - *last_ - 1;
       info.losses.somewhere += missing;
       info.findings.add(
-          {Imperfection::sequence_gap, fmt::format("{} in front of number {}", missing, number), event.cpu, {}, {}},
+          {Imperfection::sequence_gap, fmt::format("{} before number {}", missing, number), event.cpu, {}, {}},
           missing);
     }
     last_ = std::max(last_.value_or(number), number);
@@ -390,7 +390,7 @@ class RelaySource : public Source {
     if (std::ranges::all_of(files, &Bytes::empty)) return {};  // the layout does not matter
     const std::optional<Guess> guess = guess_abi(files);
     if (!guess)
-      throw Error("The files hold no records of kmemtrace in any layout that is known")
+      throw Error("The files have no kmemtrace records in any known layout")
           .hint("--abi reads them in a given layout anyway");
     info_.findings.add(
         {guess->is_ambiguous() ? Imperfection::ambiguous_layout : Imperfection::guessed_layout, describe(*guess)});
@@ -406,7 +406,8 @@ class RelaySource : public Source {
     const Layout& layout = *guess.abi.layout;
     info_.clock.name = layout.sequence.bytes != 0 ? "counter" : layout.cpu.bytes != 0 ? "local" : "mono";
     info_.clock.in_ns = layout.sequence.bytes == 0;
-    if (!info_.clock.in_ns) info_.findings.add({Imperfection::clock_not_nanoseconds, "records have numbers, no times"});
+    if (!info_.clock.in_ns)
+      info_.findings.add({Imperfection::clock_not_nanoseconds, "records have sequence numbers instead of times"});
     info_.code.kallsyms = std::move(capture_.kallsyms);
     info_.recording.buffers = {""};
     for (const CpuFile& file : capture_.files) info_.machine.cpus = std::max(info_.machine.cpus, file.cpu + 1);
@@ -414,16 +415,15 @@ class RelaySource : public Source {
   }
 
   void report_what_is_missing(bool one_cpu_alone) {
-    if (capture_.bad_kallsyms) info_.findings.add({Imperfection::unreadable_symbols, "kallsyms beside the files"});
+    if (capture_.bad_kallsyms) info_.findings.add({Imperfection::unreadable_symbols, "kallsyms next to the files"});
     if (!capture_.total_overruns)
-      info_.findings.add(
-          {Imperfection::unknown_loss, capture_.bad_total_overruns
-                                           ? "total_overruns beside the files holds no number that can be read"
-                                           : "there is no total_overruns beside the files"});
+      info_.findings.add({Imperfection::unknown_loss, capture_.bad_total_overruns
+                                                          ? "total_overruns next to the files has no readable number"
+                                                          : "there is no total_overruns next to the files"});
     if (const std::uint64_t overruns = capture_.total_overruns.value_or(0); overruns > 0) {
       info_.losses.somewhere += overruns;
       info_.findings.add(
-          {Imperfection::lost_events, fmt::format("total_overruns counts {}, at least", overruns), {}, {}, {}},
+          {Imperfection::lost_events, fmt::format("total_overruns counts at least {}", overruns), {}, {}, {}},
           overruns);
     }
     if (one_cpu_alone || common_.abi.layout->cpu.bytes != 0) return;
@@ -431,7 +431,7 @@ class RelaySource : public Source {
       if (std::ranges::binary_search(capture_.files, cpu, {}, &CpuFile::cpu)) continue;
       const bool beside = std::ranges::find(capture_.left_out, cpu) != capture_.left_out.end();
       info_.findings.add(
-          {Imperfection::missing_cpu, beside ? "its file is there, but not read" : "there is no file of it", cpu});
+          {Imperfection::missing_cpu, beside ? "its file exists, but is not read" : "it has no file", cpu});
     }
   }
 

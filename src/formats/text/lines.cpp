@@ -47,7 +47,7 @@ std::optional<Lines::Item> Lines::next() {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (const auto lost = parse_lost(line)) return Item(*lost);
   if (const auto event = parse(line)) return Item(*event);
-  if (was_event(line)) return Item(Unreadable{"it is damaged, cut off or of an unknown form"});
+  if (was_event(line)) return Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   return Item(line);
 }
 

@@ -97,7 +97,7 @@ class TextSource : public Source {
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     TraceDescription description = trace_.description();
     info_.path = file.path;
-    info_.format = "text of events, pages taken as 4 KiB";  // the text does not state the page size
+    info_.format = "text of events, assuming pages of 4 KiB";  // the text does not state the page size
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
     info_.recording.buffers = {""};

@@ -117,7 +117,7 @@ std::string_view system_of(const Line& line) {
 
 TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
   if (file_.size() < file.size())
-    findings_.add({Imperfection::unreadable_line, "the text ends in the middle of it", {}, file_.size()});
+    findings_.add({Imperfection::unreadable_line, "the text ends in the middle of a line", {}, file_.size()});
   Lines lines(file_);
   while (const auto item = lines.next()) {
     if (const Line* const line = std::get_if<Line>(&*item)) learn(*line);
@@ -271,7 +271,7 @@ void TextTrace::describe() {
     kernel.kallsyms += fmt::format("{:016x} t end_of_text\n", kFirstFunction + functions_.size() * kFunctionBytes);
   for (const auto& [tid, comm] : comms_) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, comm);
   if (overwritten_) description_.cpu_stats.push_back(fmt::format("dropped events: {}\n", *overwritten_));
-  if (!overwritten_) findings_.add({Imperfection::unknown_loss, "the text does not have it"});
+  if (!overwritten_) findings_.add({Imperfection::unknown_loss, "the text does not state the number"});
   if (lacks_cpus_) findings_.add({Imperfection::unknown_cpus, ""});
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, ""});
   if (names_flags_ && too_many_flags_) findings_.add({Imperfection::too_many_flag_names, ""});

@@ -32,7 +32,9 @@ bool unpack_zstd_exactly(Bytes packed, std::vector<std::uint8_t>& out) {
 void check_compression(const std::string& algorithm) {
   if (algorithm == "none" || algorithm == "zstd" || algorithm == "zlib") return;
   throw Error(fmt::format("Cannot read a trace compressed with \"{}\"", printable(algorithm)))
-      .hint("Convert it where it was made: trace-cmd convert --compression zlib -i trace.dat -o new.dat");
+      .hint(
+          "Convert it on the machine where it was recorded: trace-cmd convert --compression zlib -i trace.dat -o "
+          "new.dat");
 }
 
 std::vector<std::uint8_t> decompress(const std::string& algorithm, Bytes packed, std::uint64_t size) {

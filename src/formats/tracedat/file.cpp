@@ -105,8 +105,8 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
   data.offset = std::min(data.offset, end);  // empty data may have any offset
   if (data.size > parser.unclaimed) {
     parser.findings.add({Imperfection::damaged_section,
-                         fmt::format("{} bytes of data that belong to other CPUs too, left out", data.size), data.cpu,
-                         data.offset});
+                         fmt::format("{} bytes of data are dropped: they belong to other CPUs, too", data.size),
+                         data.cpu, data.offset});
     data.size = 0;
   }
   parser.unclaimed -= data.size;
@@ -119,7 +119,7 @@ void add_cpu(const Parser& parser, const CpuData& data, BufferData& buffer) {
   if (parser.cpus_read[buffer.name].insert(data.cpu).second)
     return buffer.cpus.push_back(clipped(parser, data, buffer.name));
   parser.findings.add({Imperfection::damaged_section,
-                       fmt::format("{}{} bytes of data of a CPU that has others, left out",
+                       fmt::format("{}{} bytes of data are dropped: the CPU already has data",
                                    buffer.name.empty() ? "" : printable(buffer.name) + ": ", data.size),
                        data.cpu, data.offset});
 }
@@ -257,7 +257,7 @@ bool read_options_chain(const Parser& parser, std::uint64_t offset) {
   std::set<std::uint64_t> seen;
   try {
     while (offset != 0) {
-      if (!seen.insert(offset).second) throw Error("Cannot follow the options: they go in a circle");
+      if (!seen.insert(offset).second) throw Error("Cannot follow the options: they form a loop");
       std::uint64_t next = 0;
       with_section(parser, offset, kDone, [&](ByteReader& in) {
         while (in.remaining() > 0) {
@@ -369,7 +369,7 @@ void parse_version_6(const Parser& parser, ByteReader& in) {
     tag = in.text(kTagBytes);
   }
   if (tag == kLatency)
-    throw Error("The file holds the text of a latency tracer, no events")
+    throw Error("The file has the text of a latency tracer, not events")
         .hint("Record with trace-cmd record, or with kmemtrace record")
         .at({{}, {}, in.file_offset() - kTagBytes});
   if (tag != kFlyrecord) throw Error("Expected \"flyrecord\"").at({{}, {}, in.file_offset() - kTagBytes});

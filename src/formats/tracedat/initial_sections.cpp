@@ -56,7 +56,7 @@ void read_btf(ByteReader& in, KernelDescription& kernel) {
     kernel.call_types.btf.assign(body.begin() + static_cast<std::ptrdiff_t>(at), body.end());
     return;
   }
-  throw Error("It is no BTF");
+  throw Error("It is not BTF");
 }
 
 void read_tracing_data(Bytes bytes, std::uint64_t offset, KernelDescription& kernel, Findings& findings) {

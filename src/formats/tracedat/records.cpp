@@ -96,12 +96,12 @@ void RecordWriter::describe(const TraceDescription& description) {
     state_->findings.add({Imperfection::left_out,
                           description.kernel.call_types.functions.empty()
                               ? "the types of calls' arguments and results"
-                              : "the types of calls' arguments and results, and with them the strings and the values "
-                                "(of graph's --show) that were recorded beside the arguments"});
+                              : "the types of calls' arguments and results, and therefore also the strings and values "
+                                "(of graph's --show) recorded with the arguments"});
   if (!description.kernel.user_memory.empty())
-    state_->findings.add({Imperfection::left_out, "what code lay where in the memory of processes"});
+    state_->findings.add({Imperfection::left_out, "the code mappings of processes"});
   if (description.kernel.notes.contains("task_names"))
-    state_->findings.add({Imperfection::left_out, "the names that tasks had before their last"});
+    state_->findings.add({Imperfection::left_out, "earlier names of tasks"});
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
   name_machine(description.uname, kernel);
@@ -111,7 +111,7 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
   if (!stream.buffer.empty())
     throw Error(fmt::format("Cannot write the buffer \"{}\": a trace.dat is written with one buffer only",
                             printable(stream.buffer)))
-        .hint("Convert to .kmt instead, which holds all of them");
+        .hint("Convert to .kmt instead, which can store all buffers");
   auto& cpus = state_->recording.cpus;
   auto known = std::find_if(cpus.begin(), cpus.end(), [&](const RawCpu& other) { return other.cpu == stream.cpu; });
   if (known != cpus.end() && !stream.goes_on)

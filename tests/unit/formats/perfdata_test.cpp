@@ -591,7 +591,8 @@ TEST_P(PerfDataOf, TracingDataIsMissedWhereItBelongs) {
   data.sample({5, 1, kmalloc(GetParam().machine)});
   const Read read = read_all(bytes(data));
   ASSERT_EQ(read.found(Imperfection::missing_section), 1u);
-  const bool of_pipe = read.info().findings.kept().front().detail.ends_with("into a pipe perf writes it before them");
+  const bool of_pipe =
+      read.info().findings.kept().front().detail.ends_with("in a pipe, perf writes it before the events");
   EXPECT_EQ(of_pipe, GetParam().pipe);
 }
 

@@ -529,7 +529,7 @@ TEST_F(RelayCapture, FilesBesideThatCannotBeReadAreSaid) {
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::unknown_loss), 1u);
     for (const Finding& finding : trace.info.findings.kept())
       if (finding.kind == Imperfection::unknown_loss) {
-        EXPECT_NE(finding.detail.find("holds no number"), std::string::npos);
+        EXPECT_NE(finding.detail.find("has no readable number"), std::string::npos);
       }
   }
 }
