@@ -39,7 +39,7 @@ constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
 constexpr std::size_t kMostOfANumber = 64;
-constexpr std::size_t kMostFiles = 100'000;   // of a folder
+constexpr std::size_t kMostFiles = 100'000;   // in a folder
 constexpr std::size_t kMostDepth = 64;        // nesting of cgroups
 constexpr std::chrono::seconds kMostTime(3);  // per source
 

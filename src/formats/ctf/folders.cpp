@@ -60,8 +60,8 @@ std::string_view value_of(std::string_view text, std::string_view name) {
   return {};
 }
 
-// Reads the first 20 bytes of a packet: the magic number in the trace's byte order, then the uuid. In plain-text
-// metadata, `byte_order` and `uuid` are words.
+// Finds the uuid and the byte order of a metadata file. Binary metadata starts with the magic number in the byte order
+// of the trace and the uuid. Plain-text metadata has entries `uuid` and `byte_order`.
 std::optional<Metadata> metadata_at(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return std::nullopt;

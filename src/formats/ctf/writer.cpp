@@ -116,7 +116,7 @@ class PacketWriter {
   unsigned cpu_;
   Uuid uuid_;
   ByteOrder order_;
-  std::vector<std::uint8_t> bytes_;  // of the current packet; empty if there is none
+  std::vector<std::uint8_t> bytes_;  // bytes of the current packet; empty if there is none
   std::uint64_t begin_ns_ = 0, last_ns_ = 0;
   std::uint64_t sequence_ = 0, discarded_ = 0;  // values of the next packet
   std::uint64_t lost_events_ = 0, lost_packets_ = 0;

@@ -36,7 +36,7 @@ constexpr std::uint8_t kPatch = 2;  // chunk flag: zstd with an earlier payload 
 // Limits for readers. The memory they need stays in proportion to the file's size.
 constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // uncompressed size of a chunk
 constexpr std::uint64_t kMostRatio = 256;             // ratio of a chunk's uncompressed to its stored size
-constexpr std::uint64_t kMostPatchRatio = 4096;       // the same ratio for a patch
+constexpr std::uint64_t kMostPatchRatio = 4096;       // ratio of a patch's uncompressed to its stored size
 constexpr std::uint64_t kMostTextRatio = 64;          // ratio of all facts, formats and samples to the file's size
 constexpr std::uint64_t kMostEvents = 1u << 20;       // events in a block
 

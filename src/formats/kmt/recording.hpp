@@ -75,8 +75,8 @@ class Recording {
   unsigned files_written_ = 0;
   unsigned files_removed_ = 0;
   FlightStore::Written last_file_;
-  // A file is completed in two steps: the started blocks are requested, and the next turn, which finds them stored,
-  // writes it.
+  // A file is completed in two steps. The first turn requests that the started blocks are stored. The next turn
+  // completes the file.
   enum class Asked : std::uint8_t { no, yes, blocks_come } asked_ = Asked::no;
 };
 

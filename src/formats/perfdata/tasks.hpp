@@ -25,7 +25,7 @@ struct TaskChange {
   bool executed = false;
   bool forked = false;
   bool at_end = false;             // has no time and follows records with times
-  std::optional<Mapping> mapping;  // if set, only time_ns is valid besides this
+  std::optional<Mapping> mapping;  // if set, the only other valid field is time_ns
 };
 
 // Reads a PERF_RECORD_COMM or PERF_RECORD_FORK. Throws Error if it is too short.

@@ -182,7 +182,7 @@ class FileStream : public CpuStream {
     event.bytes_allocated = record.bytes_allocated;
     event.gfp_flags = static_cast<std::uint32_t>(record.gfp_flags);
     event.call_site = common_.call_sites.id_of(record.call_site);
-    event.tid = -1;  // no layout has the task
+    event.tid = -1;  // no layout stores the task
     event.node = static_cast<std::int16_t>(std::clamp(record.node, -1, 0x7FFF));
     event.migrate_type = -1;
     if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))

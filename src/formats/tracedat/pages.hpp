@@ -12,7 +12,7 @@
 namespace kmt::tracedat {
 
 // Limits the unpacked data of a trace, because a damaged file may state many CPUs and large chunks. One limit is for
-// the chunks in memory at a time: one per CPU. The other limit is for the total. Long series of one event are
+// the chunks in memory at a time: one per CPU. The other limit is for the total. A long series of equal events is
 // compressed to a fiftieth.
 struct UnpackedMemory {
   explicit UnpackedMemory(std::uint64_t file_bytes)
