@@ -171,9 +171,8 @@ class LiveTest(unittest.TestCase):
 
     @staticmethod
     def tracing(pid):
-        """True if the recorder is recording. Before that, it measures the rate of events without filters, which does
-        not count as recording. Only events other than frees have these filters.
-        (of all events but frees)."""
+        """True if the recorder is recording. Before, it measures the rate of all events except frees, without filters.
+        Filters are set only when the recording starts."""
         for name in instances_of(pid):
             with contextlib.suppress(OSError):
                 events = read_file(f'{INSTANCES}/{name}/set_event').split()

@@ -302,8 +302,8 @@ def groups(allocations, keys, cpu_nodes=None):
 
 
 def anomaly_sites(anomalies):
-    """{(kind, first call site, second, allocator): (count, first time, last time)}; call sites that the trace does not
-    name are None."""
+    """{(kind, first call site, second, allocator): (count, first time, last time)}; call sites
+    without a name in the trace are None."""
     found = {}
     for anomaly in anomalies:
         key = anomaly.kind, anomaly.first or None, anomaly.second or None, anomaly.allocator

@@ -15,7 +15,6 @@ KEYS = BOTH + ['pcpu_refills', 'pcpu_drains', 'live_pages']
 NO_PAGE = (2**64 - 1, 2**32 - 1)
 # "  sh-151     1d..s1     7.768815283: mm_page_free: …": the third character after the CPU shows interrupts. Some
 # versions of trace-cmd do not show NMIs.
-# (of NMIs not in every version of trace-cmd).
 LATENCY = re.compile(r'-\d+\s+\d+([^\s\d]\S*)\s+(\d+\.\d{9}):\s+(mm_page\S+):')
 INTERRUPTS = {'H': '[hardirq]', 'h': '[hardirq]', 's': '[softirq]'}
 

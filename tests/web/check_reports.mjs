@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens HTML reports in Chromium as a person would, and compares what they show with what `kmemtrace … --json` says.
+// Opens HTML reports in Chromium, uses them like a person, and compares them with the output of `kmemtrace … --json`.
 //   node check_reports.mjs --modules FOLDER [--chromium PROGRAM] [--shots FOLDER] [--open-ms N] [--large REPORT.html]
 //                          [--none REPORT.html] [--found REPORT.html] [--brief REPORT.html]… REPORT.html…
-// Pictures of all pages go to the folder of --shots. A large report must stay fluid; one of a trace without memory events
-// must say so and show nothing else. In one of an investigation, claims lead to numbers. For a brief one only the
-// numbers are compared, and each page is opened once: only its data differ. One with calls is tried on a small screen
-// too. Dark colors are those of the first one: they do not depend on data.
-// Beside REPORT.html may lie REPORT.report.json (report --json --limit 2000), REPORT.caches.json (the same with --by
-// cache), REPORT.tasks.json (--by comm), REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0):
-// then the numbers have to be the same.
+// --shots: the folder for screenshots of all pages.
+// --large: this report must stay fluid.
+// --none: this report is of a trace without memory events, and must only state that.
+// --found: this report is of an investigation; its claims must link to numbers.
+// --brief: only the numbers of this report are compared, and each page is opened once, because only the data differ.
+// Reports with calls are also tried on a small screen. Only the first report is tried in dark colors, because the colors
+// do not depend on data.
+// These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json (report --json
+// --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.tasks.json (--by comm), REPORT.diff.json and
+// REPORT.graph.json (graph --json --args --ret --limit 0).
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
