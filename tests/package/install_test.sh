@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs the build into a folder of its own, as a package does, and uses what is there: the program, the library by
-# way of pkg-config and its example, completion, units.
+# Installs the build into a separate folder, as a package does, and tests the installed files: the program, the library
+# with pkg-config and its example, shell completion, and systemd units.
 #   install_test.sh BUILD TRACE COMPILER
 set -euo pipefail
 build=$1 trace=$2 compiler=$3
@@ -13,12 +13,12 @@ fail() { echo "install_test: $*" >&2; exit 1; }
 DESTDIR=$place cmake --install "$build" >/dev/null
 root=$place$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$build/CMakeCache.txt")
 
-# The names of 2008 and the program itself.
+# The program, also under its names of 2008.
 for name in kmemtrace kmemtraced kmemtrace_check kmemtrace-check kmemtrace-report; do
   "$root/bin/$name" --help >/dev/null || fail "$name does not run"
 done
 
-# The library: what it says has to be what the program says.
+# The results of the library must equal those of the program.
 library=$(dirname "$(find "$root" -name libkmemtrace.so)")
 pc=$library/pkgconfig/libkmemtrace.pc
 [[ -f $pc ]] || fail "libkmemtrace.pc is not installed"
@@ -38,7 +38,7 @@ assert f"{report['trace']['events']} events in" in lines[5] and report['trace'][
 EOF
 LD_LIBRARY_PATH=$library "$place/top_sites" "$example" 2>"$place/error" && fail "a source file was taken for a trace"
 grep -q top_sites.cpp "$place/error" || fail "the error does not name the file"
-# Nothing but what the headers mark is visible.
+# The library must export only the symbols that its headers mark as public.
 foreign=$(nm -DC --defined-only "$library/libkmemtrace.so" | awk '{$1=$2=""; print}' | grep -E '(^| )kmt::' || true)
 [[ -z $foreign ]] || fail "the library exports ${foreign%%$'\n'*}"
 if [[ -e /etc/debian_version ]]; then
@@ -49,7 +49,8 @@ fi
 
 # Files for shells and systemd.
 bash -n "$root/share/bash-completion/completions/kmemtrace"
-# LINE, and what it may become: of commands, options, an option's values, an argument, and names of 2008.
+# Pairs of a LINE and its expected completions: commands, options, the values of an option, an argument, and the names
+# of 2008.
 completed=('kmemtrace rep' 'repair*report' 'kmemtrace report --so' '--sort' 'kmemtrace simulate --goal ' 'given*held'
   'kmemtrace export --to click' 'clickhouse' 'kmemtrace fleet le' 'leaks' 'kmemtrace-report --so' '--sort' 'kmemtraced -' '-b*-d')
 timeout -k 5 120 "$(dirname "$0")/zsh_complete" "$root/share/zsh/vendor-completions" "$root/bin" "${completed[@]}" >"$place/zsh" ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of docs/extending.md compile, with the options of all others.
+"""Checks that the source files shown in docs/extending.md compile with the project's compiler options.
   extending_test.py BUILD"""
 import json
 import os

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Links of README and the documents resolve: files, headings and paths in the text. Addresses are checked by form."""
+"""Checks that the links in README and the documents resolve: files, headings, and paths in the text. Only the form
+of web addresses is checked."""
 import glob
 import os
 import re
@@ -8,12 +9,12 @@ import unittest
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 FOLDERS = 'bench|debian|docs|packaging|sql|src|tests|tools|web'
-# A path of the tree: folders, and either a file's ending or the name of a script.
+# A path in the tree: folders, then a file with an extension or the name of a script.
 PATH = re.compile(rf'(?<![\w./~-])((?:{FOLDERS})/[\w./-]*\w)')
 ADDRESS = re.compile(r'https?://[a-z0-9.-]+\.[a-z]{2,}(?:/[\w./~+%#?=&-]*)?')
-# Files of examples, of builds and of the kernel's tree.
+# Paths that do not exist in this tree: files of examples, of builds and of the kernel tree.
 ELSEWHERE = re.compile(r'^docs/man/kmemtrace-sizes|^src/\w+/(tiny/|\w+/sizes)|^web/node_modules|^tools/perf/')
-# A place in src as the architecture names it, without src: `analysis/series/trend`.
+# A path in src as ARCHITECTURE.md writes it, without "src/": `analysis/series/trend`.
 MODULE = re.compile(rf'`((?:{"|".join(sorted(os.listdir(os.path.join(ROOT, "src"))))})/[\w./-]+)`')
 ABOUT_THE_CODE = ['docs/ARCHITECTURE.md', *glob.glob('docs/internals/*.md', root_dir=ROOT),
                   *glob.glob('docs/decisions/*.md', root_dir=ROOT)]
@@ -25,7 +26,7 @@ def documents():
 
 
 def is_there(path):
-    """A module is named without its ending."""
+    """True if the path exists. The name of a module may lack the file extension."""
     full = os.path.join(ROOT, path)
     return os.path.exists(full) or bool(glob.glob(glob.escape(full) + '.*'))
 
@@ -40,13 +41,14 @@ def without_code(text):
 
 
 def links_of(name):
-    """Targets of [text](target), ![text](target) and [text]: target."""
+    """The targets of [text](target), ![text](target) and [text]: target."""
     prose = without_code(read(name))
     return re.findall(r'\]\(([^)\s]+)\)', prose) + re.findall(r'^\[[^\]]+\]:\s*(\S+)', prose, re.MULTILINE)
 
 
 def anchors_in(text):
-    """The anchors that GitHub gives to headings: lower case, dashes for spaces, no punctuation, numbered if repeated."""
+    """The anchors that GitHub generates for headings: lower case, dashes for spaces, no punctuation, numbered if
+    repeated."""
     anchors = []
     for heading in re.findall(r'^#{1,6}\s+(.*?)\s*#*$', without_code(text), re.MULTILINE):
         plain = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', heading).replace('`', '').lower()
@@ -57,7 +59,7 @@ def anchors_in(text):
 
 
 def problem_of(name, target):
-    """Why a link of a document does not resolve, or None."""
+    """Returns why a link of a document does not resolve, or None."""
     if '://' in target:
         return None if ADDRESS.fullmatch(target) else 'not the form of an address'
     path, _, anchor = target.partition('#')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each rule of tools/check_prose.py refuses what it names and lets good English pass."""
+"""Checks that each rule of tools/check_prose.py refuses its constructions and accepts good English."""
 import os
 import subprocess
 import sys
@@ -12,7 +12,7 @@ sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 import check_prose  # noqa: E402
 
-# For each rule a sentence that it refuses, and one that passes all rules.
+# For each rule, a sentence that the rule refuses, and a sentence that passes all rules.
 EXAMPLES = {
     'told': ('Nothing did where all of it was told twice.', 'The two events cannot be told apart.'),
     'tells': ('A name tells its format.', 'The option tells the kernel to sample.'),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of at most 1 MiB that ask a reader for far more work or memory than they hold: {name: bytes}."""
+"""Files of at most 1 MiB that make a reader do far more work or use far more memory than their size suggests: {name:
+bytes}."""
 import dataclasses
 import os
 import random
@@ -21,7 +22,7 @@ def donor():
 
 
 def bare(**changes):
-    """A trace with the machine's description and nothing else."""
+    """A trace that has only the description of the machine."""
     trace = donor()
     return dataclasses.replace(trace, event_formats={'kmem': trace.event_formats['kmem']}, kallsyms=b'', printk=b'',
                                cmdlines=b'', buffers=[], options=[], **changes)
@@ -40,7 +41,7 @@ def buffers(count, cpus, pages):
 
 
 def instances_of_one_table(count, cpus):
-    """Version 6: every instance names the list of CPUs of the top buffer."""
+    """A version 6 trace in which every instance refers to the CPU list of the top buffer."""
     trace = bare(cpus=cpus, page_size=1)
     trace.buffers = [tracedat.Buffer('', 'local', 4096, {})]
     place = 0
@@ -73,7 +74,7 @@ def with_text(compression='none', **texts):
 
 
 def compressed_pages(megabytes, page):
-    """Chunks of equal pages that shrink to nearly nothing."""
+    """Chunks of equal pages, which compress to almost nothing."""
     trace = bare()
     trace.buffers = [tracedat.Buffer('', 'local', 4096, {0: page * (megabytes * MIB // len(page))})]
     return tracedat.to_v7(trace, 'zstd', chunk_pages=256)[0]
@@ -95,7 +96,8 @@ def empty_kmt_streams(count):
 
 
 def zstd(content, prefix=None):
-    """One frame that states its size, with `prefix` as the data in front of it."""
+    """Returns one Zstandard frame that states its size. `prefix` is the data that the decompressor knows before the
+    frame."""
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, name) for name in ('content', 'prefix')]
         for name, bytes_of in zip(names, (content, prefix or b'')):
@@ -106,7 +108,7 @@ def zstd(content, prefix=None):
 
 
 def kmt_chunks(chunks):
-    """A .kmt of chunks (type, flags, stream, stored bytes, size when unpacked) without an index."""
+    """A .kmt without an index, built from chunks (type, flags, stream, stored bytes, unpacked size)."""
     out = b'\x89KMT\r\n\x1a\n' + struct.pack('<HHI', 1, 0, 0)
     for kind, flags, stream, stored, plain in chunks:
         head = b'KMTc' + struct.pack('<BBHII', kind, flags, stream, len(stored), plain) + kmt_writer.checksum(stored)
@@ -126,10 +128,10 @@ def series(count, bytes_of_each):
 
 
 def compressed_blocks(count):
-    """Blocks of equal records, which shrink a lot."""
+    """Blocks of equal records, which compress very well."""
     trace = donor()
     whole = kmt_writer.file(trace, kmt_writer.block(trace, 1))
-    noise = random.Random(1)  # without it, a block would shrink more than the format allows
+    noise = random.Random(1)  # the noise keeps the compression within the ratio that the format allows
     block = kmt_writer.literals([b'\x01\x00\x00\x00' + (noise.randbytes(4) if number % 100 == 0 else bytes(4))
                                  for number in range(400000)])
     stored = zstd(block)
@@ -138,7 +140,7 @@ def compressed_blocks(count):
 
 
 def compressed_samples(count):
-    """perf.data: records of one kind, compressed."""
+    """A perf.data with compressed records of one type."""
     record = struct.pack('<IHH', 9, 0, 64) + bytes(56)
     packed = zstd(record * 500)
     size = 8 + len(packed) + -len(packed) % 8

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders of at most 1 MiB that ask a reader for far more work or memory than they hold: a function for each, which
-fills an empty folder."""
+"""Folders of at most 1 MiB that make a reader do far more work or use far more memory than their size suggests. Each
+folder has a function that fills an empty folder."""
 import os
 import struct
 
@@ -15,7 +15,7 @@ def put(folder, name, content):
 
 
 def relay(abi, change, count=16000):
-    """Records that `change` makes unlike each other."""
+    """Writes relay records that `change` makes different from each other."""
     def write(folder):
         events = relay_files.events(count, cpus=1, long_bytes=8)
         put(folder, 'cpu0.out', b''.join(relay_files.record(abi, event._replace(**change(number)))
@@ -29,7 +29,7 @@ PER_CPU = {KMALLOC[0]: (1, KMALLOC[1])}
 
 
 def ctf_packets(cpus, packets, lost):
-    """Packets of one event each, before which others are lost."""
+    """Writes packets with one event each, and with lost events before the packet."""
     def write(folder):
         writer = lttng_writer.Writer(folder, PER_CPU)
         for cpu in range(cpus):
@@ -39,7 +39,7 @@ def ctf_packets(cpus, packets, lost):
 
 
 def ctf_events(count, fields):
-    """Declarations of events that never come, but one."""
+    """Writes declarations of many events, of which only one occurs."""
     def write(folder):
         unused = [(f'unsigned long f{number}', 'L') for number in range(fields)]
         events = dict(PER_CPU, **{f'e{number}': (number + 2, unused) for number in range(count)})
@@ -56,7 +56,7 @@ def ctf_nested(depth):
 
 
 def copies(**texts):
-    """Copies of /proc, some with other content."""
+    """Writes copies of /proc files; `texts` replaces the content of some."""
     def write(folder):
         for name in ('meminfo', 'slabinfo', 'buddyinfo', 'vmstat'):
             with open(data(f'snapshot/amd64/before/{name}'), 'rb') as file:

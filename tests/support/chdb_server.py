@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Serves a current ClickHouse engine (chDB, a library) over the part of the server's HTTP that kmemtrace uses: `query` in
-the address, followed by the body. Prints its port; ends with its standard input.
+"""Serves a current ClickHouse engine (the library chDB) over HTTP. Only the requests that kmemtrace uses are supported:
+`query` in the URL, followed by the body. Prints its port, and exits at the end of its standard input.
   chdb_server.py LIBCHDB.SO FOLDER"""
 import ctypes
 import http.server
@@ -44,10 +44,10 @@ class Engine:
         return not error, answer
 
     def insert(self, sql, rows):
-        """`INSERT INTO … FORMAT RowBinary`, with the rows in a file."""
+        """Runs `INSERT INTO … FORMAT RowBinary` with the rows in a file."""
         path = os.path.join(self.folder, 'rows')
         target = sql.removesuffix(' FORMAT RowBinary')
-        with self.lock:  # requests come at the same time
+        with self.lock:  # requests may arrive at the same time
             with open(path, 'wb') as file:
                 file.write(rows)
             return self.query(f"{target} FROM INFILE '{path}' FORMAT RowBinary\nFORMAT Null")
@@ -77,7 +77,7 @@ def main():
     print(server.server_address[1], flush=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdin.read()
-    os._exit(0)  # without what the library does at exit
+    os._exit(0)  # skips the exit handlers of the library
 
 
 main()

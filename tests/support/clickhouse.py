@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ClickHouse servers of a test's own: on loopback, on ports that are free, with all they keep in a folder that goes
-with them. Their common cluster `fleet` has a shard on each."""
+"""Starts ClickHouse servers for a test: on loopback, on free ports, with all data in a temporary folder. They form
+the cluster `fleet`, with one shard on each server."""
 import os
 import shutil
 import signal
@@ -101,7 +101,7 @@ class Server:
 
 
 class Servers:
-    """`count` of them, each a shard of the cluster `fleet`. `with` ends them."""
+    """Starts `count` servers, each a shard of the cluster `fleet`. Leaving the `with` block stops them."""
 
     def __init__(self, count=2):
         self.folder = tempfile.mkdtemp(prefix='kmemtrace-clickhouse.')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands that documents show, and how to compare shown output with printed output."""
+"""Reads the commands shown in documents, and compares shown output with printed output."""
 import os
 import re
 import subprocess
@@ -16,12 +16,13 @@ class Step(NamedTuple):
     shown: list    # lines of output; empty if the document shows none
 
     def needs_only_files(self):
-        """Whether the command reads files of the repository alone, so that its output is always the same."""
+        """True if the command reads only files of the repository, so that its output is always the same."""
         return bool(re.search(r'\b(?:docs|tests)/', self.command)) and self.command.startswith('kmemtrace ')
 
 
 def steps_of(document):
-    """The commands of indented blocks, with their output where a line starts with "$ ", and those in code spans."""
+    """Returns the commands in code spans, and those in indented blocks on lines that start with "$ ", with their
+    output."""
     steps, session, previous = [], False, ''
     with open(os.path.join(ROOT, document), encoding='utf-8') as file:
         for number, line in enumerate(file.read().split('\n'), 1):
@@ -58,7 +59,7 @@ def run(command, folder, program, **options):
 
 
 def parts_of(shown):
-    """The runs of lines between elisions."""
+    """Splits the lines at elisions."""
     parts = [[]]
     for line in shown:
         if line.strip() == ELISION:
@@ -76,8 +77,8 @@ def find(part, lines, begin):
 
 
 def differences(shown, printed):
-    """The part of `shown` that `printed` lacks, as text, or None: every line must be there, in order, and only elisions
-    may leave lines out."""
+    """Returns the part of `shown` that `printed` lacks, as text, or None. Every line must occur, in order; only
+    elisions may skip lines."""
     lines = [line.rstrip() for line in printed.rstrip('\n').split('\n')]
     parts = parts_of(shown)
     at = 0
@@ -104,15 +105,15 @@ MASKS = (
 
 
 def masked(line):
-    """A line without numbers, units, sizes of columns and other details of one run."""
+    """Replaces numbers, units, column widths and other details of a single run."""
     for pattern, text in MASKS:
         line = re.sub(pattern, text, line)
     return line.strip()
 
 
 def masked_differences(shown, printed):
-    """The first line of `shown` that `printed` lacks in that order, or None. Numbers count as equal; an elision at the
-    end of a line leaves its rest out."""
+    """Returns the first line of `shown` that `printed` lacks in this order, or None. Numbers are treated as equal.
+    An elision at the end of a line matches any rest of the line."""
     lines = iter([masked(line) for line in printed.split('\n')])
     for line in shown:
         begin, elided, _ = line.partition(ELISION)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the program under test, bounded in time and memory so that a runaway fails a test and not the machine."""
+"""Runs the program under test with limits on time and memory, so that an endless run fails a test instead of
+blocking the machine."""
 import json
 import os
 import resource
@@ -17,7 +18,7 @@ def data(name):
 
 
 def run(*arguments, seconds=60, megabytes=None):
-    """The finished process. More than `megabytes` of address space make its allocations fail."""
+    """Returns the finished process. `megabytes` limits its address space; allocations beyond the limit fail."""
     def limit():
         if megabytes and not SANITIZED:
             resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))

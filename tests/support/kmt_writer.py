@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small .kmt files of a tracedat.Trace, written from docs/formats/kmt.md, independently of the project's writer; nothing
-in them is compressed."""
+"""Writes a tracedat.Trace as a small .kmt file, according to docs/formats/kmt.md and independently of the project's
+writer. The file is uncompressed."""
 import ctypes
 import struct
 
@@ -40,8 +40,8 @@ def chunk(kind, stream, payload):
 
 
 def block(trace, count):
-    """The payload of a block: the first records of the trace's first CPU that has any, slab and page events as shapes,
-    and a loss."""
+    """The payload of a block: the first records of the first CPU with records, slab and page events as shapes, and a
+    loss."""
     addresses = {}  # event id: (kind, Field)
     for number, fields in tracedat.formats(trace).values():
         for name, kind in (('ptr', SLAB), ('pfn', PAGE)):
@@ -88,7 +88,7 @@ def block(trace, count):
 
 
 def literals(records, tid_at=4, tid=0):
-    """The payload of a block of records that are kept as they are, a tick apart."""
+    """The payload of a block with literal records, one tick apart."""
     count = len(records)
     times, shapes, tasks = varint(1) * count, varint(0) * count, varint(count) + svarint(tid)
     columns = times, shapes, b'', tasks, b'', b'', b''.join(text(record) for record in records), b''
@@ -96,8 +96,8 @@ def literals(records, tid_at=4, tid=0):
 
 
 def user_memory(objects, changes):
-    """The payload of code of processes: of each object its three texts, of each change its time, its process, its kind
-    and the kind's numbers."""
+    """The payload of a chunk with code of processes. Each object has three texts; each change has a time, a process,
+    a kind, and the numbers of that kind."""
     out, before = varint(len(objects)) + b''.join(text(part) for one in objects for part in one), 0
     for time_ns, process, kind, *numbers in changes:
         out += varint(time_ns - before) + varint(process) + bytes([kind]) + b''.join(map(varint, numbers))
@@ -106,7 +106,7 @@ def user_memory(objects, changes):
 
 
 def file(trace, events, more_chunks=(), **more_facts):
-    """A file of two streams, each with the block; further chunks (type, stream, payload) stand in front of these."""
+    """A file with two streams, each with the block. `more_chunks` (type, stream, payload) are written before them."""
     facts = {'uname': 'Linux host 6.1.0 machine', 'byte_order': 'big' if trace.order == '>' else 'little',
              'long_bytes': str(trace.long_bytes), 'page_size': str(trace.page_size), 'cpus': '2', 'clock': 'local',
              'clock_mult': '3', 'clock_shift': '1', 'clock_offset_ns': '-5', 'header_page': trace.header_page.decode(),

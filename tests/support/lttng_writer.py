@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CTF 1.8 as LTTng's kernel tracer lays it out: packets with their sizes, times, sequence number and count of discarded events,
-and event headers of 5 bits of id and 27 of time, or longer ones after the id 31. Written bit by bit after the CTF
-specification (4.1, 6.1) and the metadata of lttng-modules, with nothing of the project's own code."""
+"""Writes CTF 1.8 in the format of LTTng's kernel tracer. Packets have sizes, times, a sequence number and the number
+of discarded events. Event headers have 5 bits for the ID and 27 for the time, or a longer form marked by ID 31. The
+code follows the CTF specification (4.1, 6.1) and the metadata of lttng-modules, and uses no code of the project."""
 import os
 import struct
 import uuid
@@ -51,12 +51,13 @@ def integer(bits, signed=False, base=10):
 
 
 class Writer:
-    """`events`: {name: (id, [(declaration, struct code or None for text)])}; in codes `L` is the kernel's long."""
+    """Writes a trace. `events` is {name: (id, [(declaration, struct code or None for text)])}; the code `L` is the
+    kernel's long."""
 
     def __init__(self, folder, events, big=False, long_bits=64, offset=0, context=(), packed=False):
         self.folder, self.events, self.context = folder, events, context
         self.mark, self.long_bits, self.offset = '>' if big else '<', long_bits, offset
-        self.streams = {}  # by CPU: [bytes of a packet]
+        self.streams = {}  # CPU: [bytes of a packet]
         self.discarded, self.sequence = {}, {}
         os.makedirs(folder, exist_ok=True)
         text = TEXT.format(long=long_bits, uuid=UUID, order='be' if big else 'le', offset=offset,
@@ -72,7 +73,7 @@ class Writer:
         return struct.pack(self.mark + code, *values)
 
     def in_packets(self, text, most=1024):
-        """As LTTng writes metadata: header of 37 bytes, zeros to the packet's end."""
+        """Splits metadata into packets like LTTng: a header of 37 bytes, and zeros up to the end of the packet."""
         out = b''
         for at in range(0, len(text), most):
             part = text[at:at + most]
@@ -87,17 +88,18 @@ class Writer:
         return out
 
     def event(self, time, name, values, context=(), last=None):
-        """`last`: time of the event before in the packet; empty where 27 bits of time cannot tell."""
+        """Returns the bytes of an event. `last` is the time of the previous event in the packet, or None. The long
+        header is used if 27 bits cannot express the time."""
         number, fields = self.events[name]
         if number < 31 and last is not None and time - last < 1 << 27:
             low = time & (1 << 27) - 1
             header = self.pack('I', number << 27 | low if self.mark == '>' else low << 5 | number)
-        else:  # five bits, then on to the next byte
+        else:  # the ID has five bits; the rest of the byte is padding
             header = self.pack('B', 31 << 3 if self.mark == '>' else 31) + self.pack('IQ', number, time)
         return header + self.values(self.context, context) + self.values(fields, values)
 
     def packet(self, cpu, events, lost=0, lost_packets=0, begin=None, end=None):
-        """`events`: (time, name, values, context) in the order of time."""
+        """Writes a packet. `events` are (time, name, values, context), sorted by time."""
         begin = events[0][0] if begin is None else begin
         last, body = begin, b''
         for time, name, values, *context in events:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A small model of perf.data for tests: reads file mode, writes file and pipe mode.
 
-Written from tools/perf/Documentation/perf.data-file-format.txt, independently of the project's reader. It is for sound
-files only: it believes every length it reads."""
+Written from tools/perf/Documentation/perf.data-file-format.txt, independently of the project's reader. Only for
+intact files: lengths in the file are not checked."""
 import dataclasses
 import struct
 
@@ -19,7 +19,7 @@ class PerfData:
     order: str = '<'  # of struct
     attributes: list = dataclasses.field(default_factory=list)  # (bytes, [id])
     features: dict = dataclasses.field(default_factory=dict)  # number: bytes
-    records: list = dataclasses.field(default_factory=list)  # bytes, headers included
+    records: list = dataclasses.field(default_factory=list)  # bytes of each record, including its header
 
     def pack(self, form, *values):
         return struct.pack(self.order + form, *values)
@@ -29,7 +29,7 @@ class PerfData:
 
 
 def read(data):
-    """The PerfData in the bytes of a file in file mode."""
+    """Parses the bytes of a file in file mode."""
     order = '<' if data.startswith(MAGIC['<']) else '>'
     perf = PerfData(order)
     at = struct.unpack_from(order + '6Q', data, 8)
@@ -77,7 +77,7 @@ def to_file(perf):
 
 
 def to_pipe(perf):
-    """The output that `perf record -o -` would have written."""
+    """Returns the bytes that `perf record -o -` would write."""
     def record(kind, payload, behind=b''):
         return perf.pack('IHH', kind, 0, 8 + len(payload)) + payload + behind
 
@@ -90,7 +90,7 @@ def to_pipe(perf):
     tracing = perf.features.get(TRACING_DATA)
     if tracing is not None:
         out += record(HEADER_TRACING_DATA, perf.pack('II', len(tracing), 0), tracing + bytes(-len(tracing) % 8))
-    # Entries of the section are records of the same form, except for their type.
+    # Entries of the section have the form of records, but a different type.
     ids, at = perf.features.get(BUILD_ID, b''), 0
     out += b''.join(perf.records)
     while at < len(ids):
@@ -101,7 +101,7 @@ def to_pipe(perf):
 
 
 def shortened(perf, samples):
-    """Only its first records, with as many samples, and some that tell of losses."""
+    """Keeps only the first records with that number of samples, and some records of losses."""
     kept, seen = [], 0
     for record in perf.records:
         kind = perf.type_of(record)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces with planted leaks, mistakes, losses and coincidences, and the list of what was planted, so that tests hold a
-report against the plan. The same seed makes the same trace.
+"""Traces with planted leaks, mistakes, losses and coincidences, and a list of these (the plan). Tests compare reports
+with the plan. The same seed gives the same trace.
 
-Every planted thing has call sites and addresses of its own, so that what is planted is all that a report may say of
-them; around it runs noise that allocates and frees as kernels do."""
+Every planted case has separate call sites and addresses, so a report must show exactly what was planted for them.
+Random noise around the cases allocates and frees like a kernel."""
 import collections
 import random
 import re
@@ -17,8 +17,8 @@ SIZES = 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096
 
 # An anomaly between two call sites (None if there is none), as in docs/formats/report-json.md.
 Anomaly = collections.namedtuple('Anomaly', 'kind allocator first second count first_ns last_ns')
-# The result of a call site. `growth`: 'linear', 'saturating' (it warms up, then it is steady), 'bursts', 'none';
-# `uncertain`: number of live objects that were freed in a lost stretch.
+# The result of a call site. `growth`: 'linear', 'saturating' (grows at first, then stays constant), 'bursts' or 'none'.
+# `uncertain`: number of live objects that were freed while events were lost.
 Site = collections.namedtuple('Site', 'site allocations frees live live_bytes cross_cpu growth uncertain')
 
 class Plan:
@@ -32,19 +32,20 @@ class Plan:
 
 
 def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_caches=False, renames=False):
-    """A Plan in a trace of the donor's machine. `noise`: additional events; `kernel`: the pretended release, which decides
-    what is legal; `stacks`: slab events have a kernel stack each (a number: from that time on); `names_caches`:
-    kmem_cache_alloc names the cache, as since Linux 7; `renames`: an event renames a task."""
+    """Returns a Plan for a trace of the donor's machine. `noise`: number of additional events. `kernel`: the
+    simulated release, which determines which frees are legal. `stacks`: slab events have a kernel stack (a number:
+    from that time on). `names_caches`: kmem_cache_alloc names the cache, as in Linux 7 and later. `renames`: an
+    event renames a task."""
     return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise, renames)
 
 
-# With as many events, and stacks from this time on, 100,000 events have none.
+# With this number of events, and stacks only from this time on, 100,000 events have no stack.
 MANY, LATE = 110_000, 29_900_000_000
 
 
 class _Planter:
-    START, END = 20 * 10**9, 30 * 10**9  # of the trace
-    LOST = 24 * 10**9, 25 * 10**9  # of the last CPU
+    START, END = 20 * 10**9, 30 * 10**9  # start and end of the trace
+    LOST = 24 * 10**9, 25 * 10**9  # the interval in which the last CPU loses events
 
     def __init__(self, donor, seed, kernel, cpus, stacks, names_caches):
         self.random = random.Random(seed)
@@ -64,7 +65,7 @@ class _Planter:
         self.allocators = {}
 
     def _functions(self):
-        """Addresses of functions that are long enough for a call site, in a random order."""
+        """Addresses of functions large enough for a call site, in random order."""
         found = []
         for line in self.recorder.trace.kallsyms.splitlines():
             address, kind, name = line.split(None, 2)
@@ -88,15 +89,16 @@ class _Planter:
         return self.frame
 
     def times(self, count, start=None, end=None):
-        """Different times, in order, not of the lost stretch's last CPU only but of the whole trace."""
+        """Returns different times in order. They are from the whole trace, including the interval in which the last
+        CPU loses events."""
         return sorted(self.random.sample(range(start or self.START, end or self.END), count))
 
     def cpu(self):
-        """Not the one that loses events."""
+        """Returns any CPU except the last, which loses events."""
         return self.random.randrange(self.cpus - 1)
 
     def add(self, time, cpu, event, /, tid=None, context=0, stack_after=0, **fields):
-        """`stack_after`: ns between the event and its stack."""
+        """Adds an event. `stack_after`: ns between the event and its stack."""
         tid = self.random.choice(self.tasks) if tid is None else tid
         self.recorder.add(time, cpu, event, tid, context, **fields)
         if self.stacks and time >= self.stacks and 'call_site' in fields and event != 'percpu_alloc_percpu':
@@ -159,7 +161,7 @@ class _Planter:
     # -- what grows ---------------------------------------------------------------------------------------------------
 
     def objects(self, name, times_and_lives, size, growth):
-        """Objects of one call site: (time, how long it lives or None)."""
+        """Adds objects of one call site. Each item is (time, lifetime or None)."""
         site, free_site = self.site(), self.site()
         frees = cross = 0
         for time, life in times_and_lives:
@@ -176,20 +178,20 @@ class _Planter:
         return max(1, int(self.random.expovariate(1 / mean)))
 
     def linear_leak(self):
-        """Three of ten are never freed."""
+        """Three of ten objects are never freed."""
         times = self.times(600)
         self.objects('linear leak', [(time, None if i % 10 < 3 else self.life(10**6)) for i, time in enumerate(times)], 200,
                      'linear')
 
     def saturating(self):
-        """A cache that fills in the first fifth of the trace and is steady then."""
+        """A cache that fills in the first fifth of the trace and then stays constant."""
         warm = self.START + (self.END - self.START) // 5
         filled = [(time, None) for time in self.times(200, self.START, warm)]
         steady = [(time, self.life(10**6)) for time in self.times(400, warm)]
         self.objects('saturating', filled + steady, 120, 'saturating')
 
     def bursts(self):
-        """Many at a time, freed together a second later."""
+        """Many objects are allocated at a time, and freed together a second later."""
         objects = []
         for begin in self.times(4, self.START, self.END - 3 * 10**9):
             objects += [(time, 10**9 + self.random.randrange(10**6)) for time in self.times(100, begin, begin + 10**6)]
@@ -198,7 +200,8 @@ class _Planter:
     # -- mistakes -----------------------------------------------------------------------------------------------------
 
     def double_frees(self):
-        """Half of them of kmalloc objects, on two CPUs; one object is freed three times."""
+        """Half of the objects are from kmalloc. The frees are on random CPUs, and one object per kind is freed three
+        times."""
         for of_cache in (False, True):
             site, first, second = self.site(), self.site(), self.site()
             cross = 0
@@ -225,7 +228,7 @@ class _Planter:
             self.strange('allocated_before_trace', None, site, time)
 
     def live_pointers(self):
-        """The first allocation is never seen freed; the second one is."""
+        """The free of the first allocation is missing; the free of the second is present."""
         first, second, free = self.site(), self.site(), self.site()
         for _ in range(6):
             pointer, times, cpu = self.address(), self.times(3), self.cpu()
@@ -252,7 +255,8 @@ class _Planter:
         self.left('cache to kfree', cache_site, 5, 5, 256, 0)
 
     def other_caches(self):
-        """Objects of one call site; two of them go to another cache, which is visible if allocations name the cache."""
+        """Objects of one call site; two of them are freed to another cache. This is visible if allocations name the
+        cache."""
         site, free, wrong = self.site(), self.site(), self.site()
         for i in range(30):
             pointer, times, cpu = self.address(), self.times(2), self.cpu()
@@ -282,7 +286,7 @@ class _Planter:
             self.add(time + 1, self.cpu(), 'mm_page_alloc', pfn=2**64 - 1 if self.wide else 2**32 - 1, order=3,
                      gfp_flags=GFP_ATOMIC)
             self.strange('failed_allocation', None, None, time + 1, 'pages')
-        for time in self.times(5):  # legal, and no memory
+        for time in self.times(5):  # legal, but frees no memory
             self.kfree(time, self.cpu(), site, 0)
             self.kfree(time + 1, self.cpu(), site, 16)
         self.sites['failures'] = Site(site, 0, 0, 0, 0, 0, 'none', 0)
@@ -290,7 +294,7 @@ class _Planter:
     # -- coincidences -------------------------------------------------------------------------------------------------
 
     def reuse(self):
-        """One address is allocated a nanosecond after its free, by turns on the same and on the next CPU."""
+        """Allocates one address a nanosecond after its free, alternately on the same CPU and on another CPU."""
         site, free = self.site(), self.site()
         pointer, time, cross = self.address(), self.START + 5 * 10**8, 0
         for i in range(200):
@@ -304,8 +308,9 @@ class _Planter:
         self.left('reuse', site, 200, 200, 32, cross)
 
     def nested_interrupts(self):
-        """A softirq in a task, a hardirq in that, an NMI in that, each with objects of its own, all of one call site; each
-        comes between the event before it and that one's stack."""
+        """A softirq interrupts a task, a hardirq interrupts the softirq, and an NMI interrupts the hardirq. Each
+        context has separate objects; all have the same call site. Each interrupt occurs between the preceding event
+        and its stack."""
         site, free = self.site(), self.site()
         contexts = 0, SOFTIRQ, SOFTIRQ | HARDIRQ, SOFTIRQ | HARDIRQ | NMI
         for time in self.times(40):
@@ -319,7 +324,8 @@ class _Planter:
         self.left('nested', site, 160, 160, 1024, 0)
 
     def equal_times(self):
-        """A free and the next allocation of its address at the same time, on two CPUs: the lower CPU comes first."""
+        """A free and the next allocation of the same address at the same time, on two CPUs. The lower CPU is sorted
+        first."""
         site, free = self.site(), self.site()
         for freeing, allocating in ((0, 1), (1, 0)):
             for time in self.times(10, end=self.END - 10**6):
@@ -327,14 +333,14 @@ class _Planter:
                 self.kmalloc(time, freeing, site, pointer, 16)
                 self.kfree(time + 5, freeing, free, pointer)
                 self.kmalloc(time + 5, allocating, site, pointer, 16)
-                if allocating < freeing:  # which frees the new object
+                if allocating < freeing:  # the free is sorted after the new allocation and frees the new object
                     self.strange('allocation_on_live_pointer', site, site, time + 5)
                 else:
                     self.kfree(time + 9, allocating, free, pointer)
         self.sites['equal times'] = Site(site, 40, 30, 0, 0, 10, 'none', 0)
 
     def frees_in_a_loss(self):
-        """Two stretches that the last CPU loses; objects freed in them look live."""
+        """The last CPU loses events in two intervals. Objects freed in them appear live."""
         site, free, cpu = self.site(), self.site(), self.cpus - 1
         start, end = self.LOST
         for i, (low, high) in enumerate(((start, start + (end - start) // 3), (end - (end - start) // 3, end))):
@@ -343,12 +349,12 @@ class _Planter:
                 self.kmalloc(self.random.randrange(self.START, start - 10), cpu, site, pointer, 250)
                 self.kfree(time, cpu, free, pointer)
             self.recorder.lose(cpu, low, high, counted=i == 0)
-        self.add(start + (end - start) // 2, cpu, 'kfree', call_site=free)  # between the two
+        self.add(start + (end - start) // 2, cpu, 'kfree', call_site=free)  # between the two intervals
         self.add(end + 1, cpu, 'kfree', call_site=free)
         self.left('freed in a loss', site, 40, 0, 256, 0, uncertain=40)
 
     def partial_page_frees(self):
-        """Blocks freed by their pages, in another order, in parts, or as parts of a larger free."""
+        """Blocks are freed by single pages, in another order, partially, or as parts of a larger free."""
         for time in self.times(12, end=self.END - 10**6):
             order, cpu = self.random.randrange(1, 5), self.cpu()
             pages = list(range(1 << order))
@@ -363,7 +369,7 @@ class _Planter:
                 for page in pages:
                     self.add(time + page, cpu, 'mm_page_alloc', pfn=first + page, order=0, **gfp)
                 self.add(time + 100, self.cpu(), 'mm_page_free', pfn=first, order=order)
-        first, times = self.frames(3), self.times(3)  # a live block is allocated over in part, then freed
+        first, times = self.frames(3), self.times(3)  # part of a live block is allocated again, then the block is freed
         self.add(times[0], 0, 'mm_page_alloc', pfn=first, order=3, gfp_flags=GFP_KERNEL)
         self.add(times[1], 0, 'mm_page_alloc', pfn=first, order=1, gfp_flags=GFP_KERNEL)
         self.add(times[2], 1, 'mm_page_free', pfn=first, order=3)
@@ -391,7 +397,7 @@ class _Planter:
         self.allocators['vmalloc'] = 11, 11 * 20480, 0
 
     def renamed_task(self):
-        """A task that is called three things over time, each for ten allocations."""
+        """A task with three successive names; each name has ten allocations."""
         site, tid, names = self.site(), self.tasks[0], ('first', 'second', 'third')
         times = self.times(32)
         for i, time in enumerate(times):
@@ -405,7 +411,7 @@ class _Planter:
     # -- the rest -----------------------------------------------------------------------------------------------------
 
     def noise(self, count):
-        """Objects and pages from many call sites, of which the last one freed is the next one given."""
+        """Objects and pages from many call sites. The object freed last is reused first."""
         choice, chance = self.random.choice, self.random.random
         caches = [(self.site(), name, size) for name, size in (('dentry', 192), ('filp', 256), ('inode', 600), ('inode', 600))]
         sites, free_sites = [self.site() for _ in range(60)], [self.site() for _ in range(20)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes relay files of kmemtrace in each of their layouts, after docs/formats/relay.md and independent of the program's
-own writer."""
+"""Writes relay files of kmemtrace in each layout, according to docs/formats/relay.md and independently of the
+project's writer."""
 import collections
 import random
 import struct
@@ -17,7 +17,7 @@ def record(abi, event):
     free, cache = not event.allocates, int(event.cache)
     if layout in ('v0', 'v1'):
         head = pack('HH', 1 + free, cache) if layout == 'v0' else pack('BBH', 1 + free, cache, 56)
-        # A free has bytes there, and in them whatever the stack held.
+        # The record of a free also has these bytes; their content is arbitrary data from the stack.
         node, rest = (-2 ** 31, (2 ** 64 - 1, 3, 2 ** 63)) if free else (event.node, (event.requested, event.allocated,
                                                                                      event.gfp))
         return head + pack('iQQQQQq', node, event.call_site, event.ptr, *rest, event.time)
@@ -34,7 +34,7 @@ def record(abi, event):
 
 
 def events(count, cpus=2, seed=1, long_bytes=4):
-    """Allocations and their frees, as a small kernel might have made them; in the order of time."""
+    """Returns random allocations and their frees, sorted by time."""
     chance = random.Random(seed)
     base = 0xC0000000 if long_bytes == 4 else 0xFFFF888000000000
     code = 0xC0100000 if long_bytes == 4 else 0xFFFFFFFF81000000
@@ -59,7 +59,7 @@ def events(count, cpus=2, seed=1, long_bytes=4):
 
 
 def write(folder, abi, made, cpus=2):
-    """cpuN.out of each CPU, kallsyms and total_overruns."""
+    """Writes cpuN.out for each CPU, kallsyms and total_overruns."""
     for cpu in range(cpus):
         with open(f'{folder}/cpu{cpu}.out', 'wb') as file:
             file.write(b''.join(record(abi, event) for event in made if event.cpu == cpu))

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events of one's own in a trace.dat: a real trace gives the machine, the formats, the symbols and the task names; its
-events are replaced. Pages are written from the layout that libtraceevent's kbuffer reads."""
+"""Writes generated events into a trace.dat. A real trace provides the machine, the formats, the symbols and the task
+names; its events are replaced. Pages have the layout that libtraceevent's kbuffer reads."""
 import re
 import struct
 
 import tracedat
 
-CPU_STATISTICS, UNAME, CPU_COUNT = 2, 5, 8  # options of trace.dat
+CPU_STATISTICS, UNAME, CPU_COUNT = 2, 5, 8  # option IDs of trace.dat
 CODES = {1: 'b', 2: 'h', 4: 'i', 8: 'q'}
 
-# Events that a donor may lack: (system, name, declarations), as in Linux 6.1 and 6.12.
+# Events that a donor trace may lack: (system, name, declarations), as in Linux 6.1 and 6.12.
 MORE_EVENTS = (
     ('percpu', 'percpu_alloc_percpu', 'unsigned long call_site; bool reserved; bool is_atomic; size_t size; size_t align; '
      'void * base_addr; int off; void * ptr; size_t bytes_alloc; unsigned long gfp_flags'),
@@ -23,10 +23,10 @@ MORE_EVENTS = (
 # Events that can be added.
 ALL_EVENTS = {name for _, name, _ in MORE_EVENTS} | {'kmalloc', 'kmalloc_node', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free',
                                                      'kmem_cache_alloc_node', 'mm_page_alloc', 'mm_page_free'}
-# Since Linux 7 the event names the cache.
+# The event in Linux 7 and later, which names the cache.
 NAMED_CACHE_ALLOC = ('unsigned long call_site; const void * ptr; size_t bytes_req; size_t bytes_alloc; unsigned long gfp_flags; '
                      'int node; bool accounted; __data_loc char[] name')
-# The conversions that print fields of these names. trace-cmd also uses them to show raw fields.
+# The print conversions of fields with these names. trace-cmd also uses them to show raw fields.
 PRINTED = {'call_site': '%pS', 'ptr': '%p', 'node': '%d', 'addr': '0x%lx', 'va_start': '0x%lx'}
 # (bytes, signed) of types; others are as wide as a long.
 TYPES = {'unsigned short': (2, 0), 'short': (2, 1), 'unsigned char': (1, 0), 'bool': (1, 0), 'int': (4, 1), 'pid_t': (4, 1),
@@ -34,7 +34,7 @@ TYPES = {'unsigned short': (2, 0), 'short': (2, 1), 'unsigned char': (1, 0), 'bo
 
 
 def format_text(trace, name, number, declarations):
-    """A format description, laid out as the kernel's compiler does."""
+    """Returns a format description with the layout that the kernel's compiler would choose."""
     text = f'name: {name}\nID: {number}\nformat:\n'
     at = 0
     common = ['unsigned short common_type', 'unsigned char common_flags', 'unsigned char common_preempt_count', 'int common_pid']
@@ -56,7 +56,7 @@ def format_text(trace, name, number, declarations):
 
 
 class _Encoder:
-    """Payloads of one event."""
+    """Encodes the payloads of one event."""
 
     def __init__(self, order, text):
         self.number, fields = tracedat.parse_format(text)
@@ -82,11 +82,12 @@ class _Encoder:
 
 
 class Recorder:
-    """Takes events in any order of time; within a CPU, events of equal time keep the order in which they came."""
+    """Collects events in any order of time. Events of one CPU with equal times keep the order in which they were
+    added."""
 
     def __init__(self, donor, cpus=4, kernel=None, nodes=None, names_caches=False):
-        """`donor`: path of a trace.dat; `kernel`: the release to pretend; `nodes`: the NUMA node of each CPU;
-        `names_caches`: kmem_cache_alloc does."""
+        """`donor`: path of a trace.dat. `kernel`: the simulated release. `nodes`: the NUMA node of each CPU.
+        `names_caches`: kmem_cache_alloc names the cache."""
         self.trace = trace = tracedat.read(donor)
         have = {re.search(rb'name: (\S+)', text)[1].decode() for texts in trace.event_formats.values() for text in texts}
         number = 3000
@@ -106,7 +107,7 @@ class Recorder:
         self.cpus, self.nodes, self.kernel = cpus, nodes, kernel
         self.events = {cpu: [] for cpu in range(cpus)}  # (time, place, payload)
         self.wanted_losses = []  # (cpu, from, to, whether their number is told)
-        self.losses = []  # when finished: (cpu, from, to, their number or None)
+        self.losses = []  # (cpu, from, to, number or None), set by finished()
         self.places = 0
 
     def add(self, time, cpu, event, /, tid=0, context=0, **fields):
@@ -114,7 +115,7 @@ class Recorder:
         self._put(time, cpu, self.encoders[event](fields))
 
     def add_stack(self, time, cpu, tid, context, addresses):
-        """The record that follows the event whose stack it is."""
+        """Adds the record of a stack. It must follow the event to which the stack belongs."""
         order, long = self.trace.order, 'Q' if self.trace.long_bytes == 8 else 'I'
         encoder = self.encoders['kernel_stack']
         head = encoder({'common_pid': tid, 'common_flags': context, 'size': len(addresses)})[:12]
@@ -126,7 +127,7 @@ class Recorder:
         self.events[cpu].append((time, self.places, payload))
 
     def lose(self, cpu, start, end, counted):
-        """Events of the CPU in this stretch of time do not reach the file."""
+        """Drops the CPU's events in this interval from the file."""
         self.wanted_losses.append((cpu, start, end, counted))
 
     def finished(self):
@@ -172,7 +173,7 @@ class _PageWriter:
         self.done, self.page, self.flags, self.missed = [], None, 0, b''
 
     def begin(self, time, missed=None):
-        """A new page; `missed`: events were lost before it, so many, 0 for unknown."""
+        """Starts a new page. `missed`: number of events lost before the page; 0 if unknown."""
         self._end()
         self.page, self.first, self.time = bytearray(), time, time
         self.flags = 0 if missed is None else 1 << 31 | (1 << 30 if missed else 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A few events in every form of text that there is: an allocation of 100 bytes on CPU 0, another one of 8 bytes on CPU 1, and
-the free of the first on CPU 1."""
+"""The same few events in every supported text format: an allocation of 100 bytes on CPU 0, an allocation of 8 bytes
+on CPU 1, and a free of the first object on CPU 1."""
 
 SAMPLES = {
     # cat trace, Linux 6.18
@@ -26,7 +26,7 @@ CPU:1 [LOST 12 EVENTS]
      kworker/1:2-77      (-------) [001] d.h2.   123.456005: kmem_cache_alloc: call_site=ext4_alloc+0x1c/0x80 [ext4] ptr=ffff888001234600 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_ATOMIC node=0
           <idle>-0       (-------) [001] ..s1.   123.456009: kfree: call_site=rcu_core+0x1f/0x900 ptr=ffff888001234500
 ''',
-    # Linux 2.6.32, before there was irq-info
+    # Linux 2.6.32, which lacks the option irq-info
     'trace-old': '''# tracer: nop
 #
 #           TASK-PID    CPU#    TIMESTAMP  FUNCTION
@@ -47,7 +47,7 @@ swapper     0 [001]   123.456009:          kmem:kfree: call_site=rcu_core+0x1f p
      kworker/1:2-77    [001]   123.456005: type_id 1 call_site 18446744071580534210 ptr 18446612132827724608 bytes_req 8 bytes_alloc 8 gfp_flags 32 node 0
           <idle>-0     [001]   123.456009: type_id 0 call_site 18446744071580534226 ptr 18446612132827724352
 ''',
-    # the same with the option kmem_minimalistic: neither time nor task nor CPU
+    # the same with the option kmem_minimalistic, which has no times, tasks or CPUs
     'kmemtrace-minimal': '''#
 # ALLOC  TYPE  REQ   GIVEN  FLAGS           POINTER         NODE    CALLER
 # FREE   |      |     |       |              |   |            |        |

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A small model of trace.dat files for tests and benchmarks: reads version 7, writes versions 6 and 7.
 
-Written from trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5), independently of the project's reader. It is for sound files
-only: it believes every length it reads."""
+Written from trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5), independently of the project's reader. Only for intact
+files: lengths in the file are not checked."""
 import collections
 import dataclasses
 import re
@@ -12,13 +12,13 @@ import zlib
 
 MAGIC = b'\x17\x08\x44tracing'
 
-# Options of version 7 that tell where a section is; all others are kept as they are.
+# Options of version 7 that contain the offset of a section. All other options are copied unchanged.
 DONE, BUFFER, HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, KALLSYMS, PRINTK, CMDLINES = 0, 3, 16, 17, 18, 19, 20, 21
 STRINGS = 15
 OPTIONS_SECTION, BUFFER_SECTION = 0, 3
-COUNT_BYTES = 4  # the number of chunks before a CPU's compressed data, which trace-cmd does not count as data
+COUNT_BYTES = 4  # the number of chunks, stored before a CPU's compressed data; trace-cmd does not count it as data
 
-Buffer = collections.namedtuple('Buffer', 'name clock page_size pages')  # pages: {cpu: the bytes of all of its pages}
+Buffer = collections.namedtuple('Buffer', 'name clock page_size pages')  # pages: {cpu: the bytes of all its pages}
 
 
 @dataclasses.dataclass
@@ -35,10 +35,10 @@ class Trace:
     cmdlines: bytes = b''
     cpus: int = 0
     options: list = dataclasses.field(default_factory=list)  # (id, data)
-    buffers: list = dataclasses.field(default_factory=list)  # Buffer; the first is the top one
+    buffers: list = dataclasses.field(default_factory=list)  # list of Buffer; the first is the top buffer
 
     def page_data_offset(self):
-        """Offset of the first event in a page, and the bytes of its commit field."""
+        """Returns the offset of the first event in a page, and the size of the commit field."""
         field = re.search(rb'commit;\s*offset:(\d+);\s*size:(\d+)', self.header_page)
         return int(field[1]) + int(field[2]), int(field[2])
 
@@ -70,7 +70,7 @@ COMPRESS = {'none': None, 'zlib': zlib.compress, 'zstd': _zstd()}
 
 
 def read(path):
-    """The Trace in a file of version 7."""
+    """Reads a version 7 file and returns its Trace."""
     with open(path, 'rb') as file:
         data = file.read()
     assert data.startswith(MAGIC + b'7\0'), path
@@ -168,7 +168,7 @@ def sections(trace):
 
 
 class _Writer:
-    """Bytes of a file under construction; `marks` remembers where its parts are, for tests that damage them."""
+    """The bytes of a file under construction. `marks` records the offset of each part, for tests that damage them."""
 
     def __init__(self, trace):
         self.order, self.data, self.marks = trace.order, bytearray(), {}
@@ -187,7 +187,7 @@ class _Writer:
 
 
 def to_v6(trace):
-    """The bytes of a version 6 file, and {part: offset}: header, formats, kallsyms, options, cpu0 …"""
+    """Returns the bytes of a version 6 file, and {part: offset}: header, formats, kallsyms, options, cpu0 …"""
     out = _Writer(trace)
     out.data += MAGIC + b'6\0'
     out.put('BBI', trace.order == '>', trace.long_bytes, trace.page_size)
@@ -226,7 +226,7 @@ def to_v6(trace):
 
 
 def to_v7(trace, compression='none', chunk_pages=32):
-    """The bytes of a version 7 file, and {part: offset}: options, cpu0 …"""
+    """Returns the bytes of a version 7 file, and {part: offset}: options, cpu0 …"""
     compress = COMPRESS[compression]
     out = _Writer(trace)
     out.data += MAGIC + b'7\0'
@@ -313,8 +313,8 @@ def records(trace, page):
 
 
 def pages_of(trace, records):
-    """The bytes of one CPU's pages that hold (time, payload) in that order. Payloads are at most 112 bytes, of whole
-    words; times are at most 2^27 ns apart."""
+    """Returns the bytes of one CPU's pages with these (time, payload) records in this order. Payloads have at most
+    112 bytes and consist of whole words; times differ by at most 2^27 ns."""
     start, commit_bytes = trace.page_data_offset()
     pages, page, last = bytearray(), bytearray(), 0
 
@@ -340,7 +340,7 @@ Field = collections.namedtuple('Field', 'offset size signed')
 
 
 def parse_format(text):
-    """The id and {field: Field} of a format description."""
+    """Returns the ID and {field: Field} of a format description."""
     text = text.decode()
     fields = {}
     for declaration, offset, size, signed in re.findall(r'field:([^;]*);\s*offset:(\d+);\s*size:(\d+);(?:\s*signed:(\d);)?',

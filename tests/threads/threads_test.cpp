@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs code with several threads under ThreadSanitizer: analyses in stages, and recording by threads that read, encode
-// and store. Recording needs root and tracefs, else it is skipped; KMEMTRACE_REQUIRE_LIVE=1 makes that a failure.
+// Runs multi-threaded code under ThreadSanitizer: analyses in stages, and recording with threads that read, encode and
+// store. Recording needs root and tracefs and is skipped otherwise (a failure if KMEMTRACE_REQUIRE_LIVE=1).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ class Recorder : public testing::Test {
     return request;
   }
 
-  // While two threads of this process make pipes.
+  // Records while two threads of this process create pipes.
   void check(const std::function<RecordOutcome(const RecordHooks&, const OpenSink&)>& record_with) {
     std::optional<kmt_format::Recording> recording;
     const std::string path = directory + "/trace.kmt";

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records what known_calls does, inside the virtual machine, by the back end that the kernel's arguments name.
+# Records known_calls inside the virtual machine. The kernel command line selects the back end.
 set -eu
 backend=$(sed -n 's/.*backend=\([a-z]*\).*/\1/p' /proc/cmdline)
 functions=ksys_read,__x64_sys_lseek,do_sys_openat2,vm_mmap_pgoff,kernel_clone

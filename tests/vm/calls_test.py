@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of kernel functions, recorded on a stock Debian kernel in a virtual machine, are those that a program made
-which wrote down what it passed: no argument, string or result is at another call, though tasks take each other's CPUs.
+"""Records calls of kernel functions on a stock Debian kernel in a virtual machine. A test program writes down the
+arguments and results of its calls, and the recording must agree. No argument, string or result may belong to another
+call, although tasks move between CPUs.
   calls_test.py KERNEL BACKEND [KERNEL ARGUMENT]"""
 import collections
 import json
@@ -17,12 +18,12 @@ KERNEL, BACKEND, APPEND = (sys.argv[1:] + [''])[:3]
 del sys.argv[1:]
 KMEMTRACE = os.environ['KMEMTRACE']
 KNOWN_CALLS = os.environ['KNOWN_CALLS']
-MOST_TEXT = 255  # of a string that is recorded
-READS_LATE = BACKEND == 'bpf'  # a probe where a call returns does not know its arguments
+MOST_TEXT = 255  # longest string that is recorded
+READS_LATE = BACKEND == 'bpf'  # a return probe does not know the arguments of the call
 
 
 def known_calls(path):
-    """The calls made: for each task a list of (function, arguments, result)."""
+    """The calls that the program made: for each task, a list of (function, arguments, result)."""
     tasks = collections.defaultdict(list)
     with open(path, encoding='ascii') as file:
         for line in file:
@@ -46,14 +47,14 @@ def unsigned(text):
 
 
 def number(text):
-    """As the JSON has it, which gives no number that a double cannot hold."""
+    """Converts a number to the form used in the JSON, where numbers that a double cannot represent are strings."""
     value = int(text)
     return value if abs(value) <= 2**53 else str(value) if value < 0 else hex(value)
 
 
 def recorded_calls(graph, known):
-    """The same from a recording, for the known tasks. Excludes mappings of the C library, which it makes anywhere, and calls
-    whose start was missed."""
+    """The recorded calls of the known tasks, in the same form. Excludes calls whose start was missed, and mappings
+    that the C library makes at any address."""
     tasks = collections.defaultdict(list)
     for call in graph['calls']:
         if call['tid'] not in known or call['arguments'] is None:
@@ -68,7 +69,7 @@ def recorded_calls(graph, known):
 
 
 def as_signed(value):
-    """Results that are int fill half of the register."""
+    """Sign-extends the result. Results of type int use half of the register."""
     if value is None:
         return None
     if value >= 1 << 63:
@@ -77,8 +78,8 @@ def as_signed(value):
 
 
 def is_same(passed, seen):
-    """The result is not known where the end was missed, which counts as missing. Only a name on an untouched
-    page may be unreadable."""
+    """True if both calls are the same. The result is unknown if the end was missed, which is counted as missing.
+    Only a name on an untouched page may be unreadable."""
     arguments = dict(passed[1])
     if not READS_LATE and arguments.get('filename', '').startswith('untouched-'):
         arguments['filename'] = None
@@ -123,7 +124,8 @@ class Calls(unittest.TestCase):
 
     @unittest.skipIf(BACKEND != 'auto', 'a back end was asked for')
     def test_no_trampolines_where_they_would_miss_calls(self):
-        """Debian's preemptible 6.1 has no other BPF programs for calls."""
+        """On Debian's preemptible 6.1, the only BPF programs for calls would miss calls, so kprobe events must be
+        used."""
         with open(os.path.join(self.out, 'graph.err'), encoding='utf-8') as file:
             said = file.read()
         self.assertIn('were recorded by kprobe events', said)
@@ -133,7 +135,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(0, os.path.getsize(os.path.join(self.out, 'probes.left')))
 
     def test_tasks_moved(self):
-        """Else the test would prove little."""
+        """The tasks must change CPUs often; otherwise the test would prove little."""
         cpus = collections.defaultdict(list)
         for call in self.graph['calls']:
             if call['tid'] in self.known:
@@ -143,7 +145,7 @@ class Calls(unittest.TestCase):
             self.assertGreater(moves, 100, f'task {tid}')
 
     def test_errors_have_their_names(self):
-        """--errors-only shows these, and no others."""
+        """--errors-only must show only calls that failed."""
         text = subprocess.run([KMEMTRACE, 'graph', os.path.join(self.out, 'calls.kmt'), '--args', '--errors-only',
                                '--limit', '2000', '-F', 'do_sys_openat2'], stdout=subprocess.PIPE, encoding='utf-8',
                               check=True).stdout
@@ -162,7 +164,7 @@ class Calls(unittest.TestCase):
 
     @unittest.skipIf(READS_LATE, 'they are read late')
     def test_names_on_untouched_pages_are_told_as_unreadable(self):
-        """And no others, as is tested above."""
+        """Names on untouched pages must be unreadable. Another test checks that all other names are readable."""
         unreadable = [call for call in self.graph['calls'] if call['arguments'] and call['unreadable']]
         of_known = [call for call in unreadable if call['tid'] in self.known]
         untouched = [call for calls in self.known.values() for call in calls
@@ -176,7 +178,7 @@ class Calls(unittest.TestCase):
 
     @unittest.skipUnless(READS_LATE, 'kprobe events read nothing late')
     def test_names_on_untouched_pages_are_read_late(self):
-        """That they are the right ones is tested above."""
+        """Names on untouched pages must be read at the end of the call. Another test checks that they are correct."""
         late = [call for call in self.graph['calls'] if call.get('read_late')]
         self.assertGreater(len(late), 100)
         of_known = [call for call in late if call['tid'] in self.known]
@@ -192,8 +194,8 @@ class Calls(unittest.TestCase):
         self.assertEqual(-9, found['error'])
 
     def test_allocations_are_inside_their_calls(self):
-        """A name that is looked up is copied, into an object of its own; a process that is made takes many. Where events
-        were missed a few calls lack theirs."""
+        """A name that is looked up is copied into a separate object, and a new process needs many objects. If events
+        were missed, a few calls lack their objects."""
         opened = [call for call in self.graph['calls'] if call['function'] == 'do_sys_openat2' and
                   call['tid'] in self.known]
         with_name = [call for call in opened if call['inside'].get('slab', {}).get('allocations', 0) > 0]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A system that changes under a recording, on a stock Debian kernel in a virtual machine: CPUs go off line, modules take
-each other's place, ids of processes come back. The program's output is compared with a second reader of the
-trace, and with the notes of the script.
+"""Tests recordings while the system changes, on a stock Debian kernel in a virtual machine: CPUs go offline, modules
+replace each other, and process IDs are reused. The output of the program is compared with the test suite's own decoder
+and with the notes of the script.
   changes_test.py KERNEL cpus|modules|pids|pinned"""
 import collections
 import glob
@@ -86,7 +86,7 @@ class Pinned(Changes):
         for name in ('early', 'late'):
             of_it = {dso: count for (comm, dso), count in hits.items() if comm == name}
             self.assertGreater(of_it.get('libc.so.6', 0), 1000, of_it)
-            # Mappings made just before the CPU's events are opened are unknown, and the trace reports that.
+            # Mappings made just before the CPU's events are opened are unknown, and the trace reports this.
             self.assertLess(of_it.get('[unknown]', 0), of_it['libc.so.6'] / 100, of_it)
             self.assertFalse(({'early', 'late'} - {name}) & of_it.keys(), of_it)
 
@@ -201,7 +201,7 @@ class Modules(Changes):
                     checked += 1
                     if symbol != f'.init.text+{address - int(init, 16):#x} [{name}]':
                         wrong[symbol, name] += 1
-            # A symbol of a module requires that the module was loaded then.
+            # A symbol of a module is valid only if the module was loaded at that time.
             module = re.search(r'\[(\w+)\]$', symbol)
             if module and module[1] in MODULES + ('removed',):
                 if not any(name == module[1] and float(begin) - 0.02 <= time <= float(end) + 0.02

@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the program's commands inside the virtual machine. Each has to succeed.
+# Runs the program's commands inside the virtual machine. Each command must succeed.
 set -u
 failed=0
 
-# run NAME COMMAND…: what it prints goes to NAME.out and NAME.err.
+# run NAME COMMAND…: writes the output to NAME.out and NAME.err.
 run() {
   name=$1
   shift
   "$@" >"$name.out" 2>"$name.err" && return
   code=$?
-  # BPF programs that interrupt each other miss events, which check finds.
+  # BPF programs miss events if they interrupt each other, and check reports that.
   case "$name:$code" in check-bpf*:1) return ;; esac
   echo "$*: exit code $code"
   cat "$name.err"
   failed=1
 }
 
-# A hundred processes, with pipes and files.
+# Starts a hundred processes, which use pipes and files.
 cat >/tmp/workload <<'END'
 for _ in $(seq 50); do find /sys/kernel/mm | sort >/tmp/list; done
 END
@@ -29,7 +29,7 @@ run record kmemtrace record -o trace.kmt -- sh /tmp/workload
 run record-dat kmemtrace record -o trace.dat -- sh /tmp/workload
 set -- trace.kmt trace.dat
 case $(uname -r) in
-  5.10.*) # lacks what recording by BPF programs takes
+  5.10.*) # 5.10 lacks features that the BPF back end needs
     kmemtrace record --backend bpf -o bpf.kmt -- sh /tmp/workload 2>refused.err
     echo $? >refused.code
     ;;
@@ -47,7 +47,7 @@ run stat kmemtrace stat --json -- sh /tmp/workload
 run top kmemtrace top --json --interval 500ms --limit 1000 -- sh /tmp/workload
 run top-batch kmemtrace top --batch --raw --interval 100ms --limit 0 -- sh /tmp/workload
 run profile kmemtrace profile --json --rate 4K -- sh /tmp/workload
-# As the units of systemd start it: with their capabilities, as an unprivileged user.
+# As the systemd units start the program: with their capabilities, as an unprivileged user.
 capabilities=$(sed -n 's/^AmbientCapabilities=//p' /unit | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 # shellcheck disable=SC3045 # LimitMEMLOCK; busybox has it
 ulimit -l unlimited

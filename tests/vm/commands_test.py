@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program on a stock Debian kernel in a virtual machine: its commands run there, and what they recorded is read
-here, by the same program and by trace-cmd.
+"""Tests the program on a stock Debian kernel in a virtual machine. The commands run in the machine; the recordings are
+read here, by the same program and by trace-cmd.
   commands_test.py KERNEL"""
 import json
 import os
@@ -20,7 +20,7 @@ from machine import run_script  # noqa: E402
 KERNEL = sys.argv.pop()
 TRACES = ('trace.kmt', 'trace.dat')
 TRACES_OF_BPF = ('bpf.kmt', 'bpf-stacks.kmt') if KERNEL != '5.10' else ()
-PROCESSES = 100  # of the workload in commands.sh
+PROCESSES = 100  # number of processes of the workload in commands.sh
 
 
 class Commands(unittest.TestCase):
@@ -71,7 +71,7 @@ class Commands(unittest.TestCase):
                 self.assertEqual(0, found['trace']['lost_events'])
 
     def test_bpf_programs_miss_little_and_say_so(self):
-        """An event is missed and counted if it comes while its own program runs."""
+        """If an event occurs while the BPF program of that event is running, the event is missed and counted."""
         [whole] = json.loads(self.text('check-trace.kmt.out'))['files']
         for name in TRACES_OF_BPF:
             with self.subTest(name):
@@ -101,7 +101,8 @@ class Commands(unittest.TestCase):
         self.assertFalse(found, '\n'.join(found[:20]))
 
     def test_counts_inside_the_kernel(self):
-        """The same workload again and again, counted in several ways. Differences come from other work of the kernel."""
+        """The same workload runs several times and is counted in several ways. Other kernel work causes the
+        differences."""
         counted = {event['event']: event for event in json.loads(self.text('stat.out'))['events']}
         slab = [counted[f'kmem:{name}'] for name in ('kmalloc', 'kmem_cache_alloc', 'kmalloc_node',
                                                      'kmem_cache_alloc_node') if f'kmem:{name}' in counted]

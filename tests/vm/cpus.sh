@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CPU 1 goes off and on line again and again under load while everything is recorded. It is off line at the start, too:
-# a ring buffer has no part for a CPU that was off line when it was created.
+# CPU 1 repeatedly goes offline and online under load during a recording. It is also offline at the start, because a
+# ring buffer has no part for a CPU that was offline when the buffer was created.
 set -eu
 cpu=/sys/devices/system/cpu/cpu1/online
 echo 0 >$cpu

@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records calls inside the virtual machine by the back end that the kernel's arguments name, and tries what must be
-# refused.
+# Records calls inside the virtual machine, and tries invalid requests. The kernel command line selects the back end.
 set -u
 backend=$(sed -n 's/.*backend=\([a-z]*\).*/\1/p' /proc/cmdline)
 tracing=/sys/kernel/tracing
 failed=0
 
-# run NAME CODE COMMAND…: what it prints goes to NAME.out and NAME.err.
+# run NAME CODE COMMAND…: writes the output to NAME.out and NAME.err.
 run() {
   name=$1 want=$2
   shift 2
@@ -25,7 +24,7 @@ graph() {
   run "$name" 0 kmemtrace graph --backend "$backend" "$@"
 }
 
-# Reads of 1234, 1234 and 532 bytes, written as they are.
+# Reads 1234, 1234 and 532 bytes and writes the same amounts.
 head -c 3000 /dev/zero >/tmp/file
 cat >/tmp/copy <<'END'
 exec dd if=/tmp/file of=/dev/null bs=1234
@@ -41,10 +40,10 @@ kmemtrace check --json kept.kmt >check.out
 graph json vfs_read vfs_write --args --ret --limit 0 --json -- sh /tmp/copy
 graph glob 'vfs_rea?' --no-allocs --json --limit 0 -- sh /tmp/copy
 graph many 'vfs_*' --json --limit 0 -- sh /tmp/copy
-# The kernel may refuse some: seq_printf has variable arguments.
+# The kernel may refuse some of these functions, because seq_printf has variable arguments.
 graph some 'seq_*' --json --limit 0 -- sh -c 'cat /proc/self/maps >/dev/null'
 errors_only=--errors-only
-if [ "$backend" = ftrace ]; then # Debian's kernels are built without results of it
+if [ "$backend" = ftrace ]; then # Debian's kernels are built without function results for ftrace
   errors_only=
   run results 3 kmemtrace graph --backend ftrace vfs_read --errors-only -- touch /tmp/ran
   [ -e $tracing/options/funcgraph-args ] ||
@@ -86,7 +85,8 @@ if [ "$backend" = bpf ]; then
     sh -c 'echo >/tmp/made'
   graph where_shown do_sys_openat2 --btf /sys/kernel/btf/vmlinux --where 'how->mode==0666' --json -- sh -c 'echo >/tmp/made'
 fi
-# Its exit_mmap is the command's own alone: what it has until it executes is no copy.
+# exit_mmap must be called once, by the command. Before the exec, the new process must not have a copy of the recorder's
+# memory.
 graph stack do_mmap,exit_mmap --args --json --limit 0 --no-allocs -- /bin/sh -c :
 graph page vfs_read --html page.html -- sh /tmp/copy
 run flames 0 kmemtrace flamegraph kept.kmt --call-paths -o flames.svg
@@ -96,17 +96,17 @@ run show 3 kmemtrace graph --backend ftrace --show 'file->f_flags' vfs_read -- t
 case $(uname -r) in 5.* | 6.1.*) run refused 3 kmemtrace graph --backend ftrace vfs_read -- touch /tmp/ran ;; esac
 [ ! -e /tmp/ran ] || echo 'the command of a refused recording ran' >ran
 
-# Recorder and watcher are killed: what they leave goes when the next one comes.
+# The recorder and its watcher are killed. The next recorder must remove their leftovers.
 if [ "$backend" = kprobe ]; then
   kmemtrace graph --backend kprobe vfs_read -a >killed.out 2>killed.err &
   graph=$!
   for _ in $(seq 600); do
-    # A new instance is on, too, before it has probes.
+    # A new instance is also on before it has probes, so both are checked.
     grep -q probe_entry_0 $tracing/kprobe_events &&
       [ "$(cat $tracing/instances/kmemtrace-*/tracing_on 2>/dev/null)" = 1 ] && break
     sleep 0.1
   done
-  # pidof takes a name of 15 letters for one that is cut off.
+  # pidof would treat a name of 15 letters as truncated.
   watchers=$(grep -lx kmemtrace-watch /proc/[0-9]*/comm 2>/dev/null | cut -d/ -f3)
   # shellcheck disable=SC2086  # a word for each watcher
   kill -9 $watchers $graph
@@ -117,7 +117,7 @@ if [ "$backend" = kprobe ]; then
   cp $tracing/kprobe_events probes.left
 fi
 
-# The top-level tracing is unchanged.
+# The top-level tracing must be unchanged.
 cat $tracing/current_tracer >left
 for leftover in "$tracing"/instances/kmemtrace-* /tmp/kmemtrace-*; do
   [ ! -e "$leftover" ] || echo "$leftover" >>left

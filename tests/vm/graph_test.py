@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace graph FUNCTION` on a stock Debian kernel in a virtual machine: whose calls are recorded, until when, and
-what is shown of them, against what the programs that were recorded are known to do.
+"""Tests `kmemtrace graph FUNCTION` on a stock Debian kernel in a virtual machine. Checks whose calls are recorded, when
+recording ends, and the output, against the known behaviour of the recorded programs.
   graph_test.py KERNEL BACKEND           as 7.2 ftrace"""
 import json
 import os
@@ -12,8 +12,8 @@ import unittest
 from machine import run_script
 
 KERNEL, BACKEND = sys.argv[1:]
-# Registers that hold arguments are recorded by ftrace from Linux 6.15 on.
-HAS_RESULTS = BACKEND != 'ftrace'  # for ftrace Debian would have to build its kernels with CONFIG_FUNCTION_GRAPH_RETVAL
+# ftrace records argument registers in Linux 6.15 and later.
+HAS_RESULTS = BACKEND != 'ftrace'  # Debian kernels lack CONFIG_FUNCTION_GRAPH_RETVAL, which ftrace would need
 HAS_ARGUMENTS = BACKEND != 'ftrace' or KERNEL == '7.2'
 COPIED = [1234, 1234, 532]
 
@@ -43,12 +43,12 @@ class Graph(unittest.TestCase):
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_empty_strings_are_strings(self):
         [arguments] = [call['arguments'] for call in self.calls('empty.out') if call['arguments']['filename'] == '']
-        self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY, read beside it
+        self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY; the field is read in addition to the name
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_a_string_that_is_too_long_loses_no_call(self):
         [call] = [call for call in self.calls('long.out') if call['arguments'] and call['arguments']['count'] == 8000]
-        # A string larger than a page of the ring buffer is not recorded.
+        # kprobe events do not record a string larger than a page of the ring buffer.
         by_probes = BACKEND == 'kprobe'
         self.assertRegex(call['arguments']['buf'], '^0x7' if by_probes else r'^(y\\x0a){127}y$')
         self.assertEqual(['buf'], call['left_out' if by_probes else 'cut'])
@@ -68,7 +68,7 @@ class Graph(unittest.TestCase):
     @unittest.skipUnless(BACKEND == 'bpf', 'needs arguments')
     def test_conditions_are_checked_before_the_command_runs(self):
         self.assertIn('vfs_read(file, buf, count, pos)', self.text('where.err'))
-        self.assertTrue(self.calls('where_shown.out'))  # with types named beside those that are recorded
+        self.assertTrue(self.calls('where_shown.out'))  # --btf provides types that the recording lacks
 
     def test_the_command_has_its_name_from_the_begin(self):
         for name in ('json.out', 'glob.out', 'many.out'):
@@ -79,16 +79,16 @@ class Graph(unittest.TestCase):
 
     def test_arguments_on_the_stack(self):
         calls = self.calls('stack.out', 'do_mmap')
-        if BACKEND == 'bpf':  # Linux 6.1 refuses trampolines to functions of more than six arguments
+        if BACKEND == 'bpf':  # Linux 6.1 refuses trampolines to functions with more than six arguments
             self.assertRegex(' '.join(self.text('stack.err').split()), 'not recorded: .*do_mmap')
             self.assertFalse(calls)
             return
         self.assertTrue(calls)
         for call in calls:
             populate, uf = (call['arguments'][name] for name in ('populate', 'uf')) if HAS_ARGUMENTS else (None, None)
-            if BACKEND == 'kprobe':  # both are variables of the same caller
+            if BACKEND == 'kprobe':  # both pointers are variables of the same caller
                 self.assertEqual(int(populate, 16) >> 14, int(uf, 16) >> 14)
-                self.assertEqual(0xff, int(uf, 16) >> 56)  # with five levels of page tables more bits tell apart
+                self.assertEqual(0xff, int(uf, 16) >> 56)  # valid also for five levels of page tables
             elif HAS_ARGUMENTS:
                 self.assertIsNone(uf)
                 self.assertIn('uf', call['left_out'])
@@ -113,7 +113,7 @@ class Graph(unittest.TestCase):
     def test_reads_and_writes_of_a_copy(self):
         for name in ('json.out', 'kept.out'):
             with self.subTest(name):
-                # Other calls are of the shell that reads its script.
+                # The shell, which reads its script, also makes calls.
                 reads = [call for call in self.calls(name, 'vfs_read') if call['task'] == 'dd']
                 writes = [call for call in self.calls(name, 'vfs_write') if call['task'] == 'dd']
                 self.assertEqual(1, len({call['tid'] for call in reads + writes}))
@@ -142,8 +142,8 @@ class Graph(unittest.TestCase):
             said = self.text(name)
             self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
                              {'bpf': 'BPF', 'ftrace': 'function_graph', 'kprobe': 'kprobe events'}[BACKEND])
-            # A memory event that interrupts the BPF program of its kind may be missed, with a message. So may a call that
-            # interrupts the program of another call.
+            # A memory event that interrupts the BPF program of the same event may be missed, with a message. So may a
+            # call that interrupts the program of another call.
             self.assertRegex(said, {'bpf': r'Nothing was lost|\b\d{1,2} events? (was|were) lost', 'ftrace': 'Nothing was lost',
                                     'kprobe': 'Nothing was lost|that the kernel missed'}[BACKEND])
         self.assertIn('Recording calls of 1 function; Ctrl+C ends it', self.text('all.err'))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A kernel module that leaks: brd creates a RAM disk when its number is opened, and never removes one.
+# Uses a kernel module that leaks: brd creates a RAM disk when its number is opened, and never removes the disk.
 set -u
 insmod /kmod/brd.ko rd_nr=0 || exit
 
@@ -14,7 +14,7 @@ make_disks() {
   done
 }
 
-# Processes and files that come and go.
+# Runs short-lived processes with files.
 work() {
   while :; do find /sys/kernel/mm | sort >/tmp/list; done
 }

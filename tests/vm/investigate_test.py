@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`investigate` in a virtual machine whose module brd leaks RAM disks: the function of the module is named, and the shell
-that makes them; and before it does, nothing.
+"""Tests `investigate` in a virtual machine whose module brd leaks RAM disks. It must name the module's function and the
+shell that creates the disks. Before the leak starts, it must report nothing.
   investigate_test.py KERNEL"""
 import json
 import os

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kills `kmemtrace graph` at random times, with each back end in turn, as often as the kernel's arguments say. The file
-# `left` lists leftovers of a round, `unreadable` damaged files.
+# Kills `kmemtrace graph` at random times. The back ends take turns, and the kernel command line has the number of
+# rounds. The file `left` lists leftovers of a round, `unreadable` the damaged files.
 set -u
 rounds=$(sed -n 's/.*rounds=\([0-9]*\).*/\1/p' /proc/cmdline)
 tracing=/sys/kernel/tracing
@@ -27,7 +27,7 @@ for round in $(seq "$rounds"); do
   name="$round.$backend.kmt"
   kmemtrace graph --backend "$backend" vfs_read -a -o "$name" -d 60s >/dev/null 2>said &
   recorder=$!
-  # Every other one while it records.
+  # In every second round, wait until the recorder records.
   while [ $((round % 2)) = 1 ] && ! grep -q Recording said && [ -e /proc/$recorder/exe ]; do sleep 0.1; done
   tenths=$(($(od -An -N2 -tu2 /dev/urandom) % 50))
   sleep $((tenths / 10)).$((tenths % 10))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kmemtrace graph`, killed at random times in a virtual machine: nothing is left but readable files.
+"""Kills `kmemtrace graph` at random times in a virtual machine. Only readable files may remain.
   kills_test.py KERNEL ROUNDS"""
 import os
 import sys

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes system calls with arguments that no two calls share, in more tasks than there are CPUs, which move from CPU to
-// CPU all the time, and writes down what it passed and what came back:
+// Makes system calls with unique arguments, and writes down the arguments and results. The calls are made by more tasks
+// than there are CPUs, and the tasks move between CPUs all the time.
 //   known_calls FILE TASKS ROUNDS
-// Each line of FILE is a call: task id, name, arguments and result, separated by tabs; those of a task are in their
-// order. The calling task itself only waits.
+// Each line of FILE is a call: task ID, name, arguments and result, separated by tabs. The calls of a task are in
+// order. The first task makes no calls itself and only waits.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ constexpr long kRoundsWithoutClone = 128;
 constexpr long kRoundsWithoutUntouched = 32;
 constexpr std::uint64_t kPage = 4096;
 
-// As the kernel returns it.
+// Returns the raw result of the kernel.
 template <typename... Arguments>
 long call(long number, Arguments... arguments) {
   const long result = ::syscall(number, arguments...);
@@ -56,7 +56,7 @@ class Task {
     }
   }
 
-  // Appends what was done; no call of it is written down.
+  // Appends the recorded calls to the file. These writes are not recorded themselves.
   void save(int to) const {
     std::size_t written = 0;
     while (written < lines_.size()) {
@@ -108,7 +108,7 @@ class Task {
 
   void open_missing(std::uint64_t unique) {
     std::string name = "missing-" + std::to_string(number_) + "-" + std::to_string(unique);
-    if (unique % 64 == 0) name += "-" + std::string(300, 'x');  // longer than what is recorded
+    if (unique % 64 == 0) name += "-" + std::string(300, 'x');  // longer than the longest string that is recorded
     const int folder = -1000 - static_cast<int>(unique % 1000);
     const bool is_absolute = unique % 2 == 0;
     if (is_absolute) name.insert(0, "/");
@@ -116,7 +116,7 @@ class Task {
     note("openat", folder, name, result);
   }
 
-  // A name on a page that is not mapped before the kernel reads it.
+  // Opens a name on a page that is not mapped until the kernel reads the name.
   void open_untouched(std::uint64_t unique) {
     const std::string name = "untouched-" + std::to_string(unique);
     if (::pwrite(file_, name.c_str(), name.size() + 1, 0) < 0) std::abort();

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records what makes and keeps objects of kmalloc-512, kmalloc-1k and mnt_cache, and some of other caches: network namespaces,
-# control groups and mounts, of which some go again.
+# Records a workload that creates and keeps objects of kmalloc-512, kmalloc-1k, mnt_cache and some other caches. The
+# workload creates network namespaces, cgroups and mounts, and removes some of them.
 set -eu
 cat >work.sh <<'WORK'
 for i in 1 2 3 4 5 6; do
@@ -14,7 +14,7 @@ sleep 1
 kill $(cat namespace5 namespace6)
 umount /tmp/mount5 /tmp/mount6
 rmdir /sys/fs/cgroup/kept5 /sys/fs/cgroup/kept6
-# Waits for frees by workers and RCU: until the kernel's counts are unchanged for three seconds.
+# Waits for frees by kernel workers and RCU, until the kernel's counts are unchanged for three seconds.
 counts() {
   cat /sys/kernel/debug/slab/kmalloc-512/alloc_traces /sys/kernel/debug/slab/kmalloc-1k/alloc_traces \
     /sys/kernel/debug/slab/mnt_cache/alloc_traces |

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Against an independent keeper of the truth: a stock kernel booted with slub_debug=U keeps who allocated each object of
-some caches. Objects that are live by a trace are the increase of its alloc_traces from start to end, call site by call
-site. Objects from before the trace that are freed in it are counted, not guessed.
+"""Compares live objects with an independent source: a stock kernel booted with slub_debug=U records who allocated each
+object of some caches. Objects that are live according to the trace must equal the increase of alloc_traces from start
+to end, for each call site. Objects from before the trace that are freed during the trace are counted, not guessed.
   live_objects_test.py KERNEL"""
 import collections
 import json
@@ -18,7 +18,8 @@ CACHES = ('kmalloc-512', 'kmalloc-1k', 'mnt_cache')
 
 
 def call_site(name):
-    """A call site without the function's size: "do_one+0x12/0x40" as the kernel says it, "do_one+0x12" as a report."""
+    """A call site without the size of the function: the kernel prints "do_one+0x12/0x40", a report prints
+    "do_one+0x12"."""
     return name.split('/')[0]
 
 
@@ -36,11 +37,11 @@ class LiveObjects(unittest.TestCase):
             return json.load(file)
 
     def added(self):
-        """By the trace: live objects by cache and call site."""
+        """The live objects by cache and call site, according to the trace."""
         live = collections.Counter()
         for row in self.report['groups']['slab']['rows']:
             cache, site = row['keys']['cache'], call_site(row['keys']['call-site']['symbol'])
-            # A kmem_cache_alloc event names no cache; this one has a call site of its own.
+            # A kmem_cache_alloc event does not name the cache, but mnt_cache has its own call site.
             if site.startswith('alloc_vfsmnt+') and not (cache or '').startswith('kmalloc'):
                 cache = 'mnt_cache'
             if cache in CACHES and row['live_allocations'] > 0:
@@ -48,7 +49,7 @@ class LiveObjects(unittest.TestCase):
         return live
 
     def kept(self):
-        """By the kernel: objects at the start and at the end, likewise."""
+        """The objects at the start and at the end by cache and call site, according to the kernel."""
         after = collections.Counter()
         for site in self.snapshot['slab_allocations']:
             after[site['of'], call_site(site['site'])] += site['count']
@@ -68,7 +69,7 @@ class LiveObjects(unittest.TestCase):
         self.assertEqual(set(CACHES), {cache for cache, _ in grown})
         of_older = 0
         for site in added.keys() | grown.keys():
-            gone = added[site] - (after[site] - before[site])  # from before, and freed: a hash table that shrank
+            gone = added[site] - (after[site] - before[site])  # older objects, such as a hash table that shrank
             with self.subTest(site):
                 self.assertGreaterEqual(gone, 0)
                 self.assertLessEqual(gone, before[site])

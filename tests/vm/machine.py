@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running a script in a virtual machine from a test."""
+"""Runs a script in a virtual machine, for the tests."""
 import os
 import subprocess
 import unittest
@@ -9,7 +9,7 @@ SKIPPED = 77
 
 
 def boot(*arguments, **options):
-    """The finished tests/vm/run; the test is skipped where no machine can be booted."""
+    """Returns the finished tests/vm/run. Skips the test if no machine can be booted."""
     done = subprocess.run([f'{HERE}/run', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8',
                           errors='replace', check=False, **options)
     if done.returncode == SKIPPED and os.environ.get('KMEMTRACE_REQUIRE_VM') != '1':
@@ -18,7 +18,7 @@ def boot(*arguments, **options):
 
 
 def run_script(name, out, *options):
-    """A script of this folder, which has to succeed; it leaves its files in `out`."""
+    """Runs a script of this folder, which must succeed. Its files are in `out` afterwards."""
     done = boot('--out', out, *options, f'{HERE}/{name}')
     if done.returncode != 0:
         raise AssertionError(f'{name}: exit code {done.returncode}\n{done.stdout}{done.stderr}')

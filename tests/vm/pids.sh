@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A fork storm, with so few ids that each comes back again and again.
+# Starts many processes with so few process IDs that each ID is reused many times.
 set -eu
 echo 500 >/proc/sys/kernel/pid_max
 cat >/tmp/storm <<'END'

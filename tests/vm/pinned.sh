@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CPU 1 comes on line while programs' stacks are recorded. Programs that run on it alone begin at once, and later.
+# CPU 1 comes online while user stacks are recorded. Programs pinned to CPU 1 start immediately and later.
 set -eu
 echo 0 >/sys/devices/system/cpu/cpu1/online
 cat >/tmp/changes <<'END_OF_CHANGES'

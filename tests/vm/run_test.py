@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/vm/run itself: it passes on the output, files and status of a script, and reports a kernel panic as something
-else.
+"""Tests tests/vm/run: it passes on the output, files and status of a script, and reports a kernel panic as a different
+failure.
   run_test.py Run|LateScript"""
 import os
 import tempfile
@@ -36,7 +36,7 @@ class LateScript(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = boot('--timeout', '60', '--out', folder, '/dev/stdin', input='echo begun | tee left; sleep 1000')
             self.assertEqual(done.returncode, VM_FAILED, done.stderr)
-            self.assertRegex(done.stdout, r'\Abegun\n(Terminated\n)?\Z')  # as the shell in there says
+            self.assertRegex(done.stdout, r'\Abegun\n(Terminated\n)?\Z')  # the inner shell may print "Terminated"
             self.assertIn(f'the script was ended since it took too long; what it left is in {folder}', done.stderr)
             with open(f'{folder}/left', encoding='ascii') as file:
                 self.assertEqual(file.read(), 'begun\n')

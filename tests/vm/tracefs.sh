@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records with tracefs alone: a ring buffer as text and as raw pages, and the formats that describe them.
+# Records using only tracefs: a ring buffer as text and as raw pages, and the formats that describe them.
 set -eu
 tracing=/sys/kernel/tracing
 buffer=$tracing/instances/test
@@ -24,5 +24,5 @@ uname -a >machine
 for folder in "$buffer"/per_cpu/cpu*; do
   cpu=${folder##*cpu}
   cat "$folder/stats" >"stats.$cpu"
-  timeout 3 cat "$folder/trace_pipe_raw" >"pages.$cpu" 2>/dev/null || true  # at its end it waits for more
+  timeout 3 cat "$folder/trace_pipe_raw" >"pages.$cpu" 2>/dev/null || true  # cat waits for more data at the end
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ring buffers of another architecture, recorded in a virtual machine with tracefs alone: their pages, put in a
-trace.dat here, have to be what the kernel's own text and trace-cmd say of them.
+"""Tests ring buffers of another architecture, recorded in a virtual machine using only tracefs. Their pages are put
+into a trace.dat here. The results must equal the kernel's own text and the output of trace-cmd.
   tracefs_test.py ARCHITECTURE ORDER WORD_BITS       as s390x big 64"""
 import collections
 import os
@@ -21,7 +21,7 @@ from machine import run_script  # noqa: E402
 ARCHITECTURE, ORDER, WORD_BITS = sys.argv[1:]
 CPUS = 2
 PAGE_SIZE = 4096
-STATISTICS, UNAME, CPU_COUNT = 2, 5, 8  # options of a trace.dat
+STATISTICS, UNAME, CPU_COUNT = 2, 5, 8  # option IDs of a trace.dat
 EVENT = re.compile(r'\[\d{3}\] \S+ +[\d.]+: (\w+): (.*)')
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether a page can be read and used by everybody: contrast, names, no sideways scrolling.
+// Checks that all people can read and use a page: contrast, names, no horizontal scrolling.
 
-// Texts whose contrast is below 4.5 (WCAG 2.1, 1.4.3), controls without a name, and what is wider than the window.
+// Returns texts with a contrast below 4.5 (WCAG 2.1, 1.4.3), controls without a name, and elements wider than the
+// window.
 export function barriers(page) {
   return page.evaluate(() => {
     const found = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens reports in Chromium, and notes whatever a report must not do: errors, requests, dialogs.
+// Opens reports in Chromium and records forbidden behaviour of a report: errors, requests, dialogs.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -19,7 +19,7 @@ export async function launch(modules, executablePath) {
   return chromium.launch({ executablePath, headless: true, args: kFlags });
 }
 
-// A page in which nothing may go wrong; `wrongs` collects what did.
+// Opens a page in which no error may occur; `wrongs` collects the errors.
 export async function open(browser, file, { width = 1280, height = 900, dark = false } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -44,7 +44,7 @@ export async function open(browser, file, { width = 1280, height = 900, dark = f
   await page.goto(own);
   await page.waitForFunction(() => window.kmemtrace?.ready === true, null, { timeout: 30000 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  // Since the navigation began, until the page was drawn.
+  // Milliseconds from the start of navigation until the page was drawn.
   const opened = Math.round(await page.evaluate(() => performance.now()));
   return { page, wrongs, opened, close: () => context.close() };
 }

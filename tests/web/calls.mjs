@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page of calls against `kmemtrace graph --json --args --ret --limit 0`, and what a person does with it.
+// Compares the page of calls with `kmemtrace graph --json --args --ret --limit 0`, and uses the page like a person.
 import { goTo, rowsOf, settle } from './reading.mjs';
 
-const kHeld = 1000; // of the first ones, and of the slowest
+const kHeld = 1000; // number of first calls, and number of slowest calls
 const kSums = { '': 'bytes', '-hits': 'allocations', '-live': 'live_bytes' };
 
-// Whatever is inside, of all allocators that any function has something of.
+// Compares the memory allocated inside a call, for each allocator that any function uses.
 function insideAgrees(checks, row, inside, allocators, what) {
   for (const name of allocators)
     for (const [suffix, key] of Object.entries(kSums))
       checks.equal(row[name + suffix], inside[name]?.[key], `${what}: ${name} ${key}`);
 }
 
-// Those that a page holds.
+// The calls that a page has.
 function heldCalls(graph) {
   const places = graph.calls.map((_, at) => at);
   const slowest = places
@@ -23,7 +23,7 @@ function heldCalls(graph) {
   return places.filter((at) => held.has(at)).map((at) => graph.calls[at]);
 }
 
-// Addresses and flags are shown in hex, others as they are.
+// Compares a shown value. Addresses and flags are shown in hexadecimal, other values in decimal.
 function sameValue(shown, value) {
   if (value === null) return /^\((on the stack, )?not recorded\)$/.test(shown);
   if (shown === String(value)) return true;
@@ -32,7 +32,7 @@ function sameValue(shown, value) {
   return /^0x[0-9a-f]+( \(.*\))?$/.test(shown) && Number(shown.split(' ')[0]) === value;
 }
 
-// The values after each name in the shown text.
+// The shown values of the named arguments.
 function shownValues(text, names) {
   let at = text.indexOf('(') + 1;
   return names.map((name, i) => {
@@ -43,7 +43,7 @@ function shownValues(text, names) {
   });
 }
 
-// The text that is shown, where each argument in it has its value; else what would be.
+// The expected text of a call. Arguments whose shown value is correct keep the shown form.
 function shownCall(text, call) {
   const names = Object.keys(call.arguments ?? {});
   const shown = shownValues(text, names);
@@ -115,7 +115,7 @@ export async function callsAgree(page, checks, graph) {
   await callIsTold(page, checks, held);
 }
 
-// A click on a function leaves its calls, and what they called.
+// A click on a function must show only its calls and the calls inside them.
 async function functionFilters(page, checks, graph, held) {
   const count = (name) => held.filter((call) => call.function === name).length;
   const name = graph.functions.map((of) => of.function).find((one) => count(one) > 1 && count(one) < held.length / 2);
@@ -147,7 +147,7 @@ async function functionFilters(page, checks, graph, held) {
   checks.equal(await page.getAttribute('[aria-selected=true]', 'id'), 'tab-calls', 'key c');
 }
 
-// All data of one call is below, with a link to its function's.
+// All data of the selected call must be shown below, with a link to the call's function.
 async function callIsTold(page, checks, held) {
   const at = Math.max(
     held.findIndex((call) => Object.keys(call.arguments ?? {}).length > 0),

@@ -66,7 +66,7 @@ const isLarge = (report) => report === values.large;
 const isNone = (report) => report === values.none;
 const isFound = (report) => report === values.found;
 
-// Nothing stands there that has nothing to show.
+// A trace without memory events must have no empty tables and no pages without content.
 async function saysThatThereIsNothing(page, checks) {
   const tabs = await page.locator('[role=tab]').evaluateAll((all) => all.map((tab) => tab.id));
   checks.equal(tabs.join(' '), 'tab-overview', 'pages of a trace without memory events');
@@ -134,7 +134,7 @@ async function check(browser, report) {
       await tellsSinceWhen(page, checks);
     } else await workWith(page, checks, report);
   });
-  // The best of some: other programs of the machine can only make it longer.
+  // Use the fastest of several rounds, because other programs can only make a round slower.
   const wanted = Number(values['open-ms']);
   for (let round = 1; round < kOpenings && opened >= wanted; ++round) {
     const again = await open(browser, report);

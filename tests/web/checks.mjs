@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts what holds and what does not.
+// Counts passed and failed checks.
 
 export class Checks {
   passed = 0;

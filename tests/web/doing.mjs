@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Uses a report as a person would: keys, sorting, a brush, filters, zooming. All of it has to work.
+// Uses a report like a person: keys, sorting, a brush, filters, zooming. All of these must work.
 import { goTo, rowsOf, settle, valueOf } from './reading.mjs';
 
 export async function keysWork(page, checks) {
@@ -28,7 +28,7 @@ export async function keysWork(page, checks) {
   await page.keyboard.press('d');
 }
 
-// The tabs of WAI-ARIA: arrows move among them, and what is chosen has the focus.
+// Tabs must follow WAI-ARIA: arrow keys move between tabs, and the selected tab has the focus.
 export async function tabsMove(page, checks) {
   await goTo(page, '#overview');
   await page.focus('[role=tab][aria-selected=true]');
@@ -49,7 +49,7 @@ export async function tabsMove(page, checks) {
   }
 }
 
-// Pages that were drawn over must leave nothing that listens.
+// Plots that were replaced must not keep event listeners.
 export async function plotsAreFreed(page, checks) {
   await goTo(page, '#timeline');
   for (let round = 0; round < 20; ++round) await page.keyboard.press('d');
@@ -62,7 +62,7 @@ export async function plotsAreFreed(page, checks) {
   checks.equal(await page.evaluate(() => window.kmemtrace.livePlots()), 0, 'plots that listen where none is shown');
 }
 
-// On a phone a table's names stay, and the column that is sorted by is in sight.
+// On a phone, the names in a table must stay visible, and so must the column by which the table is sorted.
 export async function namesStay(page, checks) {
   await goTo(page, '#tables/sites');
   for (const key of ['allocated', 'live-bytes', 'p99-life']) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Uses the page of an investigation as a person would.
+// Uses the page of an investigation like a person.
 import { settle } from './reading.mjs';
 
-// A site that started during the investigation: 64 steps of half a second, and it rises in the last half.
+// A call site that started during the investigation. The investigation has 64 steps of half a second, and the site
+// grows in the second half.
 export async function tellsSinceWhen(page, checks) {
   const row = page.locator('tr', { has: page.locator('[data-column=name][data-value=began-late]') });
   const told = await row.locator('[data-column=judged]').innerText();
@@ -10,7 +11,7 @@ export async function tellsSinceWhen(page, checks) {
   checks.ok(Math.abs(since - 16) <= 1, `began-late grows "${told}"`);
 }
 
-// Each claim leads to the numbers under it: a row, or the head of a part, gets the focus and is in sight.
+// Each claim must link to its numbers: a row, or the heading of a section, receives the focus and is visible.
 export async function claimsLead(page, checks) {
   const claims = await page.locator('a.claim').all();
   checks.ok(claims.length >= 4, `claims that lead to numbers: ${claims.length}`);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks that a large report stays usable, and reports what it has no room for. Milliseconds are printed. Their limits are
-// so wide that only work in proportion to the whole trace exceeds them, also on a slow and busy machine;
-// docs/BENCHMARKS.md has the figures.
+// Checks that a large report stays usable and reports which data it leaves out. Prints times in milliseconds. Their
+// limits are so generous that only work proportional to the whole trace exceeds them, also on a slow and busy machine.
+// docs/BENCHMARKS.md has the measured values.
 import { goTo, settle } from './reading.mjs';
 
-const kRounds = 4; // at most, of which the best counts
+const kRounds = 4; // maximum number of rounds; the best round counts
 const kMedianFrame = 250; // ms
 const kSlowestAnswer = 10000; // ms until a key shows another page
-const kMostRows = 150; // that a table makes elements of
+const kMostRows = 150; // rows for which a table creates elements
 
 async function frames(page, act) {
   await page.evaluate(() => {
@@ -89,7 +89,7 @@ async function zooming(page) {
   await page.waitForTimeout(300);
 }
 
-// From a key that goes to a page until it is painted.
+// Returns the time from the key press that selects a page until the page is painted.
 async function answer(page, key) {
   let best = Infinity;
   for (let round = 0; round < kRounds && best >= kSlowestAnswer; ++round) {
@@ -111,7 +111,7 @@ async function answer(page, key) {
 
 export async function staysFluid(page, checks) {
   for (const act of [brushing, scrolling, sorting, zooming]) {
-    // The best of some: other programs of the machine can only make it longer.
+    // Use the fastest of several rounds, because other programs can only make a round slower.
     let best = await frames(page, () => act(page, checks));
     let rounds = 1;
     for (; rounds < kRounds && best.median >= kMedianFrame; ++rounds) {
@@ -131,7 +131,7 @@ export async function staysFluid(page, checks) {
   }
 }
 
-// Rare sizes and lifetimes are put together without their call sites.
+// Rare sizes and lifetimes are combined, without their call sites.
 export async function tellsOfRareOnes(page, checks) {
   await goTo(page, '#tables/sites');
   const names = await page

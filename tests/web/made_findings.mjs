@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints evidence.json of an investigation in which a cache grows among many, by somebody's pipes; another begins to
-// when half of the time is over.
+// Prints the evidence.json of an investigation. Pipes of one process make one cache grow among many others. Another
+// cache starts to grow after half of the time.
 const kSteps = 64;
 const kStepSeconds = 0.5;
 const kRate = 200e3;

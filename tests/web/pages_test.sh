@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Writes HTML reports of real traces and of hostile names, and opens them in a browser beside what --json says.
+# Writes HTML reports of real traces and of a trace with hostile names, and compares them in a browser with --json.
 #   pages_test.sh KMEMTRACE MANY_EVENTS WEB_FOLDER CHROMIUM OUT      (NODE, KMEMTRACE_DATA in the environment)
-# With KMEMTRACE_SHOTS=FOLDER in the environment pictures of all pages go there.
+# If KMEMTRACE_SHOTS=FOLDER is in the environment, saves screenshots of all pages there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 kmemtrace=$1 many_events=$2 web=$3 chromium=$4 out=$5
@@ -21,7 +21,7 @@ of_trace() { # NAME TRACE
   "$kmemtrace" report --html "$1.html" "$2"
 }
 
-# Names of tasks, call sites, functions of stacks and events that try to leave the page, or to move what stands beside them.
+# Names of tasks, call sites, functions in stacks and events that try to inject markup or to move the text next to them.
 hostile_trace() {
   local names=('</script>' '<img src=x onerror=alert(1)>' $'\u202egnp' $'\u05d0\u05d1' "\"'\`\${1}" '__proto__' 'constructor'
     $'\e[31mred' "$(printf 'x%.0s' {1..300})") at=0 name head
@@ -37,7 +37,7 @@ hostile_trace() {
   done
 }
 
-# As much as a page takes of the largest trace.
+# The report of the largest trace: a page has as much of it as possible.
 large_report() {
   "$many_events" 1000000 "$data/amd64-stacks/trace.dat" large.kmt
   "$kmemtrace" report --html large.html large.kmt
@@ -62,7 +62,7 @@ hostile_trace >"$hostile"
 of_trace hostile "$hostile"
 brief+=(--brief hostile.html)
 
-# Calls of kernel functions: more than a page holds, and with arguments and interrupts.
+# Calls of kernel functions: more than fit on a page, and calls with arguments and interrupts.
 of_calls() { # NAME TRACE [OPTION]...
   "$kmemtrace" graph --json --args --ret --limit 0 "${@:3}" "$2" >"$1.graph.json"
   "$kmemtrace" report --html "$1.html" "${@:3}" "$2"
@@ -74,7 +74,7 @@ of_calls typed-calls "$data/graph/args.7.2.dat" --btf "$data/graph/args.7.2.btf"
 documents two "$data/amd64-5.10/trace.dat"
 "$kmemtrace" diff --json --limit 2000 --by call-site "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat" >two.diff.json
 "$kmemtrace" report --html two.html --diff "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat"
-# The first one is looked at in dark colors too: it has the most pages.
+# The first report is also checked in dark colors, because it has the most pages.
 reports=(two.html amd64-stacks.html)
 
 printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: comm=bash pid=1977 child_comm=bash child_pid=1978\n' >none.txt

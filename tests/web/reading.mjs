@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a page as a person would: from its elements.
+// Reads a page like a person, from its elements.
 
 export async function goTo(page, hash) {
   await page.evaluate((to) => {
@@ -12,7 +12,8 @@ export function settle(page) {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30))));
 }
 
-// All rows of a table, those out of sight too: an object of columns each, numbers as numbers.
+// Returns all rows of a table, including those scrolled out of view. Each row is an object with a value per column;
+// numeric cells are numbers.
 export async function rowsOf(page, name) {
   return page.evaluate((table) => {
     const box = document.querySelector(`[data-table="${table}"]`);
