@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// The old and new state of the tables, by the number of their last migration.
+// The state of the tables before and after the call: the number of the last migration.
 struct SchemaState {
   std::uint32_t before = 0;  // 0: there were no tables
   std::uint32_t now = 0;

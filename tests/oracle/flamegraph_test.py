@@ -39,7 +39,7 @@ class Flamegraph(Case):
         self.assertEqual(want, {name: int(value.replace(',', ''))
                                 for name, value in re.findall(r'(\w+) [^,(]*\(([\d,]+) bytes\)', title)})
         self.assertNotIn('%', title)
-        self.assertEqual(len(want) > 1, 'not to be added' in title)
+        self.assertEqual(len(want) > 1, 'do not add' in title)
         rows = collections.defaultdict(list)
         for name, title, x, y, width, _ in frames[1:]:
             self.assertAlmostEqual(1200 * self.value(title) / total, width, delta=0.001)

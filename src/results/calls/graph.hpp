@@ -53,7 +53,7 @@ struct TracedCall {
   std::uint64_t ended_ns = 0;
   std::optional<std::uint64_t> duration_ns;   // measured by function_graph, otherwise the time between its records
   std::optional<std::uint64_t> return_value;  // value of the register
-  bool typed = false;                         // the function's signature is known
+  bool typed = false;                         // true: the signature of the function is known
   std::optional<CallValues> arguments;        // set if arguments were recorded and the start was seen
   std::optional<CallValue> result;            // set if the result was recorded and the function returns a value
   InsideSums inside;  // "live" refers to the return, or to the end of the trace if the return was not seen
@@ -80,7 +80,7 @@ struct GraphFunction {
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // excludes traced callees and interrupts during the calls
   std::uint64_t longest_ns = 0;
-  InsideSums inside;       // live: at the end of the trace
+  InsideSums inside;       // "live" refers to the end of the trace
   InsideSums inside_self;  // excludes traced callees
 };
 

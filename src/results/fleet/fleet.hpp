@@ -38,7 +38,7 @@ struct FleetSummary {
   std::uint32_t last_began = 0;
 };
 
-// Sums of a group. GroupRow's peaks, first and last times, cross-node frees and spread of lifetimes stay empty.
+// Sums of a group. In `sums`, the peaks, first and last times, cross-node frees and lifetimes stay empty.
 struct FleetRow {
   std::vector<std::string> keys;  // one value for each key, none for a sum; an empty string: unknown or none
   std::string name;

@@ -24,8 +24,8 @@ struct GrowthGroup {
   // Before Linux 6.1, allocation events do not name caches: "objects of 256 B".
   std::string cache;
   std::string task;           // "bash", "[softirq]"
-  std::uint32_t process = 0;  // 0: none, or not known
-  std::string cgroup;         // empty: not known
+  std::uint32_t process = 0;  // 0: no process, or unknown
+  std::string cgroup;         // empty: unknown
   bool excluded = false;      // true: the growth of this memory cannot be judged, or it is not kernel memory
   std::uint64_t seen = 0;     // number of live objects seen: the sampled objects, or all objects if all were recorded
   double objects = 0;         // allocated in the observed time and live at its end; estimated if sampled
@@ -312,7 +312,7 @@ struct InvestigationCost {
   double kernel_cpu_seconds = 0;
   bool is_measured = false;
   double most_cpu_seconds = 0;  // CPU budget
-  double cpu_share = 0;         // as asked for
+  double cpu_share = 0;         // requested share of all `cpus`
   unsigned cpus = 1;
 };
 
@@ -331,8 +331,8 @@ struct CopiedFiles {
 struct InvestigationResult {
   std::string kernel;
   std::string machine;
-  std::string host;                 // empty: not known
-  std::uint64_t start_unix_ns = 0;  // 0: not known
+  std::string host;                 // empty: unknown
+  std::uint64_t start_unix_ns = 0;  // 0: unknown
   double seconds = 0;
   bool watched = false;   // true: `investigate` watched the machine, now or earlier; false: only copied files exist
   bool complete = true;   // false: interrupted by Ctrl+C

@@ -33,7 +33,7 @@ enum class Doubt : std::uint8_t {
 constexpr std::size_t kDoubts = 7;
 
 struct DoubtText {
-  std::string_view id;        // "lost-stretch", for JSON
+  std::string_view id;        // name in JSON: "lost-stretch"
   std::string_view word;      // short name for a table column
   std::string_view sentence;  // reason why allocations may have been freed
 };

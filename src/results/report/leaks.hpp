@@ -17,7 +17,7 @@ namespace kmt {
 
 enum class LeakVerdict : std::uint8_t {
   no_clock,   // the trace's clock does not count nanoseconds
-  too_short,  // too few values, or less than a second, since the first allocation
+  too_short,  // too few values or less than a second since the first allocation
   no_growth,  // not more growth than random allocations and frees can cause
   past,       // grew, but hardly in the second half of the time
   unsure,     // grows, but perhaps not above the threshold

@@ -20,7 +20,7 @@ struct OlderObjects {
 };
 
 struct OlderObjectsOfTrace {
-  std::vector<OlderObjects> caches;    // caches with such frees, most frees first
+  std::vector<OlderObjects> caches;    // caches with frees of older objects, most frees first
   std::optional<std::uint64_t> lived;  // sum over all caches
 };
 

@@ -34,7 +34,7 @@ struct PageTaskRow {
   std::optional<std::int32_t> tid;  // empty for interrupts
   EventsAndPages allocated;         // mm_page_alloc
   EventsAndPages failed;            // failed allocations
-  EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: taken from the buddy lists, under their lock
+  EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: taken from the buddy lists under the zone lock
   EventsAndPages refilled;          // part of zone_locked that refills per-CPU lists
   std::uint64_t refill_runs = 0;    // runs of consecutive zone_locked events
   EventsAndPages freed;             // mm_page_free
@@ -78,7 +78,7 @@ struct PageFailureRow {
   std::string task;
   unsigned order = 0;
   std::uint32_t gfp_flags = 0;
-  std::string gfp_names;  // "GFP_KERNEL|__GFP_COMP"; empty: the trace does not name them
+  std::string gfp_names;  // "GFP_KERNEL|__GFP_COMP"; empty: the trace does not contain the names
   int migrate_type = 0;
   std::string migrate_type_name;
   std::uint64_t count = 0;

@@ -37,7 +37,7 @@ struct Thresholds {
   // groups.
   double least_rise = 16 << 10;  // bytes: two samples at the default distance or four pages are not a leak; chosen
   double far_more_even = 0.01;   // share of the allowed chance below which no second source is needed; chosen
-  double shortest_watch = 10;    // seconds, enough for 16 values of states and for samples; chosen
+  double shortest_watch = 10;  // seconds; shorter times have fewer than 16 values of states and too few samples; chosen
   // Share of the time; a shorter recording mistakes long-lived memory for growth; chosen.
   double shortest_recording = 0.1;
   double shortest_recording_seconds = 1;  // seconds, also required without samples

@@ -80,7 +80,7 @@ struct CacheSuggestion {
   std::uint64_t average_held_then = 0;
   std::uint64_t peak_held = 0;  // sum of the caches' peaks
   std::uint64_t peak_held_then = 0;
-  std::uint64_t uncertain_bytes = 0;  // part of the saving that the per-CPU lists may hold
+  std::uint64_t uncertain_bytes = 0;  // part of the saving that depends on the per-CPU lists
 };
 
 struct ModelMismatch {

@@ -19,7 +19,7 @@ struct SnapshotRow {
   std::string name;   // for a balance line, its ID
   std::string label;  // label of a balance line, otherwise the name
   unsigned depth = 0;
-  bool counted = true;              // false: a remark, whose bytes are already in other lines
+  bool counted = true;              // false: a remark; its bytes are already in other lines
   bool judged = true;               // false: not kernel memory
   std::size_t first = 0;            // number of the snapshot with the first value
   std::vector<double> values;       // bytes in each snapshot from `first` on

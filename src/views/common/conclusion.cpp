@@ -49,7 +49,7 @@ std::string why_unnamed(const InvestigationResult& result) {
                      result.conclusion.followed_briefly ? ", and " + followed : "");
 }
 
-// The sentence about the fastest growth. It has no full stop if more follows.
+// Returns the sentence about confirmed growth.
 std::string said_of_growth(const InvestigationResult& result) {
   const Conclusion& conclusion = result.conclusion;
   if (conclusion.sure_findings == 1) return "Growth is confirmed for one part of the kernel's memory.";
@@ -79,7 +79,7 @@ std::string said_of_others(const Conclusion& conclusion, const std::vector<State
   return out;
 }
 
-// No growth above the threshold; slower growth may be confirmed.
+// Returns the sentence for no growth above the threshold. Slower growth may be confirmed.
 std::string said_of_none(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (!result.conclusion.state)
@@ -151,7 +151,7 @@ std::string why_unclear(const InvestigationResult& result) {
   return "neither allocations nor the kernel's counters of slab caches could be read, only totals";
 }
 
-// Empty if fewer than two states are known.
+// Returns a sentence about the states that rose. It is empty if there are no states.
 std::string said_of_difference(const InvestigationResult& result) {
   const std::vector<StateGrowth>& states = result.judgement.states;
   if (states.empty()) return {};
@@ -207,7 +207,7 @@ std::string words_of(const Reason& reason) {
           reason.percent);
     case ReasonKind::too_little_seen: break;
   }
-  return "Too few of its allocations were seen, or for too short a time, to show growth of its own live memory";
+  return "Its allocations were seen too rarely or too briefly to show growth of its live memory";
 }
 
 std::string_view words_of(NoAccount why) {

@@ -13,7 +13,7 @@ struct DiffOptions {
   // One of diff_columns(); rows are sorted by the size of the change.
   const Column<GroupRow>* sort = find_group_column("allocated");
   std::vector<const Column<GroupRow>*> columns;  // extra columns in text, after `sort`; empty: the defaults
-  std::size_t limit = 20;                        // changed groups per table; 0: all
+  std::size_t limit = 20;                        // most changed groups per table; 0: all
   Noise noise;
 };
 

@@ -14,10 +14,11 @@
 
 namespace kmt {
 
-// "allocation", "failed", "free" …: docs/formats/export.md; empty for events that neither allocate nor free.
+// Returns "allocation", "failed", "free" … (docs/formats/export.md), or an empty string for events that neither
+// allocate nor free.
 std::string_view outcome_text(Outcome outcome);
 
-// The fields of an event; empty if the event or its kind does not have one.
+// The fields of an event. A field is empty if the event or its kind does not have it.
 struct EventFields {
   std::string_view name;       // "kmalloc"
   std::string_view allocator;  // "slab"
@@ -63,7 +64,8 @@ class EventNames {
   std::unordered_map<std::uint64_t, std::string> user_symbols_;
   std::unordered_map<std::uint32_t, std::string> gfp_texts_;
   std::unordered_map<int, std::string> migrate_types_;
-  std::unordered_map<const char*, std::pair<std::string, std::string>> texts_;  // original and printable text
+  // Key: original text; value: printable text.
+  std::unordered_map<const char*, std::pair<std::string, std::string>> texts_;
 };
 
 }  // namespace kmt

@@ -12,7 +12,7 @@ struct FleetOptions {
   const Column<FleetRow>* sort_report = nullptr;     // required for reports
   const Column<FleetLeakRow>* sort_leaks = nullptr;  // required for leaks
   const Column<GroupRow>* sort_diff = nullptr;       // required for diffs
-  std::size_t limit = 20;                            // rows per table; 0: all
+  std::size_t limit = 20;                            // most rows per table; 0: all
   Noise noise;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How to show a call graph.
+// Options for the output of a call graph.
 #pragma once
 
 #include <cstddef>

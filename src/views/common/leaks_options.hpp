@@ -11,8 +11,8 @@ namespace kmt {
 
 struct LeaksOptions {
   const Column<LeakRow>* sort = find_leak_column("verdict");
-  std::size_t limit = 20;  // groups per table; 0: all
-  bool filtered = false;   // filters select a part of the trace
+  std::size_t limit = 20;  // most groups per table; 0: all
+  bool filtered = false;   // true: filters select a part of the trace
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };

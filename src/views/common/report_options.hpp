@@ -12,12 +12,13 @@ namespace kmt {
 struct ReportOptions {
   const Column<GroupRow>* sort = nullptr;        // null: sort by bytes allocated
   std::vector<const Column<GroupRow>*> columns;  // empty: the default columns that have values
-  std::size_t limit = 20;                        // groups per table; 0: all
-  bool over_time = false;                        // plot the live bytes of each group, if the report has histories
+  std::size_t limit = 20;                        // most groups per table; 0: all
+  bool over_time = false;                        // true: plot the live bytes of each group, if the report has histories
   bool filtered = false;                         // filters select a part of the trace
 };
 
-// The column to sort by: the requested one, or bytes allocated if no row has a value in it.
+// Returns the column to sort by: the requested column, or bytes allocated if no row has a value in the requested
+// column.
 const Column<GroupRow>& sort_column(const ReportOptions& options, const std::vector<GroupRow>& rows);
 std::size_t shown_rows(const ReportOptions& options, std::size_t total);
 

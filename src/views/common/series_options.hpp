@@ -18,7 +18,7 @@ enum class SeriesOrder : std::uint8_t {
 
 struct SeriesOptions {
   SeriesOrder order = SeriesOrder::growth;
-  std::size_t limit = 10;  // rows per part; 0: all
+  std::size_t limit = 10;  // most rows per part; 0: all
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };

@@ -183,7 +183,7 @@ class JsonLinesExport : public LinesExport {
     put(",\"{}\":", key);
     quote(text, text_);
   }
-  // The text is printable: no control characters, and valid UTF-8.
+  // The text must be printable: no control characters, and valid UTF-8.
   template <typename Out>
   static void quote(std::string_view text, Out& out) {
     out.push_back('"');

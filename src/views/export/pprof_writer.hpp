@@ -29,7 +29,7 @@ class PprofWriter {
   struct Label {
     std::string_view key;     // one of the label names above
     std::string_view text;    // empty: `number` is the value
-    std::int64_t number = 0;  // 0 and no text: no label
+    std::int64_t number = 0;  // if it is 0 and there is no text, the label is omitted
   };
 
   // Makes texts printable.

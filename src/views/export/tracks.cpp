@@ -18,7 +18,7 @@ namespace {
 
 using Points = std::vector<CounterTrack::Point>;
 
-// Bytes live at the end of a bucket are live at the start of the next one.
+// Bytes that are live at the end of a bucket are also live at the start of the next bucket.
 Points live_of(const Timeline& timeline, const TimeAxis& axis) {
   Points points = {{axis.start_ns, 0}};
   for (std::size_t i = 0; i < timeline.points.size(); ++i)
@@ -157,7 +157,7 @@ SliceText call_text(const TracedCall& call, const CallGraphResult& result) {
   if (const char* const interrupt = interrupt_name(call)) text.texts.emplace_back("interrupt", interrupt);
   if (!call.begin_seen) text.texts.emplace_back("begin", "not in the trace");
   if (!call.end_seen) text.texts.emplace_back("end", "not in the trace");
-  if (call.lost_events) text.texts.emplace_back("lost events", "while it ran");
+  if (call.lost_events) text.texts.emplace_back("lost events", "during the call");
   if (call.arguments)
     for (const auto& [name, shown] : named_texts(*call.arguments)) text.texts.emplace_back("args." + name, shown);
   if (call.result) text.texts.emplace_back("result", value_text(*call.result, true));

@@ -25,7 +25,8 @@ constexpr double kTop = 58;                  // title and remarks
 constexpr double kBottom = 24;               // line about the frame under the pointer
 constexpr std::size_t kMostFrames = 10'000;  // a browser zooms this number in 0.2 s
 constexpr double kLetter = 6.6;              // average width of a letter
-constexpr unsigned kDeepest = 512;           // frames; a trace has at most 256, plus inlined functions
+constexpr unsigned kDeepest =
+    512;  // most levels drawn; a stack of a trace has at most 256 frames, plus inlined functions
 
 // Escapes text for XML. The text must be printable: no control characters, and valid UTF-8.
 std::string escaped(std::string_view text) {
@@ -43,7 +44,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Cuts the text to the width, between characters.
+// Shortens the text to the width. Does not cut within a character.
 std::string fitting(std::string_view text, double width) {
   const auto columns = static_cast<std::size_t>(std::max(0.0, (width - 6) / kLetter));
   if (columns_of(text) <= columns) return std::string(text);
@@ -171,7 +172,7 @@ void Drawing::frames_of_root() {
       text += fmt::format("{}{} {}", text.empty() ? "all: " : ", ", name_of(node.allocator), amount(node.own));
   const auto drawn =
       std::ranges::count_if(root_.children, [](const auto& child) { return child.second.own.value > 0; });
-  if (drawn > 1) text += "; not to be added: slabs are made of pages";
+  if (drawn > 1) text += "; do not add these values: slabs are made of pages";
   FlameNode neutral;
   neutral.own = root_.own;
   neutral.base = root_.own;

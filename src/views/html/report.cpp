@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/gzip.hpp"
 
-// The front end, as built.
+// The built front end.
 asm(R"(
   .section .rodata
   .global kmemtrace_html_begin

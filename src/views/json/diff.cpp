@@ -17,7 +17,7 @@ std::string_view text_of(Verdict verdict) {
   return verdict == Verdict::changed ? "changed" : "unchanged";
 }
 
-// The unit of a column's values.
+// Returns the name of the unit of a column.
 std::string_view unit_of(const Column<GroupRow>& column) {
   switch (column.unit) {
     case Unit::bytes: return "bytes";

@@ -33,7 +33,7 @@ constexpr const char* kOthers = "(others)";
 constexpr const char* kUnknown = "unknown";
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // larger JSON numbers are not exact
 
-// Sums may be negative: duplicate events are subtracted.
+// Sums may be negative, because duplicate events are subtracted.
 Json number(std::uint64_t modulo) { return std::clamp(static_cast<std::int64_t>(modulo), -kLargest, kLargest); }
 
 // A table of unique strings; other tables refer to them by index.
@@ -142,7 +142,8 @@ std::vector<const GroupRow*> most_important_first(const ReportResult& result) {
 
 double magnitude(std::uint64_t modulo) { return std::abs(static_cast<double>(static_cast<std::int64_t>(modulo))); }
 
-// Keeps all entries of the heaviest keys, at most `most` entries. Entries with the same key follow each other.
+// Marks the entries to keep: all entries of the keys with the largest weights, up to `most` entries. Entries with the
+// same key must follow each other.
 template <typename Entry, typename Same, typename Weight>
 std::vector<bool> heaviest(const std::vector<Entry>& entries, std::size_t most, Same&& same, Weight&& weight) {
   struct Run {
@@ -269,7 +270,7 @@ class Explorer {
     }
   }
 
-  // Groups and buckets ascend, so their differences are stored: these are small numbers.
+  // Groups and buckets are in ascending order, so storing their differences keeps the numbers small.
   void add_change(std::uint32_t bucket, const TrafficCounts& counts) {
     const bool same_group = next_group_ == last_group_;
     changes_.add(next_group_ - last_group_, same_group ? bucket - last_bucket_ : bucket, number(counts.allocations),

@@ -12,7 +12,7 @@ namespace kmt {
 namespace {
 
 Json whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
-// Rates and times need no more digits.
+// Rounds rates and times, which need no more digits.
 double rounded_to_tenths(double value) { return std::round(value * 10) / 10; }
 
 Json wholes(const std::vector<double>& values) {

@@ -79,7 +79,7 @@ std::string traces(const DiffResult& result, const TextStyle& style) {
   add("lost", [&](const Trace& trace) {
     return trace.lost_events > 0 ? say_number_of(trace.lost_events, "event", style)
            : trace.loss_known    ? "nothing"
-                                 : "unknown: damaged or cut off";
+                                 : "unknown, because the trace is damaged or cut off";
   });
   return to_text(table, style);
 }

@@ -61,7 +61,7 @@ std::string rest_line(std::size_t rows, std::size_t shown, const TextStyle& styl
                  style);
 }
 
-// "Slab by function, ordered by Allocated, 20 of 64"
+// Returns "Slab by function, ordered by Allocated, 20 of 64".
 std::string title_of(Allocator allocator, const std::vector<const FleetKeyInfo*>& by, std::string_view order,
                      std::size_t shown, std::size_t total, const TextStyle& style) {
   const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
@@ -179,8 +179,8 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
              "traces "
              "shorter than a second and memory freed before the end. \"Sure\" counts unreclaimable memory from call "
              "sites "
-             "whose frees are traced. `kmemtrace leaks TRACE` shows whether its growth is more than chance, and what "
-             "lost events may hide.",
+             "whose frees are traced. `kmemtrace leaks TRACE` shows whether the growth in a trace is more than chance, "
+             "and what lost events may hide.",
              style);
 }
 

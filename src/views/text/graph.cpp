@@ -37,7 +37,7 @@ std::string duration_text(const std::optional<std::uint64_t>& duration_ns) {
   return fmt::format("{} {:<12}", mark, number + " us");
 }
 
-// "slab 1.2 KiB in 3, 192 B live in 1"
+// Returns "slab 1.2 KiB in 3, 192 B live in 1": bytes and number of allocations.
 std::string inside_text(Allocator allocator, const InsideSum& sum, const TextStyle& style) {
   std::string text(name_of(allocator));
   if (sum.allocations > 0) {
@@ -248,7 +248,7 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
   return out;
 }
 
-// "vfs_read was", "vfs_read, vfs_write and 3 more functions were"
+// Returns "vfs_read was" or "vfs_read, vfs_write and 3 more were".
 std::string said_functions(const std::vector<std::string>& functions) {
   constexpr std::size_t kMostNamed = 10;
   std::string text;

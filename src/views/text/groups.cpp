@@ -15,7 +15,7 @@ namespace {
 
 using Rows = std::vector<const GroupRow*>;
 
-// "Call sites by Allocated, 20 of 64", "Pages by task and size …"
+// Returns a heading such as "Call sites by Allocated, 20 of 64".
 std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, const Column<GroupRow>& sort,
                      std::size_t shown, const TextStyle& style) {
   std::string keys;

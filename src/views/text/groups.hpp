@@ -19,7 +19,7 @@ std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& b
 std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
                         const TextStyle& style);
 
-// A key's value for people; a stack is shown as its first frame.
+// Returns a readable text for the value of a key. A stack is shown as its first frame.
 std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style);
 
 }  // namespace kmt

@@ -49,8 +49,8 @@ std::string percent(double part, double whole_of) {
   return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
 }
 
-// Returns the total for shares. With estimates of unrecorded memory, the sum of the rows and `finding.bytes` may
-// differ.
+// Returns the total to which shares refer. Estimates of unrecorded memory can exceed the sum of the rows, and vice
+// versa.
 template <typename Row>
 double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
   double sum = 0;
@@ -228,7 +228,7 @@ std::string cost_text(const InvestigationCost& cost, double seconds) {
   if (const double spent = cost.cpu_seconds + cost.kernel_cpu_seconds; spent > kClearly * cost.most_cpu_seconds)
     text += fmt::format("; this exceeds the budget of {:.1f} s", cost.most_cpu_seconds);
   if (is_more_than_asked(cost.most_cpu_seconds, cost.cpu_share * all))
-    text += fmt::format("; {:.1f} s are always allowed, which is at most {:.2f}% if you watch for {:.0f} s or more",
+    text += fmt::format("; the budget is at least {:.1f} s (to stay within {:.2f}%, watch for {:.0f} s or more)",
                         cost.most_cpu_seconds, 100 * cost.cpu_share,
                         seconds_of_share(cost.most_cpu_seconds, cost.cpu_share, cost.cpus));
   return text;
@@ -320,7 +320,7 @@ std::string text_investigation_plan(const InvestigationPlan& plan, const TextSty
                   style);
   out += labelled("recording",
                   !plan.trace ? "none"
-                              : fmt::format("only growing caches and sizes, in the second half{}; {}",
+                              : fmt::format("only growing caches and sizes, in the second half of the time{}; {}",
                                             plan.trace_stacks ? ", with stacks" : "", when_recorded(plan)),
                   style);
   out += labelled("cost", cost_text(plan), style);

@@ -45,7 +45,7 @@ std::string ages(const LeakRow& row, const TimeAxis& axis, const TextStyle& styl
   std::vector<double> counts(kBars);
   for (const Lifetimes::Bucket& bucket : row.group.history->ages.buckets()) {
     const std::uint64_t times_younger = longest / std::max<std::uint64_t>(bucket.from_ns, 1);
-    // 1: age of at least a quarter of the recording
+    // bar 1 from the right is for objects at least a quarter as old as the recording
     const std::size_t from_right = static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;
     counts[kBars - std::clamp<std::size_t>(from_right, 1, kBars)] += static_cast<double>(bucket.count);
   }
@@ -171,7 +171,7 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
         const GroupHistory& history = *row->group.history;
         if (row->main_doubt != doubt) continue;
         const std::string why = doubt == Doubt::reallocated
-                                    ? fmt::format("{} of {} still looked live when their address was allocated again",
+                                    ? fmt::format("{} of {} still looked live when their address was reused",
                                                   say_count(history.reallocated, style),
                                                   say_number_of(history.reallocated_of, "allocation", style))
                                     : std::string(history.untraced_path);

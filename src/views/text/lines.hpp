@@ -16,24 +16,25 @@ namespace kmt {
 std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
-std::string say_seconds(std::uint64_t nanoseconds);  // "12.345678901", a time on the trace's clock
+std::string say_seconds(std::uint64_t nanoseconds);  // returns "12.345678901", a time on the trace's clock
 std::string say_time(std::uint64_t unix_ns);         // "2026-01-31 23:59:59 UTC"
 // "1 free", "2 frees"
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style);
 // "+1.5 MiB/s", "-312 B/s"
 std::string say_growth(double bytes_per_s);
-// "12.3%"; "0%" if the whole is 0.
+// Returns "12.3%", or "0%" if the whole is 0.
 std::string say_share(std::uint64_t part, std::uint64_t whole);
 
-// "  label      text" with a hanging indent; an empty label continues the line above.
+// Returns " label text" with a hanging indent. An empty label continues the line above.
 std::string labelled(std::string_view label, std::string_view text, const TextStyle& style);
 // Returns `first` and the text. Wrapped lines are indented by the width of `first`.
 std::string hanging(std::string_view first, std::string_view text, const TextStyle& style);
-// "  label       12.3 MiB  remark", aligned with other sums.
+// Returns " label 12.3 MiB remark", aligned with other sums.
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
 std::string heading(std::string_view text, const TextStyle& style);
 
-// "MISSING: …" if a CPU has no data in the trace, which makes everything uncertain; otherwise empty.
+// Returns "MISSING: …" if the trace has no data of a CPU, which makes all results uncertain. Otherwise returns an empty
+// string.
 std::string missing_cpus_text(const TraceSummary& trace);
 // Returns the trace's name, with notes on missing CPUs and on interrupted reading.
 std::string trace_heading(const TraceSummary& trace, const TextStyle& style);
@@ -48,7 +49,7 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 // Returns a line for the side of a diff that has no allocations of an allocator.
 std::string no_allocations_line(std::string_view side, const TextStyle& style);
 
-// A table of the kernel's own counters over the trace; empty without samples.
+// Returns a table of the kernel's own counters over the trace. It is empty without samples.
 std::string memory_lines(const MemoryState& memory, const TextStyle& style);
 
 // A message for the case that no event matches the filters.

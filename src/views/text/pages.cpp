@@ -49,8 +49,8 @@ std::string fragmentation(const PagesResult& result, const TextStyle& style) {
        fmt::format("fallbacks that fragment memory: the free block was smaller than a page block (order {}, {}{})",
                    result.pageblock_order, block,
                    result.pageblock_order_assumed ? ", assumed because the trace does not state it" : ""));
-  line("severe", total.severe, "of these from blocks of order 3 or less");
-  line("moderate", total.moderate, "of these from larger blocks");
+  line("severe", total.severe, "fragmenting fallbacks to blocks of order 3 or less");
+  line("moderate", total.moderate, "fragmenting fallbacks to larger blocks");
   line("changed", total.ownership_changed, "fallbacks that changed the type of the whole page block");
   if (result.min_free_kbytes_step)
     out += labelled(

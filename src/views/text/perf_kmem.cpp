@@ -50,7 +50,7 @@ std::size_t column_of_type(const KeyValue& type) {
   return named->name == "CMA/Isolate" || named->name == "Isolate" ? 4 : kUnknownType;
 }
 
-// "kmem_cache_create+1f": no 0x and no module.
+// Returns "kmem_cache_create+1f", without 0x and module.
 std::string site_text(const KeyValue& key, bool raw_ip, std::string_view prefix) {
   const auto* code = std::get_if<CodeAddress>(&key);
   if (code == nullptr || code->address == 0) return "unknown";
@@ -91,7 +91,7 @@ std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, c
   return sums;
 }
 
-// perf orders equal call sites by address.
+// Like perf, orders equal call sites by address.
 bool precedes(const KeyValue& a, const KeyValue& b) {
   const auto* const one = std::get_if<CodeAddress>(&a);
   const auto* const other = std::get_if<CodeAddress>(&b);

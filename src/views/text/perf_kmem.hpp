@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report --style perf-kmem`: the tables of `perf kmem stat`, for scripts that read them. The layout is perf's (Linux
-// 6.1), the numbers are those of the report; docs/perf-kmem.md lists the differences.
+// `report --style perf-kmem`: the tables of `perf kmem stat`, for scripts that read them. The layout is that of perf
+// (Linux 6.1), and the numbers are from the report; docs/perf-kmem.md lists the differences.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,7 @@ struct Scale {
       high = std::max(high, value);
     }
   }
-  // Returns 0 to steps - 1.
+  // Returns a number from 0 to steps - 1.
   std::size_t step_of(double value, std::size_t steps) const {
     if (high <= low) return 0;
     const double share = value / (high - low) - low / (high - low);
@@ -114,7 +114,7 @@ void draw(Canvas& canvas, const std::vector<double>& values, const Scale& scale,
   for (std::size_t column = 0; column < places.size(); ++column) {
     if (!std::isfinite(places[column])) continue;
     const std::size_t row = scale.step_of(places[column], canvas.rows());
-    // The line starts at the previous value.
+    // The vertical line starts at the previous value.
     const bool follows = column > 0 && std::isfinite(places[column - 1]);
     const std::size_t from = as_area ? zero : follows ? scale.step_of(places[column - 1], canvas.rows()) : row;
     for (std::size_t at = std::min(from, row); at <= std::max(from, row); ++at) canvas.set(column, at, series);

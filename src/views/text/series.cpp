@@ -90,7 +90,7 @@ std::string growing_rows(SnapshotPart part, const SnapshotSeries& series, const 
   return part_heading(part, "by growth", shown, rows.size(), style) + to_text(table, style);
 }
 
-// The fastest row of a part with confirmed growth, if any.
+// Returns the row with the fastest confirmed growth of a part, or null.
 const SnapshotRow* certain_of(SnapshotPart part, const SnapshotSeries& series) {
   for (const SnapshotRow* row : sorted_rows(series, part, SeriesOrder::growth))
     if (row->verdict == LeakVerdict::certain) return row;

@@ -27,7 +27,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return text;
 }
 
-// "saves 1.2 MiB (12.3%)", "costs 312 B (0.1%)"
+// Returns "saves 1.2 MiB (12.3%)" or "costs 312 B (0.1%)".
 std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style) {
   if (now == then) return "saves nothing";
   const std::uint64_t difference = then > now ? then - now : now - then;
@@ -308,7 +308,7 @@ std::string text_simulation(const SimulationResult& result, const SimulationOpti
     return out + "\n" +
            hanging("",
                    result.trace.complete ? "Nothing to simulate: this trace holds no allocation of a slab object."
-                                         : "Nothing was simulated: Ctrl+C came before the replay.",
+                                         : "Nothing was simulated, because Ctrl+C was pressed before the replay.",
                    style) +
            found;
   out += model_lines(result, style) + heap_table(result, style);

@@ -11,7 +11,7 @@ struct TextStyle {
   unsigned width = 120;  // line width in characters; 120 without a terminal
   bool colour = false;   // escape sequences are allowed
   bool raw = false;      // output for scripts: plain digits and full names; nothing is shortened or dropped
-  bool unicode = true;   // block and braille characters are allowed
+  bool unicode = true;   // true: block and braille characters are allowed
 };
 
 }  // namespace kmt

@@ -26,7 +26,7 @@ struct TableColumn {
 
 struct TableRow {
   std::vector<std::string> cells;         // one for each column; names are ASCII (cell_text()), others may be UTF-8
-  bool aside = false;                     // a sum or a remark, less prominent
+  bool aside = false;                     // a sum or a remark, which is shown less prominently
   std::optional<Emphasis> emphasis = {};  // used only if `aside` is false
 };
 

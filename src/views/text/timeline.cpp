@@ -19,7 +19,7 @@ namespace {
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// Sizes come from the trace and may be of any magnitude.
+// Limits a size, since a trace may contain any number.
 std::uint64_t magnitude(double value) {
   constexpr double kMost = 9e18;
   return static_cast<std::uint64_t>(std::llround(std::min(std::abs(value), kMost)));

@@ -16,7 +16,7 @@ struct TopOptions {
   TopColumn sort = TopColumn::bytes_now;
   std::string filter;                      // shows only rows whose names contain this text
   std::size_t first = 0;                   // first row to show
-  std::size_t rows = 0;                    // rows to show; 0: all
+  std::size_t rows = 0;                    // number of rows to show; 0: all
   std::size_t selected = ~std::size_t{0};  // index among the rows that match the filter
   bool paused = false;
 };
