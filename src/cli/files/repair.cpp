@@ -25,25 +25,26 @@ namespace {
 
 struct RepairArguments {
   std::string file;
-  std::string output;  // "": in place
+  std::string output;  // empty: repair in place
 };
 
 constexpr std::size_t kPlacesShown = 20;
 
-constexpr const char* kRepairFooter = R"(Examples:
-  kmemtrace repair trace.kmt                the recorder was killed, or its disk was full
-  kmemtrace repair damaged.kmt -o good.kmt  leaves the damaged file as it is
+constexpr const char* kRepairFooter = R"(Examples: kmemtrace repair trace.kmt after the recorder was killed or the disk
+was full kmemtrace repair damaged.kmt -o good.kmt keeps the damaged file unchanged
 
-Every intact chunk of the file is kept as it is. Everything else is left out, and index and trailer are rebuilt. The
-file records what was left out, and `kmemtrace check` still reports it.
+Every intact chunk of the file is kept unchanged. Everything else is dropped, and the index and the trailer are rebuilt.
+The file records which parts were dropped, and `kmemtrace check` still reports them.
 
-If only the end of the file is damaged, the end is replaced. Otherwise a new file is written and then renamed.
+If only the end of the file is damaged, only the end is rewritten. Otherwise the repaired trace is written to a new
+file, which then replaces FILE.
 
 Exit status:
-  0  repaired, or there was nothing to repair
+  0  repaired, or no repair was needed
   2  wrong usage, or the file cannot be read, written or repaired)";
 
-// A file that is being written will get its index from its writer. File systems without leases cannot show this.
+// The recorder itself writes the index of a file that is still being written. On file systems without leases, this
+// state cannot be detected.
 void refuse_while_written(const std::string& path) {
   const FileDescriptor file = open_file(path, O_RDONLY);
   if (::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN) return;
@@ -87,7 +88,7 @@ std::string describe(const kmt_format::Repair& repair, const TextStyle& style) {
   if (repair.left_out.size() > kPlacesShown)
     out += labelled("", fmt::format("{} more places", repair.left_out.size() - kPlacesShown), style);
   if (repair.left_out.empty()) out += labelled(label, "nothing", style);
-  return out + labelled("index", repair.lacked_index ? "was missing" : "was there", style);
+  return out + labelled("index", repair.lacked_index ? "was missing" : "was present", style);
 }
 
 void repair(const RepairArguments& options) {
@@ -100,14 +101,15 @@ void repair(const RepairArguments& options) {
   try {
     const kmt_format::Repair plan = kmt_format::plan_repair(file);
     if (!plan.readable)
-      throw Error(plan.has_trace ? "The description of the machine is damaged, and the events are unreadable without it"
-                                 : "All full snapshots are damaged, and the others are unreadable without them")
-          .hint("The file is unchanged; another copy of it may be intact");
+      throw Error(plan.has_trace
+                      ? "The description of the machine is damaged, and events cannot be read without it"
+                      : "All full snapshots are damaged, and incremental snapshots cannot be read without them")
+          .hint("The file is unchanged. Try another copy of it");
     if (!in_place) {
       kmt_format::write_repaired(options.output, file, plan);
     } else if (plan.needed && plan.only_end()) {
       const std::uint64_t size = file.size();
-      mapping.reset();  // reading pages beyond the file's end would crash
+      mapping.reset();  // Reading pages beyond the end of the file would crash.
       kmt_format::repair_in_place(options.file, size, plan);
     } else if (plan.needed) {
       kmt_format::write_repaired(std::filesystem::canonical(options.file), file, plan);

@@ -22,7 +22,7 @@ class NoNames : public SymbolNames {
   std::string name(std::uint64_t address) const override { return fmt::format("{:#x}", address); }
 };
 
-// Preliminary readings must not keep raw records of calls: they would never give them back.
+// Preliminary passes must not keep raw call records, because they would never release them.
 TraceOptions without_call_records(TraceOptions options) {
   options.call_records = false;
   return options;
@@ -49,8 +49,8 @@ void add_analyse_options(Command& command, AnalyseOptions& options) {
   add_trace_options(command, options.trace);
   add_threads_option(command, options.threads);
   command.flag("--call-paths", &options.call_paths,
-               "Use calls recorded by ftrace's function_graph as stacks of the events inside them\nOnly for events "
-               "without stacks of their own.");
+               "Use calls recorded by ftrace's function_graph as the stacks of the events inside them\nEvents that "
+               "have a recorded stack keep it.");
 }
 
 bool begins_with_stacks(const AnalyseOptions& options) {
@@ -121,7 +121,7 @@ bool OpenedTrace::stream(EventStream& events, const bool& wanted) {
 
 void OpenedTrace::say_lack_of_calls() const {
   if (options_.call_paths && !has_calls())
-    say("note: the trace has no calls: kmemtrace graph FUNCTION and ftrace's function_graph record them\n");
+    say("note: the trace has no calls. `kmemtrace graph FUNCTION` and ftrace's function_graph record calls\n");
 }
 
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
@@ -132,7 +132,7 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
 
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
                                   CallsQuestion* calls) {
-  // Reading, matching and booking take about equal time.
+  // Reading, matching and booking are parallel stages. They take about equal time.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
                                ? options.threads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From a trace's file to a result, for report and similar commands.
+// Analyses a trace file for report and similar commands.
 #pragma once
 
 #include <memory>
@@ -19,24 +19,24 @@ namespace kmt {
 
 struct AnalyseOptions {
   TraceOptions trace;
-  unsigned threads = 0;  // 0: as many as are useful
+  unsigned threads = 0;  // 0: choose the most useful number
   SymbolOptions symbols;
   WrapperOptions wrappers;
-  bool names = true;                  // false: the result shows no code; addresses stay hexadecimal
-  std::string btf;                    // types of calls, for a trace without any; empty: none
-  bool btf_is_checked = false;        // they are known to be the traced kernel's
-  bool says_lack_of_cgroups = false;  // on stderr, if the keys need them
-  bool call_paths = false;            // events without a stack get the traced calls around them as one
+  bool names = true;                  // false: print addresses in hexadecimal, for results that show no code
+  std::string btf;                    // file with types of calls, for a trace that has none; may be empty
+  bool btf_is_checked = false;        // true: `btf` is known to be from the traced kernel
+  bool says_lack_of_cgroups = false;  // true: print a note on stderr if grouping by cgroup finds none
+  bool call_paths = false;            // true: traced calls serve as stacks of events without a stack
 };
 
-// All options except FILE. They must outlive the command.
+// Adds all options except FILE. `options` must outlive the command.
 void add_analyse_options(Command& command, AnalyseOptions& options);
 
-// A trace opened for an analysis, its names, and facts needed before its first event.
+// A trace opened for an analysis, its names, and facts that the analysis needs before the first event.
 class OpenedTrace {
  public:
-  // Completes the requests from the trace: callers of wrappers, names of tasks. The options must outlive this object,
-  // which must outlive objects made with the requests.
+  // Completes the requests with data from the trace: callers of wrappers, and names of tasks. `options` must outlive
+  // this object. This object must outlive the objects made with the requests.
   OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests);
   OpenedTrace(const OpenedTrace&) = delete;
   OpenedTrace& operator=(const OpenedTrace&) = delete;
@@ -44,17 +44,17 @@ class OpenedTrace {
 
   const TraceInfo& info() const { return source_->info(); }
   const Symbols& symbols() const { return symbols_; }
-  const SymbolNames& names() const;  // the symbols', if the options want names
+  const SymbolNames& names() const;  // only hexadecimal addresses if the options want no names
   CallerFinder& callers() { return callers_; }
   Source& source() { return *calls_; }
-  // Reads the trace once in advance if a request needs that, and fills those requests' names of caches. It must be
-  // called. False after Ctrl+C.
+  // Must be called before the main pass. If a request needs names of caches in advance, reads the trace once and adds
+  // the names to `caches`. Returns false after Ctrl+C.
   bool read_ahead(std::span<CacheNames* const> caches);
-  bool has_calls() const { return calls_->has_calls(); }  // in the part already read
-  // Passes all events to the stream, until the trace's end or `wanted` is false, and ends the stream. False after
-  // Ctrl+C.
+  bool has_calls() const { return calls_->has_calls(); }  // for the part of the trace that was already read
+  // Passes all events to `events` until the trace ends or `wanted` is false, and then ends the stream. Returns false
+  // after Ctrl+C.
   bool stream(EventStream& events, const bool& wanted = kAlways);
-  // Notes on stderr that call paths were requested, but the trace, now read, has no calls.
+  // Prints a note on stderr if call paths were requested but the trace has no calls. Call it after reading the trace.
   void say_lack_of_calls() const;
 
  private:
@@ -66,31 +66,31 @@ class OpenedTrace {
   Symbols symbols_;
   CallerFinder callers_;
   std::optional<ModuleTimes> modules_;
-  std::optional<CallPaths> calls_;  // reads the trace, through the one before
+  std::optional<CallPaths> calls_;  // reads from modules_ or source_
   bool for_tasks_ = false;
   bool for_modules_ = false;
-  std::unique_ptr<Source> ahead_;  // the same trace, if it is read twice
+  std::unique_ptr<Source> ahead_;  // the same trace, if a second pass is needed
 };
 
-// After Ctrl+C the result covers a part of the trace and has `complete` false.
+// After Ctrl+C, the result covers only a part of the trace, and its `complete` is false.
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
-// A request for a trace's calls, independent of the reports' selections.
+// A request for the calls in a trace. The selections of the reports do not affect it.
 struct CallsQuestion {
-  bool wanted = true;        // false: only whether there are any
-  CallGraphRequest request;  // types are the trace's, or those of the options' file
-  bool there = false;        // in the part already read
+  bool wanted = true;        // false: only find out whether the trace has calls
+  CallGraphRequest request;  // types are from the trace or from the file in the options
+  bool there = false;        // calls exist in the part that was read
   CallGraphResult result;
 };
 
-// The same for several requests in one reading. `calls`: another one of them.
+// Computes several reports in one pass. `calls` may request the calls in the same pass.
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
                                   CallsQuestion* calls = nullptr);
 
-// True if an event near the trace's start has a kernel stack. Otherwise later ones may have one: a result of the whole
-// trace shows it (TraceSummary::stacks).
+// True if an event near the start of the trace has a kernel stack. If false, later events may still have stacks; the
+// result of the whole trace shows that (TraceSummary::stacks).
 bool begins_with_stacks(const AnalyseOptions& options);
-// The same for calls of kernel functions (OpenedTrace::has_calls).
+// Does the same for calls of kernel functions (OpenedTrace::has_calls).
 bool begins_with_calls(const AnalyseOptions& options);
 
 }  // namespace kmt

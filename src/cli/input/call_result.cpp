@@ -18,8 +18,8 @@ namespace kmt {
 
 namespace {
 
-// Whether types are the traced kernel's; empty: unknown. Raw BTF carries no build ID, so compare it with the running
-// kernel's BTF.
+// Returns whether the types in `file` are from the traced kernel, or nothing if unknown. Raw BTF carries no build ID,
+// so it is compared with the BTF of the running kernel.
 std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo& info) {
   const std::string build_id(note_in(info.recording.notes, "kernel_build_id"));
   const std::optional<bool> same = is_of_kernel(file, build_id);
@@ -36,15 +36,15 @@ std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo
 void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types) {
   if (file.empty()) return;
   if (!types.is_of_file()) {
-    say("note: the trace has the types of its calls: those in {} are not used\n", printable(file));
+    say("note: the trace contains the types of its calls, so the types in {} are not used\n", printable(file));
     return;
   }
   const std::optional<bool> same = is_of_traced_kernel(file, info);
   if (!same)
-    say("note: it is unknown whether the types in {} are the traced kernel's{}\n", printable(file),
+    say("note: it is unknown whether the types in {} are from the traced kernel{}\n", printable(file),
         info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
   else if (!*same)
-    say("warning: the types in {} belong to another kernel than the traced one{}\n", printable(file),
+    say("warning: the types in {} are from another kernel than the traced kernel{}\n", printable(file),
         info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A source that passes events to a call graph on their way to another analysis.
+// A source that passes each event both to a call graph and to another analysis.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace kmt {
 
 class CallsAlongside : public Source {
  public:
-  // The trace must outlive this. Its types are used, or those of the file `btf`, as in CallTypeSource.
+  // `trace` must outlive this object. The types are from the trace or from the file `btf`, as in CallTypeSource.
   CallsAlongside(OpenedTrace& trace, CallGraphRequest request, const std::string& btf);
 
   const TraceInfo& info() const override { return trace_.info(); }
@@ -22,13 +22,13 @@ class CallsAlongside : public Source {
   double progress() const override { return trace_.source().progress(); }
 
   const CallTypeSource& types() const { return types_; }
-  CallGraphResult finish(bool complete);  // once, after the last event
+  CallGraphResult finish(bool complete);  // call it once, after the last event
 
  private:
   OpenedTrace& trace_;
   CallTypeSource types_;
   CallGraph graph_;
-  ReportRequest request_;  // all events: tasks free other tasks' memory
+  ReportRequest request_;  // selects all events, because tasks free memory of other tasks
   EventStream events_;
   EventBatch copy_;
 };

@@ -41,8 +41,8 @@ void say_lack_of_cgroups(const TraceInfo& info) {
         if (path + 1 < line.size()) return;
       }
   if (is_told)
-    say("note: all tasks of the trace are in the root cgroup: cgroups of version 1 are not recorded, and in a "
-        "container its own cgroup is the root\n");
+    say("note: all tasks in the trace are in the root cgroup. Cgroups of version 1 are not recorded. In a container, "
+        "the cgroup of the container is shown as the root\n");
 }
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Notes on stderr about an incomplete trace, for results that are used without the trace's own report.
+// Prints notes on stderr about an incomplete trace, for commands that print no report of the trace.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace kmt {
 
-// Prints nothing for a complete trace.
+// Prints nothing if the trace is complete.
 void say_damage(const Findings& findings);
-// For a result such as "export" that is partial because of Ctrl+C.
+// Prints a note that the result, such as "export", is partial because of Ctrl+C.
 void say_interrupted(std::string_view result);
 
-// For a recording with tasks' cgroups in which all tasks were in the root.
+// Prints a note if cgroups were recorded but all tasks were in the root cgroup.
 void say_lack_of_cgroups(const TraceInfo& info);
 
 }  // namespace kmt

@@ -8,13 +8,12 @@
 namespace kmt {
 
 const char* const kWhichEventsCount =
-    R"(Which events count: an allocation counts if it passes all of --cpu, --pid, --comm, --context, --call-site,
---cache and --size. A free counts with its allocation, no matter which task frees it. Events outside --time are
-ignored.)";
+    R"(An allocation is counted if it matches all of --cpu, --pid, --comm, --context, --call-site, --cache and --size. A
+free is counted if its allocation is counted, whichever task frees the memory. Events outside --time are ignored.)";
 
 namespace {
 
-// Globs may have brackets, which CLI11 would take for a list.
+// Globs may contain brackets, but CLI11 would parse a word in brackets as a list.
 void add_globs(Command& command, const char* name, std::vector<std::string>& values, const std::string& help) {
   command.option(name, &values, "GLOB", help, {.repeats = true});
 }
@@ -23,14 +22,18 @@ void add_globs(Command& command, const char* name, std::vector<std::string>& val
 
 void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what) {
   command.option("--time", &options.time, "A,B",
-                 "Select events from A to before B, in seconds\nTimes are on the trace's clock, as trace-cmd report "
-                 "prints them; either may be left out. A leading + counts from the trace's first event: +1,+2.5");
-  command.option("--cpu", &options.cpus, "LIST", fmt::format("Select {} on these CPUs: 0,2-3", what));
-  command.option("--pid", &options.pids, "LIST", fmt::format("Select {} by these tasks: 1234,5678\nThread ids.", what));
-  add_globs(command, "--comm", options.comms,
-            fmt::format("Select {} by tasks with this name\nA shell glob: 'kworker*'; may be given more than once. "
-                        "Work in interrupts belongs to '[softirq]', '[hardirq]' or '[nmi]', not to a task.",
-                        what));
+                 "Select events from time A until just before time B, in seconds\nTimes are on the clock of the trace, "
+                 "as trace-cmd report prints them. A or B may be omitted. Times with a leading + are relative to the "
+                 "first event of the trace: +1,+2.5");
+  command.option("--cpu", &options.cpus, "LIST", fmt::format("Select {} on the CPUs in LIST: 0,2-3", what));
+  command.option("--pid", &options.pids, "LIST",
+                 fmt::format("Select {} by the tasks with these thread IDs: 1234,5678", what));
+  add_globs(
+      command, "--comm", options.comms,
+      fmt::format(
+          "Select {} by tasks whose name matches GLOB\nGLOB is a shell glob such as 'kworker*'. May be given more than "
+          "once. Work in interrupts is named '[softirq]', '[hardirq]' or '[nmi]' and belongs to no task.",
+          what));
   command.option(
       "--context", &options.contexts, "CONTEXT",
       fmt::format("Select {} in this context: task, softirq, hardirq, nmi\nMay be given more than once.", what),
@@ -40,14 +43,16 @@ void add_event_filter_options(Command& command, FilterOptions& options, const st
 void add_filter_options(Command& command, FilterOptions& options) {
   add_event_filter_options(command, options, "allocations made");
   add_globs(command, "--call-site", options.call_sites,
-            "Select allocations made at this call site: 'alloc_inode', 'ext4_*', 'copy_process+0x20e', '*[ext4]'\nA "
-            "glob for the function, optionally with its offset, its module or both; may be given more than once.");
+            "Select allocations made at call sites that match GLOB: 'alloc_inode', 'ext4_*', 'copy_process+0x20e', "
+            "'*[ext4]'\nGLOB matches the function, optionally with an offset, a module, or both. May be given more "
+            "than once.");
   add_globs(command, "--cache", options.caches,
-            "Select objects of this slab cache: 'dentry', 'kmalloc-*'\nMay be given more than once. If the kernel does "
-            "not name the cache of an allocation, an extra pass finds it from the frees.");
+            "Select objects in slab caches that match GLOB: 'dentry', 'kmalloc-*'\nMay be given more than once. If the "
+            "kernel does not name the caches in allocation events, an extra pass over the trace finds the names in the "
+            "frees.");
   command.option("--size", &options.size, "A-B",
-                 "Select allocations of this many allocated bytes: 64-128, 4k-, -96\nSizes may have suffixes. Both "
-                 "ends are included, and either may be left out.");
+                 "Select allocations with A to B allocated bytes: 64-128, 4k-, -96\nSizes may have suffixes. The range "
+                 "includes A and B. A or B may be omitted.");
 }
 
 ReportFilter filter_of(const FilterOptions& options) {

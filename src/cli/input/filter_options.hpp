@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The options of all commands that analyse a part of a trace.
+// Options of all commands that can analyse a selected part of a trace.
 #pragma once
 
 #include <string>
@@ -21,15 +21,16 @@ struct FilterOptions {
   std::vector<std::string> caches;
 };
 
-// The options must outlive the command.
+// `options` must outlive the command.
 void add_filter_options(Command& command, FilterOptions& options);
-// Only the options that select any event, not only allocations: by time, place and task. `what` is selected: "events".
+// Adds only the options that apply to all kinds of events: by time, CPU and task. `what` is the word for the selected
+// things: "events".
 void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what);
 
-// Throws Error for a wrong value.
+// Throws Error if an option has an invalid value.
 ReportFilter filter_of(const FilterOptions& options);
 
-// For the help of such a command.
+// A paragraph for the help of these commands. It explains which events are counted.
 extern const char* const kWhichEventsCount;
 
 }  // namespace kmt

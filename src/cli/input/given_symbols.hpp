@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace's records on their way to another file, with symbols of its kernel if it has none (perf.data). Code that is
-// moved, or read on another machine, cannot be named later.
+// Adds kernel symbols to a trace that has none (perf.data) while its records are copied to another file. After
+// addresses are anonymised, or on another machine, functions could not be named.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace kmt {
 
 class GivenSymbols : public RecordSink {
  public:
-  // `sink` receives the result and must outlive this. Notes on stderr where symbols came from, naming the trace.
+  // `sink` receives the records and must outlive this object. Prints notes on stderr that name the trace and the source
+  // of the symbols.
   GivenSymbols(KernelSymbolFiles files, std::string name, RecordSink& sink)
       : files_(std::move(files)), name_(std::move(name)), sink_(sink) {}
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPerfKmem = "perf-kmem";
 
-// An option of perf's, and the equivalent one elsewhere.
+// An option of perf kmem, and the equivalent option of kmemtrace.
 struct Peer {
   const char* option;
   const char* otherwise;
@@ -22,13 +22,14 @@ struct Peer {
 };
 constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"},
                                Peer{"--alloc", "--by address"},
-                               Peer{"--slab", "nothing: all allocators are reported", true},
+                               Peer{"--slab", "no option, because all allocators are reported", true},
                                Peer{"--page", "--by caller,order,migrate-type,gfp, or kmemtrace pages", true},
                                Peer{"--live", "--sort live-bytes"},
                                Peer{"--raw-ip", "--columns address,hits,allocated"},
                                Peer{"--line", "--limit"}};
 
-// Each --line belongs to the last table before it; like perf, to the addresses without one.
+// Each --line applies to the table named before it. As in perf, a --line before any table applies to the table of
+// addresses.
 void take_lines(const Command& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
   std::size_t next = 0;
   bool of_addresses = true;
@@ -46,19 +47,19 @@ void take_lines(const Command& command, const PerfKmemFlags& options, std::size_
 
 void add_perf_kmem_options(Command& command, PerfKmemFlags& options) {
   command.option("--style", &options.style, "STYLE",
-                 "Print the tables of another tool, for scripts that read these tables\n"
-                 "perf-kmem prints those of perf kmem stat. perf-report prints, as perf report does, the share of each "
-                 "group of --by (default: comm,dso,user-symbol) in the events or in the column of --sort. Shares of "
-                 "bytes are of one allocator. Allocations by interrupts count for the interrupted task.",
+                 "Print tables in the format of another tool, for scripts that read them\nperf-kmem prints the tables "
+                 "of perf kmem stat. perf-report prints a table like that of perf report: the share of each group of "
+                 "--by (default: comm,dso,user-symbol) in the events, or in the column of --sort. Shares of bytes are "
+                 "computed for each allocator. Allocations by interrupts are counted for the interrupted task.",
                  {.words = {"perf-kmem", "perf-report"}});
   command.flag("--caller", &options.caller, "With --style: show a table of call sites");
-  command.flag("--alloc", &options.alloc, "With --style: show a table of addresses (pages: by frame)");
-  command.flag("--slab", &options.slab, "With --style: show the slab allocator (default)");
-  command.flag("--page", &options.page, "With --style: show the page allocator");
+  command.flag("--alloc", &options.alloc, "With --style: show a table of addresses (with --page: of page frames)");
+  command.flag("--slab", &options.slab, "With --style: show slab allocations (default)");
+  command.flag("--page", &options.page, "With --style: show page allocations");
   command.flag("--live", &options.live, "With --style: show only pages that are live at the end");
   command.flag("--raw-ip", &options.raw_ip, "With --style: show addresses of call sites instead of names");
   command.option("-l,--line", &options.lines, "N",
-                 "With --style: show N rows of the table named before it (default: all): --caller -l 5 --alloc -l 9",
+                 "With --style: show N rows of the table option before -l (default: all): --caller -l 5 --alloc -l 9",
                  {.range = kCounts, .repeats = true});
 }
 
@@ -69,13 +70,13 @@ std::optional<PerfKmemOptions> perf_kmem_options(const Command& command, const P
       if (command.has(peer.option) && !(peer.of_all_styles && !options.style.empty()))
         throw Error(fmt::format("{} needs --style {}", peer.option,
                                 peer.of_all_styles ? "perf-kmem or perf-report" : "perf-kmem"))
-            .hint(fmt::format("Add --style perf-kmem. Without it: {}", peer.otherwise));
+            .hint(fmt::format("Add --style perf-kmem. The equivalent without --style: {}", peer.otherwise));
     return std::nullopt;
   }
   for (const char* const option : {"--by", "--columns", "--json"})
     if (command.has(option))
       throw Error(fmt::format("{} cannot be used with --style perf-kmem", option))
-          .hint("Its tables and columns are those of perf kmem stat. Drop one of the two");
+          .hint("The tables and columns of that style are fixed. Remove one of the two options");
   if (options.live && !options.page)
     throw Error("--live needs --page, as in perf kmem").hint("Add --page, or use: kmemtrace report --sort live-bytes");
 

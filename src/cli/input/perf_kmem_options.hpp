@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report --style perf-kmem` and the options of `perf kmem` that go with it.
+// `report --style perf-kmem` and the options that it shares with `perf kmem`.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ struct PerfKmemFlags {
   std::vector<std::size_t> lines;
 };
 
-// The options must outlive the command.
+// `options` must outlive the command.
 void add_perf_kmem_options(Command& command, PerfKmemFlags& options);
 
-// Returns the options for the style of perf kmem; empty for another style. Throws Error for conflicting options.
+// Returns the options for the style perf-kmem, or nothing for another style. Throws Error if options conflict.
 std::optional<PerfKmemOptions> perf_kmem_options(const Command& command, const PerfKmemFlags& options,
                                                  std::size_t limit);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a trace to its end, for every command that needs this.
+// Reads a trace to the end, with a progress line. All commands that read whole traces use this.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// Shows a line on stderr for work longer than half a second, if stderr is a terminal.
+// Shows a progress line on stderr if stderr is a terminal and the work takes longer than half a second.
 class ReadingProgress {
  public:
   explicit ReadingProgress(bool wanted);
@@ -30,16 +30,17 @@ class ReadingProgress {
   Clock::time_point next_;
 };
 
-// The default output of `record`; if it is missing, a trace.dat, or the folder if kmemtraced wrote there.
+// Returns the default output of `record`. If it does not exist, returns trace.dat, or the current folder if kmemtraced
+// wrote files there.
 std::string default_trace();
 
-// The file `-`. The first call reads all of it and keeps it for later calls.
+// Returns the content of `-`. The first call reads all of standard input and keeps it for later calls.
 TraceFile standard_input();
 
-// open_trace(), with `-` for standard input, and a hint if no trace was recorded yet.
+// Like open_trace(), but `-` is standard input, and the error for a missing trace explains how to record one.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 
-// Another source, read to its end or to Ctrl+C, with a progress line.
+// Reads another source to its end or until Ctrl+C, and shows a progress line.
 class WatchedSource : public Source {
  public:
   WatchedSource(Source& source, bool progress) : source_(source), line_(progress) {}
@@ -48,7 +49,7 @@ class WatchedSource : public Source {
   TraceInfo& info() override { return source_.info(); }
   bool read(EventBatch& batch) override;
   double progress() const override { return source_.progress(); }
-  // False if Ctrl+C ended it before the trace's end.
+  // Returns false if Ctrl+C stopped the reading before the end of the trace.
   bool complete() const { return !interrupted_; }
 
  private:
@@ -60,7 +61,7 @@ class WatchedSource : public Source {
   bool interrupted_ = false;
 };
 
-// Gives every batch to `sink`. False if Ctrl+C ended it before the trace's end.
+// Passes every batch to `sink`. Returns false if Ctrl+C stopped the reading before the end of the trace.
 bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress);
 
 }  // namespace kmt

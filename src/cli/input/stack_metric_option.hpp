@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// --metric, of commands that show stacks by one number.
+// The option --metric of commands that show one number per stack.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace kmt {
 
-// The name must outlive the command.
+// `metric` must outlive the command.
 inline void add_metric_option(Command& command, std::string& metric, const std::string& help) {
   std::string text = help;
   for (const StackMetricInfo& info : stack_metrics()) text += fmt::format("\n  {:<12} {}", info.name, info.meaning);
   command.option("--metric", &metric, "METRIC", text);
 }
 
-// Throws Error for an unknown name.
+// Throws Error if no metric has this name.
 inline StackMetric metric_named(const std::string& name) {
   std::vector<std::string> names;
   for (const StackMetricInfo& info : stack_metrics()) {

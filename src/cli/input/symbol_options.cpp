@@ -20,46 +20,48 @@ std::string check_directory(const std::string& path) {
 
 void add_symbol_options(Command& command, SymbolOptions& options) {
   command.flag("--lines", &options.lines,
-               "Show file and line of call sites\nThey come from debug info of the traced kernel and its modules: in "
-               "/usr/lib/debug by the build IDs in a .kmt, and where --vmlinux and --debug-dir point. Those options "
-               "imply --lines.");
-  command.option("--vmlinux", &options.vmlinux, "FILE",
-                 "Take the kernel's debug info from FILE\nIt must be of exactly the build that was traced.");
+               "Show the source file and line of call sites\nThe lines are read from the debug info of the traced "
+               "kernel and its modules. It is searched in /usr/lib/debug by the build IDs in a .kmt, and in the places "
+               "that --vmlinux and --debug-dir name. Those options imply --lines.");
+  command.option(
+      "--vmlinux", &options.vmlinux, "FILE",
+      "Read the debug info of the kernel from FILE\nFILE must be from exactly the same build as the traced kernel.");
   add_name_options(command, options);
 }
 
 void add_name_options(Command& command, SymbolOptions& options) {
-  command.option(
-      "--debug-dir", &options.debug_dirs, "DIR",
-      "Search DIR for debug info of kernel and modules\n"
-      "The layout is the one of packages: .build-id/xx/*.debug, vmlinux-RELEASE, boot, lib/modules/RELEASE, and the "
-      "same below usr/lib/debug. May be given more than once. Files of another build are skipped with a note.",
-      {.repeats = true});
+  command.option("--debug-dir", &options.debug_dirs, "DIR",
+                 "Search DIR for debug info of kernel and modules\n"
+                 "DIR has the layout of packages: .build-id/xx/*.debug, vmlinux-RELEASE, boot, lib/modules/RELEASE, "
+                 "and the same names below usr/lib/debug. May be given more than once. Files of another build are "
+                 "skipped, and a note reports them.",
+                 {.repeats = true});
   add_kallsyms_option(command, options);
-  command.option("--symfs", &options.symfs, "DIR",
-                 "Look for the programs and libraries of user stacks below DIR\nDIR is a copy of the traced machine's "
-                 "root folder (default: this machine's). Files of another build than the traced one are skipped with a "
-                 "note. Debug info of programs is found by build ID, in --debug-dir and in /usr/lib/debug.",
-                 {.check = check_directory});
+  command.option(
+      "--symfs", &options.symfs, "DIR",
+      "Search DIR for the programs and libraries of user stacks\nDIR is a copy of the root folder of the traced "
+      "machine (default: the root folder of this machine). Files of another build are skipped, and a note reports "
+      "them. The debug info of programs is searched by build ID in --debug-dir and in /usr/lib/debug.",
+      {.check = check_directory});
   command.flag("--debuginfod", &options.debuginfod,
-               "Fetch debug info of programs from the servers in $DEBUGINFOD_URLS\nUses debuginfod-find. Without this "
-               "option nothing is fetched from a network.");
+               "Fetch debug info of programs from the servers in $DEBUGINFOD_URLS\nThis uses debuginfod-find. Without "
+               "this option, nothing is fetched from the network.");
 }
 
 void add_kallsyms_option(Command& command, SymbolOptions& options) {
-  command.option(
-      "--kallsyms", &options.kallsyms, "FILE",
-      "Take the kernel's symbols from FILE, a copy of /proc/kallsyms\nFor traces without symbols, such as perf.data. "
-      "By default they come from --vmlinux, or from the running kernel if its build ID is the trace's.");
+  command.option("--kallsyms", &options.kallsyms, "FILE",
+                 "Read the kernel symbols from FILE, a copy of /proc/kallsyms\nThis is for traces without symbols, "
+                 "such as perf.data. The default is the symbols of --vmlinux, or of the running kernel if its build ID "
+                 "matches the trace.");
 }
 
 void add_wrapper_options(Command& command, WrapperOptions& options) {
   command.option("--wrappers", &options.files, "FILE",
-                 "Add to the list of wrapper functions, which are skipped to find the caller\n"
-                 "One glob per line; a leading `!` removes functions from the list. docs/wrappers.md has the built-in "
-                 "list. May be given more than once.",
+                 "Add the functions in FILE to the list of wrapper functions, which are skipped to find the caller\n"
+                 "FILE has one glob per line. A leading `!` removes functions from the list. docs/wrappers.md has the "
+                 "built-in list. May be given more than once.",
                  {.repeats = true});
-  command.flag("--no-wrappers", &options.none, "Skip no wrapper functions", {.excludes = {"--wrappers"}});
+  command.flag("--no-wrappers", &options.none, "Do not skip wrapper functions", {.excludes = {"--wrappers"}});
 }
 
 WrapperList wrapper_list(const WrapperOptions& options) {

@@ -16,16 +16,16 @@ struct WrapperOptions {
   bool none = false;
 };
 
-// --lines, --vmlinux and those below
+// Adds --lines, --vmlinux and the options of add_name_options().
 void add_symbol_options(Command& command, SymbolOptions& options);
-// --debug-dir, --kallsyms, --symfs, --debuginfod: sources of names
+// Adds the options for sources of names: --debug-dir, --kallsyms, --symfs and --debuginfod.
 void add_name_options(Command& command, SymbolOptions& options);
 // --kallsyms alone
 void add_kallsyms_option(Command& command, SymbolOptions& options);
 // --wrappers, --no-wrappers
 void add_wrapper_options(Command& command, WrapperOptions& options);
 
-// The built-in list and those of the files. Throws Error.
+// Returns the built-in wrappers together with those in the files. Throws Error.
 WrapperList wrapper_list(const WrapperOptions& options);
 
 }  // namespace kmt

@@ -9,27 +9,29 @@ namespace kmt {
 
 void add_file_option(Command& command, TraceOptions& options) {
   command.argument("FILE", &options.files,
-                   "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\n"
-                   "A .kmt, trace.dat, perf.data, text of ftrace or perf, or relay files of kmemtrace, from any "
-                   "machine. For relay files, give their folder, or all of them. - is standard input.");
+                   "The trace to read (default: trace.kmt, else trace.dat, else cpu0.out, cpu1.out, …)\n"
+                   "FILE is a .kmt, trace.dat, perf.data, text of ftrace or perf, or relay files of kmemtrace, from "
+                   "any machine. For relay files, give their folder or all files. - is standard input.");
 }
 
 void add_output_option(Command& command, std::string& path, std::string_view more) {
-  command.option("-o,--output", &path, "FILE",
-                 fmt::format("Write to FILE (default: -, standard output)\nWritten atomically.{}", more));
+  command.option(
+      "-o,--output", &path, "FILE",
+      fmt::format("Write to FILE (default: -, standard output)\nFILE is replaced only when the output is complete.{}",
+                  more));
 }
 
 void add_abi_option(Command& command, std::string& abi) {
-  command.option(
-      "--abi", &abi, "ABI",
-      "Read relay files of kmemtrace in the layout ABI: v0-le, v1-le, v2-le, v3-64-le or v3-32-le; v0-be and so on for "
-      "big-endian machines\nThe files do not state it. By default it is detected, and `check` reports how reliably.");
+  command.option("--abi", &abi, "ABI",
+                 "Read relay files of kmemtrace in the layout ABI: v0-le, v1-le, v2-le, v3-64-le or v3-32-le; v0-be "
+                 "and so on for big-endian machines\nThe files do not state their layout. By default the layout is "
+                 "detected, and `check` reports how reliable the detection is.");
 }
 
 void add_trace_options(Command& command, TraceOptions& options) {
   command.option("--buffer", &options.buffer, "NAME",
-                 "Read only this buffer (instance) of a trace with several\n`trace-cmd record -B NAME` creates them; "
-                 "the main one has no name. By default all are read together.",
+                 "Read only the buffer (instance) NAME of a trace with several buffers\n`trace-cmd record -B NAME` "
+                 "creates such buffers. The main buffer has no name. By default all buffers are read together.",
                  {.may_be_empty = true});
   add_abi_option(command, options.abi);
   command.flag("--no-progress{false}", &options.progress, "Show no progress line on the terminal");
@@ -37,7 +39,7 @@ void add_trace_options(Command& command, TraceOptions& options) {
 
 void add_threads_option(Command& command, unsigned& threads) {
   command.option("--threads", &threads, "N",
-                 "Use N threads (default: the number of CPUs, at most 4)\nThe result is the same.",
+                 "Use N threads (default: the number of CPUs, at most 4)\nThe number does not affect the result.",
                  {.range = OptionRange{1, 64}});
 }
 
@@ -53,7 +55,7 @@ void add_style_options(Command& command, StyleOptions& options) {
 
 void add_result_options(Command& command, ResultOptions& options, const std::string& schema, const std::string& raw) {
   command.flag("--json", &options.json, fmt::format("Print JSON, schema {}", schema));
-  command.flag("--raw", &options.style.raw, fmt::format("Print {}, however wide", raw));
+  command.flag("--raw", &options.style.raw, fmt::format("Print {}, regardless of the terminal width", raw));
   add_style_options(command, options.style);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// --tree of the commands that group by processes.
+// The option --tree of commands that group by processes.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,13 @@
 namespace kmt {
 
 inline void add_tree_option(Command& command, bool& tree) {
-  command.flag("--tree", &tree,
-               "With --by process: count child processes as part of their parent\nThe parent is the process that ran "
-               "when the trace began: make, not the compilers that it starts.");
+  command.flag(
+      "--tree", &tree,
+      "With --by process: count child processes as part of their parent\nThe parent is the process that already ran "
+      "when the trace began. For example, compilers are counted for the make process that started them.");
 }
 
-// For the requested keys. Throws Error if none is a process.
+// Sets `request.tree`. Throws Error if `tree` is set but the keys do not include a process.
 inline void set_tree(ReportRequest& request, bool tree) {
   request.tree = tree;
   if (tree && std::ranges::find(request.by, GroupKey::process) == request.by.end())
