@@ -19,25 +19,26 @@
 namespace kmt {
 
 struct CallGraph::State {
-  // A call that is open, or in which something lives, or in calls that it made. Others take its number then.
+  // A node exists while its call is open, and while memory allocated in the call or its callees is live. Its number is
+  // reused afterwards.
   struct Node {
-    std::uint32_t parent = 0;  // the call around it; 0: none, or it belongs to an interrupt on top of that
+    std::uint32_t parent = 0;  // the surrounding call; 0: none, or the call runs in an interrupt on top of it
     std::uint32_t function = 0;
-    std::uint32_t place = 0;       // of its task in `stacks`, while it is open
-    std::uint32_t references = 1;  // 1 while it is open, 1 for each allocation that lives and each node inside
+    std::uint32_t place = 0;       // place of its task in `stacks` while the call is open
+    std::uint32_t references = 1;  // 1 while open, and 1 for each live allocation and each inner node
     bool open = true;
     bool selected = false;
   };
   struct Live {
     std::uint64_t bytes;
-    std::uint32_t node;  // 0: allocated in no call
+    std::uint32_t node;  // 0: allocated outside all calls
     Allocator allocator;
-    bool ended;  // for pages, the first of them is freed already
+    bool ended;  // the first page is freed; other pages of the block are live
   };
   struct Function {
     GraphFunction sums;
     bool matches = false;
-    std::uint8_t level = 0;  // interrupt level at which it always runs; 0: none
+    std::uint8_t level = 0;  // interrupt level at which the function always runs; 0: none
   };
 
   State(const TraceInfo& trace_info, const SymbolNames& names, CallGraphRequest wanted)
@@ -73,7 +74,7 @@ struct CallGraph::State {
   bool meets_conditions(std::uint32_t function, const CallEvent& entry);
   void set_result(TracedCall& call, const CallEvent& end);
   void check_conditions() const;
-  // True if the function's result is to be shown; nullptr: its end was not seen.
+  // True if the function's result passes the filters. `end` is nullptr if the end of the call was not seen.
   bool is_wanted(std::uint32_t function, const CallEvent* end);
   const CallSignature* signature_of(std::uint32_t function) {
     return decoder.signature(function, functions[function].sums.name);
@@ -96,13 +97,14 @@ struct CallGraph::State {
   bool chooses_by_results = conditions.any_of_results();
   std::vector<Function> functions;
   FlatMap<std::uint32_t> function_ids;  // by address
-  std::vector<Node> nodes = {{}};       // the first is none
+  std::vector<Node> nodes = {{}};       // node 0 stands for "none"
   std::vector<std::uint32_t> free_nodes;
   FlatMap<Live> live;  // by number
   ShownCalls shown;
   EventSpan seen;
   bool sees_ends = false;
-  std::vector<std::uint64_t> missed_from;  // by result.missed: its first start and later ones, which may overlap
+  // by entry of result.missed: earliest start from there on; entries may overlap
+  std::vector<std::uint64_t> missed_from;
   CallGraphResult result;
 };
 
@@ -113,7 +115,8 @@ std::uint32_t CallGraph::State::function_of(std::uint64_t address) {
   Function& function = functions.emplace_back();
   function.sums.address = address;
   const std::string symbol = symbols.name(address);
-  const std::size_t offset = symbol.find('+');  // after an instruction that marks a branch's target
+  // the traced address may follow an instruction that marks a branch target
+  const std::size_t offset = symbol.find('+');
   const std::size_t module = symbol.find(" [");
   function.sums.name = symbol.substr(0, std::min(offset, module));
   const std::string& name = function.sums.name;
@@ -278,15 +281,15 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
   if (slot == ShownCalls::kNone && parent != nullptr) shown.hide_inside(parent->slot);
 }
 
-// Whether some were missed between two looks of the recorder's, between which that time lies at least in part.
-// Whichever function they are of: any other may have called it.
+// True if the recorder may have missed calls during this time. It knows only that calls were missed between two of its
+// readings. Missed calls of any function count because any function may have been called inside.
 bool CallGraph::State::may_miss_calls(std::uint64_t began_ns, std::uint64_t ended_ns) const {
   const auto missed = std::ranges::lower_bound(result.missed, began_ns, {}, &MissedEvents::to_ns);
   return missed != result.missed.end() &&
          missed_from[static_cast<std::size_t>(missed - result.missed.begin())] <= ended_ns;
 }
 
-// The innermost call of a task has ended; nullptr: unseen.
+// Handles the end of the innermost call of a task. `end` is nullptr if the end was not recorded.
 void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEvent* end) {
   OpenCall* const parent = task.innermost();
   nodes[call.node].open = false;
@@ -314,7 +317,8 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
     if (!call.is_inside_itself)
       for (std::size_t i = 0; i < kAllocators; ++i) {
         InsideSum counted = call.inside[i];
-        counted.live_allocations = counted.live_bytes = 0;  // add_live() counts what lives at the end of the trace
+        // add_live() adds memory that is live at the end of the trace
+        counted.live_allocations = counted.live_bytes = 0;
         sums.inside[i] += counted;
       }
   }
@@ -346,7 +350,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
 
 void CallGraph::State::account_memory(const StreamedEvent& streamed) {
   if (streamed.outcome == Outcome::duplicate_event && !streamed.ended.empty()) {
-    // The allocation keeps its place, the innermost, and gets another number.
+    // The allocation stays with its innermost call and gets another number.
     if (const Live* const first = live.find(streamed.ended.front().allocation)) {
       const Live same = *first;
       live.erase(streamed.ended.front().allocation);
@@ -381,7 +385,8 @@ void CallGraph::State::allocate(const StreamedEvent& streamed) {
   *live.insert(streamed.allocation).first = {sum.bytes, node, allocator_of(event.kind), false};
 }
 
-// Calls that have returned keep what was live then; open calls around it lose it.
+// Subtracts freed memory from the innermost surrounding call that is still open. Calls that have returned keep the
+// amount that was live when they returned.
 void CallGraph::State::release(const EndedPart& part) {
   Live* const found = live.find(part.allocation);
   if (found == nullptr) return;
@@ -404,7 +409,7 @@ void CallGraph::State::release(const EndedPart& part) {
   live.erase(part.allocation);
 }
 
-// Adds everything that lives at the end of the trace to every function that it was allocated in.
+// Adds all memory that is live at the end of the trace to each function it was allocated in.
 void CallGraph::State::add_live() {
   std::vector<std::uint32_t> counted;
   live.for_each([&](std::uint64_t, const Live& entry) {

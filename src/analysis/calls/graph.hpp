@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls of kernel functions, from ftrace's function graph events, and what was allocated inside them.
+// Builds a graph of kernel function calls from ftrace's function graph events, with the memory allocated in each call.
 //
-// Calls are followed task by task, never CPU by CPU, so that neither preemption nor migration can give one to another;
-// a CPU's idle task is a task of its own. An end belongs to the innermost call only if function and depth are the same;
-// calls above it, or at the depth of a new call, have ended unseen. After lost events, an end does not belong to a call
-// from before the loss if the kernel measured that its call started later.
+// Calls are followed per task, not per CPU, so preemption and migration cannot assign a call to the wrong task. The
+// idle task of each CPU counts as a separate task. An end event matches the innermost call only if function and depth
+// are equal. Calls above that call, or at the depth of a new call, have ended without an end event. After lost events,
+// an end event does not match an older call if the duration measured by the kernel shows a later start.
 //
-// Calls by interrupts (common_flags; irq_enter() and the like, which run just before the flags are set, by their names)
-// are on top of the interrupted call, not inside it: their time and allocations do not count for that call.
+// Calls made by interrupts are on top of the interrupted call, not inside it: their time and allocations do not count
+// for that call. Interrupts are recognised by common_flags. Functions that run just before the flags are set, such as
+// irq_enter(), are recognised by name.
 #pragma once
 
 #include <memory>
@@ -25,28 +26,28 @@
 namespace kmt {
 
 struct CallGraphRequest {
-  std::vector<std::string> functions;          // globs; calls of these, and all inside them; empty: all
-  std::set<std::int32_t> pids;                 // thread ids; empty: all, and interrupts
-  std::optional<unsigned> depth;               // levels that are shown; empty: all
-  std::vector<CallCondition> where;            // all have to hold for a call; calls inside it are shown too
-  std::uint64_t least_ns = 0;                  // calls that took less are not shown
-  bool errors_only = false;                    // calls that did not return an error are not shown
+  std::vector<std::string> functions;          // globs; selects these calls and all calls inside them; empty: all
+  std::set<std::int32_t> pids;                 // thread IDs; empty: all threads and interrupts
+  std::optional<unsigned> depth;               // number of levels to show; empty: all
+  std::vector<CallCondition> where;            // all must hold for a call; calls inside it are shown too
+  std::uint64_t least_ns = 0;                  // shorter calls are not shown
+  bool errors_only = false;                    // shows only calls that returned an error
   bool arguments = false;                      // are wanted
-  const CallSignatures* signatures = nullptr;  // borrowed; nullptr: calls are not typed
-  std::size_t limit = 0;                       // calls that are shown, the first ones; 0: all
-  std::size_t slowest = 0;                     // calls that are shown besides, those that took longest
+  const CallSignatures* signatures = nullptr;  // borrowed; nullptr: values have no types
+  std::size_t limit = 0;                       // maximum number of calls to show, in order of start; 0: all
+  std::size_t slowest = 0;                     // number of longest calls to show in addition
 };
 
 class CallGraph : public EventSink {
  public:
-  // Give it all events of a trace. The arguments must outlive this.
+  // Add all events of a trace. The arguments of the constructor must outlive this object.
   CallGraph(const TraceInfo& info, const SymbolNames& symbols, CallGraphRequest request);
   ~CallGraph() override;
 
   void add(const StreamedEvent& event) override;
-  // Throws Error where a condition is of an argument that no function has.
+  // Throws Error if a condition names an argument that no function has.
   void end(const StreamEnd& end) override;
-  CallGraphResult take();  // once, after end()
+  CallGraphResult take();  // call once, after end()
 
  private:
   struct State;

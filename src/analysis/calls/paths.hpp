@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace whose memory events are placed by the calls around them, from ftrace's function graph events.
+// Assigns call sites and stacks to memory events, based on the calls in ftrace's function graph events.
 //
-// While the function graph tracer runs, the return address of a traced function is that of its trampoline. An event
-// with that call site gets another one: the innermost open call of its task that is no part and no wrapper of an
-// allocator (trace/code/wrappers.txt), or none if no such call is known. On request, an event without a kernel stack
-// gets the open calls as one.
+// While the function graph tracer runs, a traced function returns to the tracer's trampoline, so its return address is
+// useless as a call site. An event with such a call site gets the innermost open call of its task instead. Allocator
+// functions and their wrappers (trace/code/wrappers.txt) are skipped. The event gets no call site if no such call is
+// known. On request, an event without a kernel stack gets the open calls as its stack.
 //
-// The position of a call in its function is unknown, so the call site is the second byte of the function:
-// "vfs_read+0x1". The first byte, as a return address, would belong to the function before.
+// The position inside the calling function is unknown, so the call site is the second byte of the function:
+// "vfs_read+0x1". A return address that equals the first byte would belong to the preceding function.
 #pragma once
 
 #include <string>
@@ -23,10 +23,10 @@
 
 namespace kmt {
 
-// Another source, which is read through this.
+// A source that wraps another source and adds the call paths.
 class CallPaths : public Source {
  public:
-  // All that is given must outlive this. The source's tables get what events need here.
+  // All arguments must outlive this object. New call sites and stacks are added to the tables of the wrapped source.
   CallPaths(Source& source, const SymbolNames& names, bool as_stacks);
 
   const TraceInfo& info() const override { return source_.info(); }
@@ -34,12 +34,12 @@ class CallPaths : public Source {
   bool read(EventBatch& batch) override;
   double progress() const override { return source_.progress(); }
 
-  // Whether any call has been read.
+  // True if a call event has been read.
   bool has_calls() const { return !functions_.empty(); }
 
  private:
   struct Function {
-    std::uint64_t inside = 0;  // an address in it
+    std::uint64_t inside = 0;  // an address inside the function
     std::uint8_t level = 0;    // of interrupts
   };
   enum class Site : std::uint8_t { not_asked, real, trampoline };
@@ -59,12 +59,12 @@ class CallPaths : public Source {
   CallStacks calls_;
   std::vector<Function> functions_;
   FlatMap<std::uint32_t> function_ids_;  // by address
-  FlatMap<std::uint32_t> name_ids_;      // of functions, by addresses in them
+  FlatMap<std::uint32_t> name_ids_;      // IDs of function names, by an address in the function
   std::unordered_map<std::string, std::uint32_t> known_names_;
   std::vector<Site> sites_;                // by CallSiteId
   FlatMap<std::uint32_t> sites_of_calls_;  // CallSiteId, by address
   StackIds stacks_;
-  std::vector<std::uint64_t> path_;  // of one event, innermost first
+  std::vector<std::uint64_t> path_;  // path of one event, innermost call first
 };
 
 }  // namespace kmt

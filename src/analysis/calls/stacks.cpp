@@ -10,24 +10,25 @@ namespace kmt {
 
 namespace {
 
-// Returns the task that an event belongs to. The idle tasks of all CPUs have the same id.
+// Returns a key for the task of an event. The key includes the CPU for idle tasks, which share one thread ID.
 std::uint64_t task_key(const Event& event) {
   if (event.tid != 0) return static_cast<std::uint32_t>(event.tid);
   return std::uint64_t{1} << 32 | event.cpu;
 }
 
-// True if this call cannot be the one that ends: that one started after a loss, and this one is older. If a call slept,
-// the kernel may have measured less time than it took: then the answer is yes, and one call becomes two halves. Without
-// a measured time, another call of the function may have taken its place on the stack.
+// True if this open call is too old to be the call that ends: events were lost while it ran, and the ending call
+// started after the loss. The measured duration may exclude the time asleep, so a call that slept may look too old. It
+// is then shown as two halves. If the event has a frame address instead of a depth, every loss counts: another call of
+// the function may have used the same frame.
 bool began_after_loss(const OpenCall& call, const CallEvent& end, const TraceInfo& info) {
   if (end.has(CallFlags::kFrame)) return call.lost_before_ns.has_value();
-  constexpr std::uint64_t kSlackNs = 10'000;  // between the time that is measured and that of the record
+  constexpr std::uint64_t kSlackNs = 10'000;  // difference between the measured time and the time of the record
   const auto duration = measured_duration(end);
   return call.lost_before_ns && duration && info.clock.in_ns && *duration <= end.time_ns &&
          end.time_ns - *duration > *call.lost_before_ns + kSlackNs;
 }
 
-// Looks for its function among the calls that are open.
+// Sets the recursion flags of a new call by searching its function among the open calls.
 void find_outer(const std::vector<OpenCall>& calls, OpenCall& call) {
   bool inside = !call.on_top;
   for (auto below = calls.rbegin(); below != calls.rend(); ++below) {
@@ -39,18 +40,18 @@ void find_outer(const std::vector<OpenCall>& calls, OpenCall& call) {
   }
 }
 
-// Events were lost while all of these ran.
+// Marks the task's open calls: events were lost while they ran.
 void touch(TaskCalls& task, std::uint64_t before_ns) {
   task.unsure = true;
   for (OpenCall& call : task.calls)
     if (!call.lost_before_ns) call.lost_before_ns = std::max(before_ns, call.began_ns);
 }
 
-// Stacks of tasks and interrupts are aligned to their size, 16 KiB at least on machines of 64 bits.
+// Stacks of tasks and interrupts are aligned to their size, which is at least 16 KiB on 64-bit machines.
 bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
 
-// The interrupt_level() of what is around a call that begins or ends. Functions that count a hardirq begin before it
-// counts, or end when it counts no more.
+// Returns the interrupt_level() of the code around a call that starts or ends. Functions that count a hardirq start
+// before they count it and end after they have removed it from the count.
 std::uint8_t level_around(Event event, bool counts_hardirq) {
   if (counts_hardirq) event.context &= static_cast<std::uint8_t>(~Context::kHardIrq);
   return interrupt_level(event);
@@ -58,14 +59,14 @@ std::uint8_t level_around(Event event, bool counts_hardirq) {
 
 bool is_on_softirq(const Event& event) { return (event.context & Context::kSoftIrq) != 0; }
 
-// Whether what happens is in an interrupt that came to the call, by its level. Hard interrupts run softirqs at their
-// end (irq_exit_rcu()), to which others come.
+// True if the event is in an interrupt that interrupted the call. This follows from the levels, with one exception: a
+// hard interrupt runs softirqs at its end (irq_exit_rcu()), and other interrupts may interrupt those.
 bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) {
   return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
 }
 
-// True if `call` must have ended before `entry`, without a recorded end. Stacks grow down. Two calls share a place on
-// the stack only if the first ended by a tail call to the second.
+// True if `call` must have ended before `entry` although no end was recorded. Stacks grow down. Two calls have the same
+// frame only if the first ended with a tail call to the second.
 bool is_over(const OpenCall& call, const CallEvent& entry, std::uint32_t function, std::uint8_t context) {
   if (context != call.context) return context < call.context;
   if (!on_one_stack(entry.frame, call.frame)) return false;
@@ -81,11 +82,11 @@ std::uint8_t depth_in(const std::vector<OpenCall>& calls, const CallEvent& entry
   return around->depth < kMostCallDepth ? static_cast<std::uint8_t>(around->depth + 1) : kMostCallDepth;
 }
 
-// Returns the depth of the call that ends; empty if its start was not seen.
+// Returns the depth of the call that ends, or empty if its start was not seen.
 std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const CallEvent& exit,
                                             std::uint32_t function) {
   if (!exit.has(CallFlags::kFrame)) return exit.depth;
-  constexpr std::uint32_t kReturnBytes = 16;  // at most: the return address, of x86, that is no more on the stack
+  constexpr std::uint32_t kReturnBytes = 16;  // maximum; on x86 the return address has already been popped
   const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
     return call.function == function && call.context == level_around(as_event(exit), call.counts_hardirq) &&
            exit.frame - call.frame <= kReturnBytes;
@@ -111,13 +112,13 @@ OpenCall* TaskCalls::around(const Event& event) {
 std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns) {
   for (; known_ < info_.losses.stretches.size(); ++known_) {
     const unsigned of = info_.losses.stretches[known_].cpu;
-    if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // no event is of such a CPU
+    if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // events have no such CPU number
     if (by_cpu_.size() <= of) by_cpu_.resize(of + std::size_t{1});
     by_cpu_[of].push_back(known_);
   }
   if (cpu >= by_cpu_.size()) return {};
   const std::vector<std::size_t>& losses = by_cpu_[cpu];
-  // 0: the time after it is not known, yet or at all
+  // 0: the time after the loss is not known yet, or never will be
   const auto is_over = [&](std::size_t loss) {
     return info_.losses.stretches[loss].after_ns != 0 && info_.losses.stretches[loss].after_ns <= from_ns;
   };
@@ -133,14 +134,15 @@ TaskCalls* CallStacks::find(const Event& event) {
   return &tasks_[place_];
 }
 
-// Whether another task has been given the id since it was last seen: what it was in never returned.
+// True if the thread ID now belongs to another task. The calls of the former task never returned.
 bool CallStacks::is_another(const TaskCalls& task, const Event& event) const {
-  constexpr std::uint64_t kSoonestNs = 50'000;  // a task must end, and another one begin
+  constexpr std::uint64_t kSoonestNs = 50'000;  // shortest time for a task to end and another to start
   return event.tid != 0 && event.time_ns > task.last_ns + kSoonestNs &&
          info_.tasks.lives.life_at(event.tid, task.last_ns) != info_.tasks.lives.life_at(event.tid, event.time_ns);
 }
 
-// Whether events were lost where the task may have been since it was last seen.
+// Updates a task's time and CPU. Marks its calls if events were lost since then on the CPUs where the task may have
+// run.
 void CallStacks::see(TaskCalls& task, const Event& event) {
   if (!task.calls.empty() && is_another(task, event)) close_from_depth(task, 0);
   if (!task.calls.empty()) {

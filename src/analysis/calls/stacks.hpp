@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Follows the stacks of open calls, task by task, and where events of them may be lost.
+// Follows the stack of open calls of each task, and marks calls that may lack events because of losses.
 #pragma once
 
 #include <cstdint>
@@ -15,81 +15,84 @@
 
 namespace kmt {
 
-// As the kernel measured a call that ends.
+// Returns the duration measured by the kernel for a call that ends; empty if not recorded.
 std::optional<std::uint64_t> measured_duration(const CallEvent& end);
 
 struct OpenCall {
-  std::uint32_t function = 0;  // numbered by the caller of CallStacks
+  std::uint32_t function = 0;  // function number, assigned by the user of CallStacks
   std::uint8_t depth = 0;
   std::uint8_t level = 0;         // of interrupts
-  bool on_top = false;            // the first call of an interrupt
-  bool runs_in_itself = false;    // the function is among the calls below, of an interrupted task too
-  bool is_inside_itself = false;  // among those that it is inside of
+  bool on_top = false;            // first call of an interrupt
+  bool runs_in_itself = false;    // the function is also open below, perhaps in the interrupted task
+  bool is_inside_itself = false;  // the function is also open in the calls that surround this call
   std::uint64_t began_ns = 0;
-  std::uint32_t frame = 0;                      // if the event has it
-  std::uint8_t context = 0;                     // the interrupt_level() of what is around it, whatever the function
-  bool on_softirq = false;                      // an interrupt that came to a softirq, or that softirq
-  bool counts_hardirq = false;                  // the function does
-  std::optional<std::uint64_t> lost_before_ns;  // the last event before the first loss while it ran
+  std::uint32_t frame = 0;  // frame address; 0 if the event has none
+  // interrupt_level() of the surrounding code, without the function's own level
+  std::uint8_t context = 0;
+  bool on_softirq = false;                      // an interrupt on top of a softirq, or that softirq
+  bool counts_hardirq = false;                  // the function itself counts the hardirq
+  std::optional<std::uint64_t> lost_before_ns;  // time of the last event before the first loss during the call
 
-  // The rest is CallGraph's alone.
+  // Only CallGraph uses the members below.
   std::uint32_t node = 0;        // of CallGraph
-  std::uint8_t shown_level = 0;  // of nesting, within what is selected
+  std::uint8_t shown_level = 0;  // nesting level among the selected calls
   bool selected = false;
   bool may_be_shown = false;
   std::size_t slot = ~std::size_t{0};  // in ShownCalls
-  std::uint64_t inner_ns = 0;          // in calls on top of it
+  std::uint64_t inner_ns = 0;          // time in calls on top of this call
   InsideSums inside;
 };
 
-// From one event to a later one; 0 where the times of a damaged trace go back.
+// Returns the time from one event to a later event. Returns 0 if time goes backwards in a damaged trace.
 constexpr std::uint64_t time_between(std::uint64_t from_ns, std::uint64_t to_ns) {
   return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
 struct TaskCalls {
-  std::vector<OpenCall> calls;  // the innermost is last; depths rise
-  std::uint64_t last_ns = 0;    // when and where the task was last seen
+  std::vector<OpenCall> calls;  // innermost call last; depths increase
+  std::uint64_t last_ns = 0;    // time and CPU of the task's last event
   std::uint16_t last_cpu = 0;
-  bool unsure = false;  // events were lost, and the task's place is unknown until its next start or end
+  bool unsure = false;  // events were lost; the task's position is unknown until its next call starts or ends
 
   // nullptr: none.
   OpenCall* innermost() { return calls.empty() ? nullptr : &calls.back(); }
-  // Returns the innermost call if the event happens in it; nullptr: it is on top of all, or that is unknown.
+  // Returns the innermost call if the event happens in it. nullptr if the event is on top of all calls or its position
+  // is unknown.
   OpenCall* around(const Event& event);
 };
 
-// Lost events by CPU.
+// Finds lost events by CPU.
 class Losses {
  public:
   explicit Losses(const TraceInfo& info) : info_(info) {}
-  // Returns the start of a CPU's first loss that overlaps this time, and that is before the end.
+  // Returns the start of a CPU's first loss that overlaps this interval and starts before its end.
   std::optional<std::uint64_t> first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns);
 
  private:
   const TraceInfo& info_;
   std::size_t known_ = 0;
-  std::vector<std::vector<std::size_t>> by_cpu_;  // indices into TraceLosses::stretches, in order
+  std::vector<std::vector<std::size_t>> by_cpu_;  // indices into TraceLosses::stretches, in their order
 };
 
-// Follows the calls of all tasks. Memory is that of the calls that are open.
+// Follows the calls of all tasks. Memory use depends on the number of open calls.
 class CallStacks {
  public:
-  // Called for each call that has ended and is removed from its task. `end` is nullptr if it was not seen.
+  // Called for each call that ends and is removed from its task. `end` is nullptr if the end was not seen.
   using Ended = std::function<void(TaskCalls&, const OpenCall&, const CallEvent* end)>;
 
   CallStacks(const TraceInfo& info, Ended ended) : info_(info), losses_(info), ended_(std::move(ended)) {}
 
-  // The calls that are open in the task of an event, nullptr where there are none; valid until the next event.
+  // Returns the open calls in the task of an event, or nullptr if there are none. Valid until the next event.
   TaskCalls* at(const Event& event);
-  // A call begins, the last one of what is returned. `level` is that of its function, as interrupt_level_of().
+  // Adds a call that starts. The new call is the last one in the result. `level` is the function's
+  // interrupt_level_of().
   TaskCalls& enter(const Event& event, std::uint32_t function, std::uint8_t level);
-  // Ends a call. False: its start is not in the trace; at() returns the call that it was inside of.
+  // Ends a call. Returns false if its start is not in the trace; at() then returns the surrounding calls.
   bool leave(const Event& event, std::uint32_t function);
-  // At the end of the trace: whatever is open ends unseen.
+  // Call at the end of the trace: ends all open calls without an end event.
   void finish();
 
-  // The place of the last event's task while it has open calls, and a call that is open there.
+  // Returns the place of the last event's task while the task has open calls. call_of() finds an open call in a place.
   std::uint32_t place() const { return place_; }
   OpenCall& call_of(std::uint32_t place, std::uint32_t node);
 
@@ -104,8 +107,8 @@ class CallStacks {
   Losses losses_;
   Ended ended_;
   std::vector<TaskCalls> tasks_;
-  std::vector<std::uint32_t> free_;  // places in tasks_
-  FlatMap<std::uint32_t> places_;    // of tasks that have open calls
+  std::vector<std::uint32_t> free_;  // unused places in tasks_
+  FlatMap<std::uint32_t> places_;    // place of each task that has open calls
   std::uint32_t place_ = 0;
 };
 

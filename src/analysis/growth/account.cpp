@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// Bytes that a group rose by since a step.
+// Returns the bytes by which a group has risen since a step.
 double rise_since(const GrowthGroup& group, std::size_t step) {
   return step < group.live.size() ? group.live.back() - group.live[step] : 0;
 }

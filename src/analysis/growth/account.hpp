@@ -14,30 +14,31 @@
 
 namespace kmt {
 
-// The line that counts a cache of a finding.
+// Returns the line of the account that counts a cache of a finding.
 std::string account_of(const std::string& cache);
 
 class KernelAccount {
  public:
-  // Borrows the evidence.
+  // The evidence is borrowed.
   explicit KernelAccount(const InvestigationEvidence& evidence);
 
   const std::vector<StateSeries>& states() const { return states_; }
   const std::vector<StateGrowth>& growth() const { return growth_; }
-  // True if a cluster takes most of a cache whose growth is confirmed, although its own samples are too few to show
-  // growth.
+  // True if a cluster makes up most of a cache with confirmed growth. This names the cause even if the cluster's own
+  // samples are too few to show growth.
   bool names(const GrowthCluster& cluster, const Rise& samples) const;
-  // How a cluster rises by samples since the growth of a cache is confirmed, if it takes most of that cache since then.
-  // `judged`: clusters.
+  // Returns how a cluster has risen since the confirmed late growth of a cache started. Empty if the cluster does not
+  // make up most of that cache's growth. Based on samples; `judged` is the number of clusters.
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
-  // Empty: the account has none of these caches, or too few values of them.
+  // True if the account shows growth of these caches, false if it contradicts their growth. Empty if the account lacks
+  // these caches or has too few values of them.
   std::optional<bool> bears_out(const std::vector<FindingCache>& caches) const;
-  // True if growth is confirmed of a cache that is a good part of these, and others do not take most of it. `plainly`:
-  // without any other evidence.
+  // True if the growth of a cache is confirmed, that cache has a large share of these bytes, and no other cause
+  // explains most of its growth. `plainly` applies stricter thresholds, for use without other evidence.
   bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;
-  // True if a cache with too few states for a trend differs by about as much.
+  // True if a cache with too few states for a trend rose by about as much as the finding.
   bool differs_as_much(const FindingCache& cache) const;
-  // The caches that these groups take from, the fastest first.
+  // Returns the caches that these groups allocate from, the fastest-growing first.
   std::vector<FindingCache> caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const;
 
  private:
@@ -47,10 +48,11 @@ class KernelAccount {
   const InvestigationEvidence& evidence_;
   std::vector<StateSeries> states_;
   std::vector<StateGrowth> growth_;
-  std::map<std::string, Rise> rises_;               // by state
-  std::map<std::string, LateRise> late_rises_;      // sure ones, by state
-  std::map<std::string, double> late_rise_of_all_;  // bytes that samples rose by since then, by cache
-  std::map<std::string, double> sampled_bytes_;     // that live, by cache
+  std::map<std::string, Rise> rises_;           // by state
+  std::map<std::string, LateRise> late_rises_;  // only certain ones, by state
+  // by cache: bytes by which its samples have risen since the late rise
+  std::map<std::string, double> late_rise_of_all_;
+  std::map<std::string, double> sampled_bytes_;  // live bytes by cache
 };
 
 }  // namespace kmt

@@ -13,8 +13,8 @@ namespace kmt {
 
 namespace {
 
-// True for functions that surround everything: entries of system calls, faults and interrupts, kernel threads, work
-// queues.
+// True for functions that surround most kernel code: entries of system calls, faults and interrupts, kernel threads,
+// work queues.
 bool is_everywhere(std::string_view function) {
   constexpr std::array<std::string_view, 18> kFunctions = {"do_syscall_64",
                                                            "x64_sys_call",
@@ -38,7 +38,7 @@ bool is_everywhere(std::string_view function) {
          std::ranges::find(kFunctions, function) != kFunctions.end();
 }
 
-// True for functions that run interrupts and soft interrupts, on top of the interrupted code.
+// True for functions that run interrupts and softirqs on top of the interrupted code.
 bool is_begin_of_interrupt(std::string_view function) {
   constexpr std::array<std::string_view, 10> kFunctions = {"handle_softirqs",
                                                            "__do_softirq",
@@ -53,22 +53,24 @@ bool is_begin_of_interrupt(std::string_view function) {
   return std::ranges::find(kFunctions, function) != kFunctions.end();
 }
 
-// Functions of mm/ and arch/.
+// These functions are in mm/ and arch/.
 constexpr std::array<std::string_view, 8> kOfPageTables = {"pte_alloc_one", "__pte_alloc",      "__pmd_alloc",
                                                            "__pud_alloc",   "__p4d_alloc",      "pgd_alloc",
                                                            "_pgd_alloc",    "do_anonymous_page"};
-// mm/filemap.c, mm/readahead.c, fs/buffer.c: of file systems' own files and block devices, which is not movable.
+// These functions are in mm/filemap.c, mm/readahead.c and fs/buffer.c. They also allocate unmovable page cache, for
+// file system metadata and block devices.
 constexpr std::array<std::string_view, 7> kOfPageCache = {
     "__filemap_get_folio",     "filemap_alloc_folio", "pagecache_get_page", "__page_cache_alloc",
     "page_cache_ra_unbounded", "grow_dev_folio",      "grow_dev_page"};
-// mm/slub.c, mm/slab.c, mm/slab_common.c
+// These functions are in mm/slub.c, mm/slab.c and mm/slab_common.c.
 constexpr std::array<std::string_view, 8> kOfSlabs = {"allocate_slab",        "new_slab",
                                                       "___slab_alloc",        "cache_grow_begin",
                                                       "kmalloc_order",        "___kmalloc_large_node",
                                                       "__kmalloc_large_node", "kmalloc_large_node"};
 constexpr std::array<std::string_view, 2> kOfVmalloc = {"__vmalloc_area_node", "__vmalloc_node_range"};
 
-// Since Linux 6.10 allocators have that ending, and macros that account memory to their callers the name without it.
+// Since Linux 6.10, allocator functions have this suffix. The names without it are macros that account memory to the
+// caller.
 std::string_view without_noprof(std::string_view function) {
   constexpr std::string_view kEnding = "_noprof";
   if (function.ends_with(kEnding)) function.remove_suffix(kEnding.size());
@@ -82,8 +84,8 @@ bool passes_through(const std::vector<std::string>& stack, const std::array<std:
   });
 }
 
-// The stacks that samples have for a call site: those of the same process, else of the same task name, else of any
-// task. The stack with the most live bytes wins.
+// Finds stacks in samples for a call site: first of the same process, then of the same task name, then of any task. If
+// there are several, the stack with the most live bytes is used.
 class KnownStacks {
  public:
   explicit KnownStacks(const GrowthSeen& samples) {
@@ -105,7 +107,7 @@ class KnownStacks {
  private:
   using Key = std::tuple<std::string, std::string, std::uint32_t>;  // call site, task, process
 
-  // The best first.
+  // Returns the keys in order of preference.
   static std::array<Key, 3> keys_of(const GrowthGroup& group) {
     const std::string& site = group.stack.front();
     return {{{site, group.task, group.process}, {site, group.task, 0}, {site, {}, 0}}};
@@ -113,7 +115,7 @@ class KnownStacks {
   std::map<Key, const GrowthGroup*> stacks_;
 };
 
-// Samples know cgroups of either version, recordings those of the second.
+// Fills in cgroups from samples, which know cgroups of version 1 and 2. Recordings know only version 2.
 void name_cgroups(const GrowthSeen& samples, GrowthSeen& trace) {
   std::map<std::uint32_t, std::string_view> known;
   for (const GrowthGroup& group : samples.groups)
@@ -130,7 +132,7 @@ std::vector<std::string_view> functions_of(const std::vector<std::string>& stack
   std::vector<std::string_view> functions;
   functions.reserve(stack.size());
   for (const std::string& frame : stack) functions.push_back(function_of(frame));
-  // Below it lies what was interrupted, which asked for nothing.
+  // Drop the interrupted code: it did not request the memory.
   if (functions.size() > 1)
     functions.erase(std::find_if(functions.begin() + 1, functions.end(), is_begin_of_interrupt), functions.end());
   while (functions.size() > 1 && is_everywhere(functions.back())) functions.pop_back();
@@ -203,7 +205,7 @@ double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
 std::string common_function(const std::vector<const GrowthGroup*>& groups) {
   constexpr double kMost = kThresholds.common_function;
   double all = 0;
-  std::vector<std::pair<std::vector<std::string_view>, double>> paths;  // the outermost first
+  std::vector<std::pair<std::vector<std::string_view>, double>> paths;  // outermost function first
   for (const GrowthGroup* const group : groups) {
     std::vector<std::string_view> path = functions_of(group->stack);
     std::ranges::reverse(path);

@@ -43,8 +43,9 @@ State find_unexplained(const Judgement& judgement) {
   return most;
 }
 
-// Returns other lines with confirmed growth that findings hardly explain. Much slower growth is left out because it
-// comes with the rest, as small objects come with files. SUnreclaim is the sum of others.
+// Returns other lines with confirmed growth that findings explain only to a small part. Much slower growth is left out
+// because it is a side effect, as when growing files also need small objects. SUnreclaim is left out because it is the
+// sum of other lines.
 std::vector<std::size_t> find_others(const Judgement& judgement, State shown) {
   constexpr std::size_t kMost = 3;
   double fastest = shown ? judgement.states[*shown].trend.bytes_per_s : 0;
@@ -70,7 +71,7 @@ State find_late_other(const States& states, State shown) {
   return std::nullopt;
 }
 
-// A task's stack has no allocation event; it comes and goes with the task.
+// Returns the line for task stacks if tasks grow. Task stacks have no allocation event, but live as long as their task.
 State find_stacks(const Judgement& judgement) {
   const auto is_of_tasks = [](const GrowthFinding& finding) {
     return finding.certainty != Certainty::weak &&
@@ -92,9 +93,9 @@ std::vector<std::size_t> find_rose_most(const States& states) {
   return rises;
 }
 
-// Why nothing is judged, although there is a trace or a part of one.
+// Returns the reason why nothing is judged although there is a trace or a part of one.
 std::optional<Unclear> why_trace_is_not_judged(const InvestigationResult& result) {
-  if (result.watched && result.trace_seconds == 0) return std::nullopt;  // samples are all there is
+  if (result.watched && result.trace_seconds == 0) return std::nullopt;  // only samples were taken
   if (result.lost_events > 0) return Unclear::lossy_trace;
   if (std::max(result.trace_seconds, result.judgement.seen_seconds) == 0) return std::nullopt;
   return result.judgement.seen_seconds < kThresholds.shortest_recording_seconds ? Unclear::short_trace
@@ -106,8 +107,8 @@ std::optional<Unclear> why_nothing_is_judged(const InvestigationResult& result) 
   return result.timeless_states >= Trend::kFewestValues ? Unclear::no_times : Unclear::few_states;
 }
 
-// Something that began, or was no longer followed, before the time was over; or never falls, although no more evenly
-// than one of so many lines may by chance.
+// Returns why a line of the account makes the verdict unclear: it started to rise late, it rose after samples or the
+// recording had ended, or it never falls but is not steady enough to rule out chance.
 std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& state) {
   state = find_late(judgement.states, false);
   if (state) return Unclear::late_rise;
@@ -121,7 +122,7 @@ std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& s
   return std::nullopt;
 }
 
-// Empty: it is clear that nothing grows.
+// Returns why the verdict is unclear; empty if it is clear that nothing grows.
 std::optional<Unclear> why_unclear(const InvestigationResult& result, State& state) {
   const Judgement& judgement = result.judgement;
   if (result.unsure_order) return Unclear::order;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The verdict of an investigation.
+// Decides the verdict of an investigation.
 #pragma once
 
 #include "results/growth/investigation.hpp"
 
 namespace kmt {
 
-// Uses everything in a result except itself and the commands.
+// Uses all of the result except its conclusion and commands.
 Conclusion conclude(const InvestigationResult& result);
 
 }  // namespace kmt

@@ -53,8 +53,9 @@ std::vector<FindingProcess> processes_of(const std::vector<const GrowthGroup*>& 
   return rows_of(std::move(processes));
 }
 
-// The largest; of those that are half as large or more the one that lies nearest to where all of it passes through: the
-// structure that was asked for, not the file that stands for it.
+// Returns the call site that represents the finding. Among sites with at least half the bytes of the largest site, this
+// is the site nearest to the common function. It is the requested structure rather than the file that represents that
+// structure.
 std::string best_site(const std::vector<FindingSite>& sites, const std::string& function) {
   const auto distance = [&](const FindingSite& site) {
     const std::vector<std::string_view> functions = functions_of(site.stack);
@@ -80,7 +81,7 @@ void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGrou
   all.insert(all.end(), others.begin(), others.end());
   finding.sites = sites_of(all);
   finding.unrecorded_bytes_per_s = sum_of_bytes(others) / std::max(finding.seconds, 1e-9);
-  for (FindingSite& site : finding.sites)  // estimated: those whose cache was not recorded
+  for (FindingSite& site : finding.sites)  // Sites whose caches were not recorded are estimated.
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
   finding.function = common_function(all);

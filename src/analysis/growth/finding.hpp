@@ -8,7 +8,8 @@
 
 namespace kmt {
 
-// Describes everything except its caches. `others` were not recorded: they only add call sites.
+// Describes everything except the finding's caches. `others` are groups that were not recorded; they only add call
+// sites.
 void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
                       const std::vector<const GrowthGroup*>& others, GrowthFinding& finding);
 

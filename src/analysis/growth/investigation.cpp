@@ -51,32 +51,34 @@ class Judge {
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
-  // Adds who holds most of a cache whose growth is confirmed by the account, if no call site is seen to rise.
+  // For each cache whose growth the account confirms but no call site explains: adds the cluster that holds most of the
+  // cache.
   void add_holders(Judgement& judgement);
   std::optional<GrowthFinding> holder_of(const StateGrowth& state, const GrowthSeen& seen, bool exact,
                                          const std::map<ClusterKey, GrowthCluster>& clusters) const;
-  // Adds how much was seen, and for how long.
+  // Adds what was observed and for how long.
   void add_coverage(Judgement& judgement) const;
-  // The groups of caches that the recording was not narrowed to, as much as falls to `seconds`.
+  // Returns the groups of caches that narrowing excluded from the recording, scaled to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
-  // True if the caches that were recorded have most of its sampled bytes.
+  // True if the recorded caches have most of the cluster's sampled bytes.
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
-  // True if samples of the time before the recording confirm a rate; empty: too few are expected.
+  // True if samples from before the recording confirm a rate. Empty if too few samples are expected.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
-  // Adds to the lines of the account what the groups of a finding grow by, in small caches too.
+  // Adds the growth of these groups to the explained part of the account's lines, for small caches too.
   void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s);
 
   const InvestigationEvidence& evidence_;
-  std::optional<GrowthSeen> trace_;  // with stacks of samples
+  std::optional<GrowthSeen> trace_;  // includes stacks taken from samples
   KernelAccount account_;
   std::size_t judged_ = 0;                   // clusters
-  std::map<std::string, double> explained_;  // bytes a second, by state
+  std::map<std::string, double> explained_;  // bytes per second by state
 };
 
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;
   if (evidence_.narrowing.empty()) return groups;
-  // Pages that belong to areas of vmalloc were recorded with the others.
+  // A recorded group shows that its cache was recorded although narrowing does not list it: vmalloc pages are recorded
+  // with other pages.
   const auto is_recorded = [&cluster](const std::string& cache) {
     return std::ranges::find(cluster.trace, cache, &GrowthGroup::cache) != cluster.trace.end();
   };
@@ -102,11 +104,11 @@ std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, doub
   if (!evidence_.samples || !trace_) return std::nullopt;
   const GrowthSeen& samples = *evidence_.samples;
   if (samples.seconds() < kThresholds.ended_early * evidence_.trace_begin_seconds)
-    return std::nullopt;  // it may have begun since
+    return std::nullopt;  // the growth may have started later
   const auto steps =
       std::min(static_cast<std::size_t>(evidence_.trace_begin_seconds / samples.step_seconds), samples.steps);
   if (steps == 0) return std::nullopt;
-  // Pages are not expected among samples of slabs alone.
+  // If only slabs were sampled, no samples of pages are expected.
   double seen = 0;
   for (const GrowthGroup* const group : cluster.trace)
     if (samples.pages || is_slab_cache(group->cache)) seen += group->bytes;
@@ -126,7 +128,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   add(sure_alone ? ReasonKind::rises_evenly : ReasonKind::rises_unevenly, course);
   const bool account_agrees = by_account || account_.confirms(finding.caches, false);
-  // If the account confirms growth, a task that steadily takes as much is enough.
+  // If the account confirms growth, a task that steadily allocates as much is sufficient evidence.
   Certainty certainty =
       sure_alone || by_account || account_.confirms(finding.caches, true) ? Certainty::sure : Certainty::weak;
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
@@ -144,17 +146,19 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     add(ReasonKind::account_does_not_grow, Ground::account);
     not_above(Certainty::likely);
   }
-  // Other objects of that size that are freed on paths of their own would be taken for it.
+  // Only the object size is known, so other objects of this size could be mistaken for these if they are freed on other
+  // paths.
   if (is_of_a_size(finding.caches.front().name) && !borne_out.value_or(false)) {
     add(ReasonKind::unknown_cache, Ground::account);
     not_above(Certainty::likely);
   }
-  // The account does rise as much: whatever else moves in that hides only how evenly.
+  // The account must at least grow by as much. Its growth may be unsteady because other memory is counted in the same
+  // line.
   const bool stands_alone =
       sure_alone && is_highly_significant((recorded ? trace : samples).trend, judged_) &&
       (recorded ? !evidence_.samples && account_.differs_as_much(finding.caches.front()) : borne_out.value_or(false));
   if (!samples_agree && !account_agrees && !stands_alone) {
-    if (borne_out.value_or(true)) add(ReasonKind::too_slow_or_short, course);  // else the account contradicts it
+    if (borne_out.value_or(true)) add(ReasonKind::too_slow_or_short, course);  // otherwise the account contradicts it
     not_above(Certainty::likely);
   }
   return certainty;
@@ -167,7 +171,8 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   };
   Rise samples = rise_in(evidence_.samples, cluster.samples);
   const Rise trace = rise_in(trace_, cluster.trace);
-  // If it was recorded and does not rise there, it has ended or was chance; but a recording may be short.
+  // A recorded group that does not rise has stopped growing, or its rise was chance. But a recording may be too short,
+  // so a confirmed rise in samples takes precedence.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
   const auto late = exact || samples.sure ? std::nullopt : account_.late_rise_of(cluster, judged_);
   const bool by_account = !exact && (late || account_.names(cluster, samples));
@@ -175,7 +180,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   if (exact ? !trace.above : !samples.above && !by_account) return std::nullopt;
   const GrowthSeen& seen = exact ? *trace_ : *evidence_.samples;
   const std::vector<const GrowthGroup*>& groups = exact ? cluster.trace : cluster.samples;
-  // Samples estimate the part that was not recorded.
+  // Samples estimate the caches that were not recorded.
   const std::vector<GrowthGroup> estimates = exact ? not_recorded(cluster, seen.seconds()) : std::vector<GrowthGroup>();
   std::vector<const GrowthGroup*> others;
   others.reserve(estimates.size());
@@ -212,7 +217,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
     who = &one;
     held = std::move(groups);
   }
-  // Fewer samples are enough if no other task holds any.
+  // Fewer samples suffice if other tasks hold hardly any of these objects.
   const bool is_nearly_all = most >= kThresholds.nearly_all_of_cache * all;
   if (count_of_seen(held) < (is_nearly_all ? kThresholds.fewest_if_nearly_all : kThresholds.fewest_samples) ||
       most < kThresholds.most_of_cache * all)
@@ -227,7 +232,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   finding.trend = state.trend;
   finding.trend.bytes_per_s = bytes_per_s;
   for (double* const end : {&finding.trend.low, &finding.trend.high})
-    *end = state.sure ? *end * most / all : bytes_per_s;  // of a late rise the rate alone is known
+    *end = state.sure ? *end * most / all : bytes_per_s;  // a late rise has only a rate, no bounds
   describe_finding(seen, held, {}, finding);
   finding.caches = account_.caches_of(held, finding.trend.bytes_per_s);
   if (!state.sure) {
@@ -241,7 +246,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
 }
 
 void Judge::add_holders(Judgement& judgement) {
-  std::optional<GrowthSeen> trace = evidence_.trace;  // a short one, too
+  std::optional<GrowthSeen> trace = evidence_.trace;  // even if it is short
   const GrowthSeen* const samples = evidence_.samples ? &*evidence_.samples : nullptr;
   const auto clusters = clusters_of(samples, trace ? &*trace : nullptr);
   for (const StateGrowth& state : judgement.states) {
@@ -251,7 +256,7 @@ void Judge::add_holders(Judgement& judgement) {
     if (trace) holder = holder_of(state, *trace, true, clusters);
     if (!holder && samples != nullptr) holder = holder_of(state, *samples, false, clusters);
     if (!holder) continue;
-    std::erase_if(judgement.findings, [&](const GrowthFinding& finding) {  // which says less
+    std::erase_if(judgement.findings, [&](const GrowthFinding& finding) {  // the holder is more specific
       return finding.certainty == Certainty::weak && finding.entry == holder->entry && finding.task == holder->task;
     });
     explained_[state.name] += holder->trend.bytes_per_s;

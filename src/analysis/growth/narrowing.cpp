@@ -20,8 +20,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostClusters = 10;     // that a recording is narrowed to
-constexpr std::size_t kMostFilterTerms = 16;  // names, and sizes, in one filter
+constexpr std::size_t kMostClusters = 10;     // maximum number of clusters used for narrowing
+constexpr std::size_t kMostFilterTerms = 16;  // maximum number of names, or sizes, in one filter
 
 void add_cache(const std::string& cache, Narrowing& narrowing) {
   if (narrowing.has(cache)) return;
@@ -67,7 +67,8 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   }
 }
 
-// If samples cover caches, only caches that rise steadily are added: samples may be too few to see them.
+// Adds caches and pages that grow according to the account. If there are samples, only caches that rise steadily are
+// added, because the samples may miss slow growth.
 void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
                       Narrowing& narrowing) {
   constexpr std::size_t kMost = 6;
@@ -84,13 +85,13 @@ void narrow_by_states(const std::vector<StateSeries>& states, double threshold, 
   std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
   for (std::size_t i = 0; i < std::min(rising.size(), kMost); ++i) {
     if (rising[i].second->cache) add_cache(rising[i].second->name, narrowing);
-    // Samples of it tell the orders.
+    // With samples, the page orders are already known.
     if (rising[i].second->name == kUnaccounted && !has_samples) narrowing.pages = true;
   }
 }
 
-// True for caches that tracing itself fills for each event of an instance. A merged cache may have such a name, so it
-// is recorded if there are others.
+// True if only caches used by tracing itself would be recorded: every tracing instance allocates from them for each
+// event. One of these names may stand for merged caches, so the caches are recorded if other caches are too.
 bool is_of_tracing(const Narrowing& narrowing) {
   return narrowing.sizes.empty() && narrowing.object_sizes.empty() && narrowing.orders.empty() && !narrowing.pages &&
          std::ranges::all_of(narrowing.caches, [](const std::string& cache) {
@@ -103,7 +104,7 @@ bool is_of_tracing(const Narrowing& narrowing) {
 Narrowing narrow(const InvestigationEvidence& evidence) {
   Narrowing narrowing;
   if (evidence.samples) narrow_by_samples(*evidence.samples, narrowing);
-  // Nothing but the account sees pages that were taken straight from the page allocator.
+  // Only the account shows pages allocated directly from the page allocator.
   narrow_by_states(state_series(evidence.states), evidence.threshold_bytes_per_s, evidence.samples.has_value(),
                    narrowing);
   if (is_of_tracing(narrowing)) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether one series of an investigation rises, and with what certainty.
+// Decides whether a series of an investigation rises, and how certain this is.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,18 @@ namespace kmt {
 
 struct Rise {
   Trend trend;
-  double bytes = 0;        // from the first to the last value
-  double bytes_per_s = 0;  // of these; the only rate if there are too few values for a trend
-  bool above = false;      // the threshold, steadily
-  bool sure = false;       // and steadier than nearly all of `judged` random walks
-  bool slow = false;       // as steady, but not above the threshold
+  double bytes = 0;        // last value minus first value
+  double bytes_per_s = 0;  // average rate; the only rate if there are too few values for a trend
+  bool above = false;      // rises steadily above the threshold
+  bool sure = false;       // `above`, and steadier than nearly all of `judged` random walks
+  bool slow = false;       // as steady as `sure`, but not above the threshold
 };
 
-// Values in bytes at equal steps; a rise above the threshold, bytes a second, of `judged` series.
+// Values are in bytes at equal steps, the threshold in bytes per second. `judged` is the number of series that are
+// judged.
 Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged);
 
-// True if hardly one of a hundred times as many random walks is as steady.
+// True if hardly one in 100 * `judged` random walks would be as steady as this trend.
 bool is_highly_significant(const Trend& trend, std::size_t judged);
 
 }  // namespace kmt

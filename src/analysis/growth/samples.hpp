@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How the allocations that samples stand for live and end over time, by stack and process.
+// Follows sampled allocations over time, by stack and process.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,30 @@ namespace kmt {
 
 class SampleGrowth {
  public:
-  static constexpr std::size_t kSteps =
-      64;  // in the result, at most; at least half of them once enough time has passed
+  static constexpr std::size_t kSteps = 64;  // maximum number in the result; at least half of it after the first steps
   static constexpr std::size_t kMostGroups = 200'000;  // further samples are only counted
 
-  // Follows `seconds` from `begin_ns` (CLOCK_MONOTONIC). Allocations of `own_process` do not count. `page_bytes` is the
-  // kernel's page size. The symbols are borrowed.
+  // Follows samples for `seconds` from `begin_ns` (CLOCK_MONOTONIC). Allocations of `own_process` are ignored.
+  // `page_bytes` is the kernel's page size. The symbols are borrowed.
   SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
                std::uint32_t own_process, std::uint64_t page_bytes);
 
-  // Restarts the clock: loading the programs may take seconds.
+  // Restarts the clock, because loading the BPF programs may take seconds.
   void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
-  // Ends live samples that `lives` does not know, for when ends were lost. Their time of end is unknown, so they count
-  // as if they had never lived: ending all of them now would leave a rise until now.
+  // Removes live samples for which `lives` returns false; call it if end events were lost. The removed samples count as
+  // if they had never lived, because their time of end is unknown: ending them all now would leave a false rise until
+  // now.
   void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
-  // Until `end_ns`; `release` is the kernel's, by which paths without tracepoints are known.
+  // Returns the growth until `end_ns`. `release` is the kernel's release, which determines the paths without
+  // tracepoints.
   GrowthSeen seen(std::uint64_t end_ns, const std::string& release,
                   const std::function<std::string(std::uint64_t)>& cgroup_name) const;
   std::uint64_t not_kept() const { return not_kept_; }  // samples
   std::uint64_t samples() const { return samples_; }
-  // By cache, freed or not; an estimate.
+  // Estimated allocations by cache, including freed ones.
   const std::map<std::string, double>& allocations() const { return allocations_; }
 
  private:
@@ -52,31 +53,31 @@ class SampleGrowth {
   struct Group {
     std::vector<std::uint64_t> stack;
     std::uint64_t cgroup;
-    std::uint32_t process;  // 0: of an interrupt
+    std::uint32_t process;  // 0: interrupt
     std::string task;
-    std::string cache;  // as GrowthGroup has it
+    std::string cache;  // same names as in GrowthGroup
     bool pages = false;
     std::uint64_t live = 0;
     std::uint64_t freed = 0;
-    std::uint64_t replaced = 0;  // their frees were not seen
+    std::uint64_t replaced = 0;  // addresses were allocated again although no free was seen
     double objects = 0;
     double bytes = 0;
     std::vector<Change> changes;  // by fine step
   };
   struct Live {
     std::uint32_t group;
-    std::uint32_t step;  // fine, of its allocation
+    std::uint32_t step;  // fine step of its allocation
     double objects;
     double bytes;
   };
-  // Steps are kept finer than in the result, so that samples that end early have as many steps as others.
+  // Fine steps are merged into the steps of the result, so that samples that end early also fill enough steps.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
-  std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last
-  // Allocations by tasks of one name at one place, like UntracedFrees in analysis/growth/traces.
+  std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last step
+  // Identifies allocations by tasks of one name with one cache and stack, like UntracedFrees in analysis/growth/traces.
   using Place = std::tuple<std::string, std::string, std::vector<std::uint64_t>>;  // task, cache, stack
   static Place place_of(const Group& group) { return {group.task, group.cache, group.stack}; }
-  // Places whose objects are freed without a visible free: their addresses are allocated again. The objects freed last
-  // have no next owner yet, so they seem to live.
+  // Returns places whose objects are freed on untraced paths, which shows when their addresses are allocated again. The
+  // most recently freed objects seem to be live because their addresses have not been reused yet.
   std::set<Place> freed_unseen() const;
   void forget(const Live& object, std::uint32_t step);
   static void change(Group& group, std::uint32_t step, double bytes);
@@ -85,7 +86,7 @@ class SampleGrowth {
   bool pages_;
   const SymbolNames& symbols_;
   std::uint64_t begin_ns_;
-  std::uint64_t step_ns_;  // of a fine step
+  std::uint64_t step_ns_;  // length of a fine step
   std::uint32_t own_process_;
   std::uint64_t page_bytes_;
   std::uint64_t samples_ = 0;

@@ -25,7 +25,7 @@ double seconds_between(const std::vector<MemorySeriesPoint>& points) {
   return std::max(all / static_cast<double>(points.size() - 1), 1e-9);
 }
 
-// As if they had been read in equal steps: where none was read for a while, growth is no jump.
+// Interpolates the values to equal steps, so that an interval without values does not look like a jump.
 std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
   const auto begin = static_cast<double>(points.front().time_ns);
   const double step = (static_cast<double>(points.back().time_ns) - begin) / static_cast<double>(points.size() - 1);
@@ -42,7 +42,7 @@ std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
   return values;
 }
 
-// True for lines of meminfo about the kernel's own memory. Others are sums of these, or user memory.
+// True for lines of meminfo that count the kernel's own memory. Other lines are sums of these or count user memory.
 bool is_kernel_memory_line(std::string_view name) {
   constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
                                                       "VmallocUsed", "Percpu",      kUnaccounted};
@@ -51,8 +51,8 @@ bool is_kernel_memory_line(std::string_view name) {
 
 using Kinds = std::map<std::string, std::vector<double>>;  // values by name
 
-// The one of the caches of a class that takes nearly all of what they rise by: its course is not blurred by what comes
-// and goes in the others. Null: several rise, or none does.
+// Returns the cache that accounts for nearly all growth of its class, or null if there is none. Its values are more
+// useful than the sum because fluctuations of the other caches do not blur them.
 const Kinds::value_type* risen_kind(const Kinds& kinds) {
   const auto rise = [](const Kinds::value_type& kind) { return kind.second.back() - kind.second.front(); };
   double all = 0;
@@ -64,7 +64,7 @@ const Kinds::value_type* risen_kind(const Kinds& kinds) {
   return all > 0 && rise(*most) >= kThresholds.nearly_all_of_class * all ? most : nullptr;
 }
 
-// Whether all that it rose by came between these values, and nothing else moved as much.
+// True if the whole rise occurred between these values and no other change was as large.
 bool is_step(const StateGrowth& state, double begin, double end) {
   constexpr double kNearlyAll = kThresholds.recorders_jump;
   const auto index = [&state](double step) {
@@ -194,7 +194,7 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
 void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states) {
   for (StateGrowth& state : states) {
     if (!state.cache || state.sure || state.last <= state.first) continue;
-    // Files of a tracing instance, one for each event.
+    // This cache contains the files of tracing instances, one for each event.
     state.is_recorders =
         state.name == "trace_event_file" ||
         (end_seconds > 0 && is_step(state, begin_seconds / state.step_seconds, end_seconds / state.step_seconds));

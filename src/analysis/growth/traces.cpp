@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::string_view kUnknown = "unknown";
 
-// In the order of keys_of_growth().
+// Must have the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder, kCgroup };
 
-// Stacks of pages include the allocator's functions: they show what the pages are for, and find_page_owner() removes
+// Page stacks keep the allocator's functions, because they show the purpose of the pages. find_page_owner() removes
 // them.
 std::vector<std::string> stack_of(const KeyValue& where, bool of_pages) {
   std::vector<std::string> names;
@@ -44,10 +44,10 @@ std::string cache_of(const GroupRow& row) {
   const bool is_named = std::holds_alternative<std::string>(row.keys[kCache]);
   if (is_named && (!name.starts_with("kmalloc-") || name.starts_with("kmalloc-rcl-"))) return name;
   if (size == nullptr) return name;
-  return is_named ? kmalloc_name(*size) : objects_name(*size);  // kmalloc always has a name
+  return is_named ? kmalloc_name(*size) : objects_name(*size);  // kmalloc allocations always have a name
 }
 
-// Returns everything except its course and doubts. Empty for pages of slabs, which are seen by their objects.
+// Returns a group without its time series and doubts. Empty for pages of slabs, which are counted as objects.
 std::optional<GrowthGroup> described(const GroupRow& row) {
   GrowthGroup group;
   group.stack = stack_of(row.keys[kWhere], row.allocator == Allocator::pages);
@@ -62,7 +62,7 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   group.objects = static_cast<double>(row.live_allocations);
   group.bytes = static_cast<double>(row.live_bytes);
   if (row.allocator != Allocator::pages) return group;
-  if (group.stack.front() == kUnknown) group.excluded = true;  // its pages may be of slabs, or of users
+  if (group.stack.front() == kUnknown) group.excluded = true;  // the pages may belong to slabs or user memory
   const PageOwner owner = find_page_owner(group.stack);
   if (owner.is_slab) return std::nullopt;
   if (owner.is_vmalloc) group.cache = "vmalloc areas";
@@ -70,8 +70,8 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   return group;
 }
 
-// Counts what tasks of one name took at one place, and how much of it ended by a reuse of its address: its free was not
-// traced. Other tasks may hold what they took at the same place.
+// Counts the live allocations of tasks of one name at one place, and the allocations whose address was reused although
+// no free was traced. Other tasks may keep the objects they allocate at the same place.
 class UntracedFrees {
  public:
   void add(const GrowthGroup& group, const GroupRow& row) {
@@ -94,7 +94,8 @@ class UntracedFrees {
   std::map<Key, Count> counts_;
 };
 
-// Doubt does not count if its only reason is that other tasks free untraced.
+// True if a group has doubtful bytes. Doubt is ignored if its only reason is that other tasks free such objects
+// untraced.
 bool is_doubted(const GroupHistory& history, bool few_untraced_frees) {
   const std::uint64_t bytes = history.doubtful_in_all().bytes;
   const std::uint64_t reallocated = history.doubtful[static_cast<std::size_t>(Doubt::reallocated)].bytes;
@@ -128,7 +129,7 @@ GrowthSeen trace_growth(const ReportResult& report) {
   const TimeAxis& axis = report.histories->axis;
   seen.step_seconds = static_cast<double>(axis.width_ns) / 1e9;
   seen.steps = axis.buckets;
-  std::vector<const GroupRow*> rows;  // of the groups
+  std::vector<const GroupRow*> rows;  // row of each group in seen.groups
   UntracedFrees untraced;
   for (const GroupTable& table : report.groups)
     for (const GroupRow& row : table.rows) {

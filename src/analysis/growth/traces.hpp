@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Growth in a recording, by stack (or call site) and process.
+// Finds growth in a recording, by stack (or call site) and process.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace kmt {
 
-// Returns the keys of the report for trace_growth().
+// Returns the report keys that trace_growth() needs.
 std::vector<GroupKey> keys_of_growth(bool by_stack);
-// Takes a report with histories by those keys. Removes bytes that may be freed untraced, and excludes groups that
-// mostly consist of them. If only other tasks free such objects untraced (Doubt::reallocated), they are live: tasks of
-// one name are judged by their own frees.
+// Computes growth from a report with histories by the keys above. Bytes that may have been freed untraced are removed,
+// and groups that mostly consist of such bytes are excluded. Objects count as live if only other tasks free such
+// objects untraced (Doubt::reallocated): tasks of one name are judged by their own frees.
 GrowthSeen trace_growth(const ReportResult& report);
 
-// Gives groups their cgroup of version 1 if their process is in the root of version 2 or in no known cgroup; empty if
-// it is unknown.
+// Sets the version 1 cgroup of groups whose process is in the root cgroup of version 2 or in no known cgroup. Leaves it
+// empty if unknown.
 void name_memory_cgroups(const MemoryCgroups& cgroups, GrowthSeen& seen);
 
 }  // namespace kmt
