@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nanoseconds since boot; 0: unknown.
+// Returns nanoseconds since boot, or 0 if unknown.
 std::uint64_t uptime_of(const std::string& folder) {
   for (const char* const name : {"/uptime", "/proc/uptime"})
     if (const auto text = try_read_file(folder + name)) {
@@ -40,7 +40,7 @@ std::uint64_t uptime_of(const std::string& folder) {
 
 std::string name_in(const std::string& folder) { return fs::path(folder).filename(); }
 
-// By the order in the folders' names, or else by their uptimes.
+// Sorts the folders in the order that their names show. If the names show no order, sorts the folders by uptime.
 void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
   if (sort_by_time_said(names)) return;
   const auto uptime = [&parent](const std::string& name) { return uptime_of(fmt::format("{}/{}", parent, name)); };
@@ -54,35 +54,36 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes show the order; assuming {}", fmt::join(names, ", "));
 }
 
-// A copy without uptime among others that have one is useless for growth, and would hide their times.
+// Drops copies without uptime if enough others have one. Without uptime, a copy cannot be used for growth, and the
+// times of the others could not be used either.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto has_none = [](const std::string& folder) { return uptime_of(folder) == 0; };
   const auto without = static_cast<std::size_t>(std::ranges::count_if(folders, has_none));
   if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
   for (std::size_t i = folders.size(); i-- > 0;) {
     if (!has_none(folders[i])) continue;
-    copied.damaged.push_back(name_in(folders[i]) + ": it has no uptime, but others have");
+    copied.damaged.push_back(name_in(folders[i]) + ": it has no uptime, but other copies have one");
     folders.erase(folders.begin() + static_cast<std::ptrdiff_t>(i));
     copied.states.erase(copied.states.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
-// Ticks of all states by one clock. Modification times are useless: they are times of copying.
+// Sets the ticks of all states on one clock. Modification times are useless, because they are the times of copying.
 void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::uint64_t> uptimes(folders.size());
   std::ranges::transform(folders, uptimes.begin(), uptime_of);
   const bool are_known = std::ranges::find(uptimes, 0) == uptimes.end();
   const bool rise = std::ranges::adjacent_find(uptimes, std::greater_equal()) == uptimes.end();
   if (are_known && !rise && copied.no_order.empty())
-    copied.no_order = "their uptimes do not rise in the order of their names, which is used";
+    copied.no_order = "the order of their names is used, but their uptimes do not increase in this order";
   if (duration_ns == 0 && !are_known) copied.no_times = "not all copies have an uptime";
-  if (duration_ns == 0 && are_known && !rise) copied.no_times = "their uptimes do not rise";
+  if (duration_ns == 0 && are_known && !rise) copied.no_times = "their uptimes do not increase";
   if (!copied.no_times.empty()) return;
   for (std::size_t i = 0; i < folders.size(); ++i)
     copied.states[i].ticks = duration_ns != 0 ? duration_ns / (folders.size() - 1) * i : uptimes[i];
 }
 
-// Two snapshots of `kmemtrace snapshot`, which have times.
+// Reads two files of `kmemtrace snapshot`. They contain their times.
 void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   for (const std::string& path : {copied.before_path, copied.after_path}) {
     SnapshotFile file(path);
@@ -90,12 +91,12 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
     state.ticks = duration_ns != 0 ? duration_ns * (copied.states.size() - 1) : state.unix_ns;
   }
   if (duration_ns == 0 && (copied.states[0].ticks == 0 || copied.states[0].ticks >= copied.states[1].ticks)) {
-    copied.no_times = "the snapshots have no increasing times";
+    copied.no_times = "the snapshots have no times, or their times do not increase";
     for (StateSample& state : copied.states) state.ticks = 0;
   }
 }
 
-// Returns why its numbers would be wrong; empty if it is complete.
+// Returns the reason why the numbers in the copy would be wrong. Returns an empty string if the copy is complete.
 std::string take_state(const std::string& folder, StateSample& state) {
   try {
     state = collect_copies(folder);
@@ -110,7 +111,7 @@ std::string take_state(const std::string& folder, StateSample& state) {
   }
 }
 
-// The folders, by time.
+// Returns the folders with usable copies, sorted by time.
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
   const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
@@ -140,7 +141,7 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
   return folders;
 }
 
-// Empty: there is none.
+// Returns the path of a snapshot, or an empty string if there is none.
 std::string snapshot_in(const std::string& folder, const char* name) {
   std::string path = folder + "/" + name;
   if (has_meminfo_copy(path)) return path;
@@ -178,11 +179,11 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
   if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
   if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2)
-    throw Error("There is nothing to compare")
+    throw Error("Nothing to compare")
         .hint(!copied.damaged.empty() ? fmt::format("Copy these again, completely: {}", fmt::join(copied.damaged, "; "))
               : copied.lacking_meminfo.empty()
-                  ? "It needs folders with copies of /proc/meminfo, slabinfo, … from at least two times (before, "
-                    "after), or a trace: trace.kmt, trace.dat or perf.data"
+                  ? "FOLDER must contain folders with copies of /proc/meminfo, slabinfo, … from at least two times "
+                    "(before, after), or a trace: trace.kmt, trace.dat or perf.data"
                   : fmt::format("There is no meminfo among the copies in {}: copy it too",
                                 fmt::join(copied.lacking_meminfo, ", ")))
         .at({folder, {}, {}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `investigate --from`: copies of the kernel's files from another machine, and a trace.
+// Reads the input of `investigate --from`: copies of kernel files from another machine, and a trace.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,22 @@ struct CopiedKernel {
   std::optional<SnapshotResult> after;
   std::string before_path;  // of these
   std::string after_path;
-  std::vector<StateSample> states;         // of folders with copies, by time; ticks are ns of one clock
+  std::vector<StateSample> states;         // one state per folder with copies, by time; ticks are ns on one clock
   std::string no_order;                    // why the order of states is uncertain
-  std::string no_times;                    // why times are unknown: ticks are 0 then
-  std::vector<std::string> only_slabinfo;  // names of those without meminfo
+  std::string no_times;                    // why times are unknown; in this case all ticks are 0
+  std::vector<std::string> only_slabinfo;  // names of folders without meminfo
   std::vector<std::string> lacking_slabinfo;
-  std::vector<std::string> lacking_meminfo;  // folders with other files, which are not used
-  std::vector<std::string> damaged;          // likewise, with the reason
+  std::vector<std::string> lacking_meminfo;  // unused folders, which have other files
+  std::vector<std::string> damaged;          // unused folders, each with the reason
   std::uint32_t page_size = 4096;
-  std::string trace;     // path; empty: there is none
-  std::string evidence;  // path of evidence that `investigate` itself kept; empty: none
+  std::string trace;     // path; empty if there is no trace
+  std::string evidence;  // path of evidence that `investigate` wrote; empty if there is none
 };
 
-// Reads FOLDER/before and FOLDER/after, or .kmt files of these names, or any folders with copies, in the order of their
-// names or else of their uptime files; and FOLDER/trace.kmt, .dat or perf.data. Times come from uptime, or are evenly
-// spread over `duration_ns` unless 0. Throws Error without a trace and without two states.
+// Reads FOLDER/before and FOLDER/after, or .kmt files with these names, or folders with copies in any number. Folders
+// are sorted by name, or else by their uptime files. Also reads FOLDER/trace.kmt, trace.dat or perf.data. If
+// `duration_ns` is not 0, states are spread evenly over it; otherwise times are from uptime. Throws Error if there are
+// neither two states nor a trace.
 CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns);
 
 }  // namespace kmt

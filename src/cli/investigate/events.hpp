@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events of an exact recording, narrowed in the kernel to the growing memory.
+// Selects the events of an exact recording. Filters in the kernel restrict the events to growing memory.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-// Adds them to `options`, each with its filter. `snapshot` has the sizes of caches, for kernels whose allocation events
-// do not name caches. Throws Error if the kernel has none of these events.
+// Adds the events to `options`, each with its filter. `snapshot` has the object sizes of caches, for kernels whose
+// allocation events do not name caches. Throws Error if the kernel has none of these events.
 void select_events(const Narrowing& narrowing, const std::string& tracefs, const StateSample& snapshot,
                    RecordOptions& options);
 

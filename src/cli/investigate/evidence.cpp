@@ -25,7 +25,7 @@ constexpr double kShortestStep = 1e-6;  // seconds
 constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat, MemorySource::vmstat_rate,
                                      MemorySource::slabinfo_objects, MemorySource::slabinfo_pages};
 
-// More than any machine has, and small enough for calculations.
+// These limits are above the values of any machine, and small enough for calculations.
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostBytes = 1e18;
 
@@ -35,7 +35,7 @@ double number(const SortedJson& json, double least, double most) {
   return value;
 }
 double seconds_of(const SortedJson& json) { return number(json, 0, kMostSeconds); }
-// Differences and estimates may be slightly negative.
+// The limit is also negative, because differences and estimates may be slightly below 0.
 double bytes_of(const SortedJson& json) { return number(json, -kMostBytes, kMostBytes); }
 
 std::uint64_t whole(const SortedJson& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
@@ -67,13 +67,14 @@ MemorySeries series_of(const SortedJson& json) {
   series.name = json.at("name").get<std::string>();
   const std::vector<std::uint64_t> times = wholes(json.at("times_ns"));
   const SortedJson& values = json.at("values");
-  if (times.size() != values.size() || !std::ranges::is_sorted(times)) throw Error("the times of a series do not fit");
+  if (times.size() != values.size() || !std::ranges::is_sorted(times))
+    throw Error("the times of a series are unsorted or do not match its values");
   series.points.reserve(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) series.points.push_back({times[i], bytes_of(values.at(i))});
   return series;
 }
 
-// Changes of live bytes instead of values: most groups change in few steps.
+// Stores only changes of live bytes, because most groups change in few steps.
 SortedJson to_json(const GrowthGroup& group) {
   SortedJson changes = SortedJson::array();
   double before = 0;
@@ -104,7 +105,7 @@ GrowthGroup group_of(const SortedJson& json, std::size_t steps) {
   std::size_t from = 0;
   for (const SortedJson& change : json.at("live")) {
     const std::uint64_t step = whole(change.at(0));
-    if (step < from || step >= steps) throw Error("the steps of a group do not fit");
+    if (step < from || step >= steps) throw Error("the steps of a group are unsorted or out of range");
     std::fill(group.live.begin() + static_cast<std::ptrdiff_t>(step), group.live.end(), bytes_of(change.at(1)));
     from = step + 1;
   }
@@ -148,10 +149,10 @@ MemoryCgroups cgroups_of(const SortedJson& json) {
 }
 
 void take(const SortedJson& json, InvestigationResult& result, InvestigationEvidence& evidence) {
-  if (json.at("schema") != kSchema) throw Error("it has another version");
+  if (json.at("schema") != kSchema) throw Error("its version is not supported");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
-  result.host = json.value("host", "");  // missing in early versions
+  result.host = json.value("host", "");  // early versions do not write this
   result.watched = true;
   result.start_unix_ns = whole(json.at("start_unix_ns"));
   result.cut_short = json.at("cut_short").get<std::string>();
@@ -162,7 +163,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   evidence.seconds = seconds_of(json.at("seconds"));
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
-  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // missing in early versions
+  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // early versions do not write this
     evidence.setup_begin_seconds = seconds_of(set_up->at(0));
     evidence.setup_end_seconds = seconds_of(set_up->at(1));
   }
@@ -172,7 +173,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
                         narrowing.at("pages").get<bool>()};
   for (const SortedJson& series : json.at("states")) evidence.states.push_back(series_of(series));
   if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
-  const SortedJson cgroups = json.value("memory_cgroups", SortedJson());  // missing in early versions
+  const SortedJson cgroups = json.value("memory_cgroups", SortedJson());  // early versions do not write this
   if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
 }
 
@@ -202,13 +203,13 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   for (const MemorySeries& series : evidence.states) json["states"].push_back(to_json(series));
   json["samples"] = evidence.samples ? to_json(*evidence.samples) : SortedJson(nullptr);
   json["memory_cgroups"] = evidence.memory_cgroups ? to_json(*evidence.memory_cgroups) : SortedJson(nullptr);
-  // Names of tasks are any bytes.
+  // Replaces invalid UTF-8, because names of tasks may contain any bytes.
   return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace) + '\n';
 }
 
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence) {
   const auto refuse = [&path](const char* why) {
-    return Error(fmt::format("Not a file of `kmemtrace investigate`: {}", why))
+    return Error(fmt::format("The file is not valid evidence of `kmemtrace investigate`: {}", why))
         .hint("Remove it to use the other files of the folder")
         .at({path, {}, {}});
   };

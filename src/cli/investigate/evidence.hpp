@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The observations of an investigation as a file of its folder, so that `investigate --from` reaches the same verdicts.
+// Stores the evidence of an investigation in a file, so that `investigate --from` reaches the same verdicts.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@ namespace kmt {
 
 inline constexpr const char* kEvidenceFile = "evidence.json";
 
-// All except the trace, which is another file; of the result, the parts known before any verdict.
+// Returns all evidence except the trace, which is in another file. From `result`, it takes only the parts known before
+// any verdict.
 std::string json_evidence(const InvestigationResult& result, const InvestigationEvidence& evidence);
-// Throws Error for a file that json_evidence() did not write.
+// Throws Error if json_evidence() did not write the file.
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence);
 
 }  // namespace kmt

@@ -48,7 +48,7 @@ constexpr const char* kUsualDuration = "2m";
 constexpr int kCannotTellExitCode = 4;
 
 struct InvestigateArguments {
-  std::string duration;  // empty: the default, or for copies the time in them
+  std::string duration;  // empty: the default; for copies, the time between them
   std::string output;
   std::string from;
   std::string threshold;
@@ -57,35 +57,38 @@ struct InvestigateArguments {
   ResultOptions result;
 };
 
-constexpr const char* kInvestigateFooter = R"(Examples:
-  kmemtrace investigate                     two minutes; the page is index.html in a new folder
-  kmemtrace investigate --dry-run           its plan here, the cost, and what it cannot see
+constexpr const char* kInvestigateFooter = R"(Examples: kmemtrace investigate watches for two minutes; the page is
+index.html in a new folder kmemtrace investigate --dry-run shows the plan, its cost, and what cannot be observed here
   kmemtrace investigate --for 10m -o leak.html
-                                            a slower leak; only the page is kept
-  kmemtrace investigate --from copied/      of files that were copied from another machine, and a trace
+                                            finds a slower leak; keeps only the page
+  kmemtrace investigate --from copied/      uses files and a trace that were copied from another machine
 
-It takes a snapshot of the kernel's files about its memory. It samples slab allocations and kernel pages, and follows the samples until they are freed. Meanwhile it reads meminfo and slabinfo. If that shows growth, it
-records all allocations of the caches and sizes that grow, filtered in the kernel. A second snapshot ends it. Then it reports what grew, how fast and how certainly, through which call sites and processes, how much of the growth these explain, and what remains unknown.
+An investigation starts with a snapshot of the kernel's memory statistics. It samples slab allocations and kernel pages,
+and follows each sample until it is freed. At the same time, it reads meminfo and slabinfo. If these sources show
+growth, it makes an exact recording of all allocations in the growing caches and sizes, filtered in the kernel. It ends
+with a second snapshot. The report shows which memory grew, how fast, and how certain this is. It names the call sites
+and processes, how much of the growth they explain, and what remains unknown.
 
-It measures its own cost while it runs. Sampling ends before it would use more than --cpu allows, after 10 s at the
-earliest, and a recording starts only if the budget lasts. Results then rest on the other sources, and the page says
-so. Short runs may use 2.4 s of CPU time, whatever share that is: with two CPUs 12 % of 10 s, 4 % of 30 s, 2 % of a
-minute; two minutes or more stay below 1 %. `--dry-run` shows the share here.
+An investigation measures its own cost. Sampling stops before it would exceed the budget of --cpu, but not in the first
+10 s. A recording starts only if the budget is sufficient. If one of the two is missing, the results are based on the
+other sources, and the page reports this. The budget is at least 2.4 s of CPU time. With two CPUs, this is 12 % of 10 s,
+4 % of 30 s, 2 % of a minute, and at most 1 % of two minutes or more. `--dry-run` shows the share on this machine.
 
-Growth is confirmed if it is steadier than random fluctuation, and if samples from before the recording or the
-kernel's own counters agree and neither contradicts. Reclaimable memory (dentries, inodes, page cache), users' memory
-and page tables are not judged.
+Growth is confirmed if three conditions hold. It is steadier than random fluctuation. Samples from before the recording,
+or the kernel's own counters, agree. Neither of them contradicts. Reclaimable memory (dentries, inodes, page cache),
+user memory and page tables are not judged.
 
-It works with what is permitted. Without BPF it has no samples and records what grows by the kernel's counters.
-Without tracefs it has only samples. Without both it shows which caches grow, but not who makes them grow.
+An investigation uses the kernel interfaces that are permitted. Without BPF, there are no samples, and the kernel's
+counters decide what is recorded. Without tracefs, there are only samples. Without both, the report shows which caches
+grow, but not which code or process makes them grow.
 
 Exit status:
   0  no confirmed growth
   1  confirmed growth, whether its call site was found or not
   2  wrong usage, or a file cannot be read or written
   3  not permitted to read or write a file
-  4  undecided: too short, too few states, or neither allocations nor slab caches could be seen
-  130  interrupted by Ctrl+C without confirmed growth until then)";
+  4  undecided: too short, too few states, or neither allocations nor slab caches could be observed
+  130  interrupted by Ctrl+C before growth was confirmed)";
 
 double threshold_of(const InvestigateArguments& options) {
   return options.threshold.empty() ? kThresholds.usual_bytes_per_s : parse_byte_rate(options.threshold);
@@ -101,7 +104,7 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   const ReportResult report = analyse(options, request);
   if (!report.trace.complete)
     result.unseen.push_back(
-        {"the end of the recording", "reading it was interrupted", "kmemtrace leaks reads it again"});
+        {"the end of the recording", "the reading was interrupted", "run `kmemtrace leaks` on the recording"});
   result.lost_events = report.trace.lost_events;
   if (report.histories->axis.buckets == 0) return;  // nothing happened
   evidence.trace = trace_growth(report);
@@ -111,7 +114,7 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   if (evidence.seconds == 0) evidence.seconds = static_cast<double>(report.trace.recorded_ns) / 1e9;
 }
 
-// Runs although a trace is unreadable, because other observations remain.
+// Reads the trace. If the trace is unreadable, reports this and returns false, because other evidence remains.
 bool could_read_trace(const std::string& path, const std::function<bool()>& by_stack, InvestigationEvidence& evidence,
                       InvestigationResult& result) {
   try {
@@ -138,13 +141,15 @@ int give(const InvestigateArguments& options, InvestigationPlace& place, const s
   const bool is_whole =
       write_html(place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing,
                  {}, json_investigation(result));
-  if (result.cost) result.cost->cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;  // with all of that
+  // The cost includes the analysis and the page.
+  if (result.cost) result.cost->cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;
   const std::string json = json_investigation(result);
   if (place.keeps_files()) write_new_file(place.folder() + "/summary.json", json);
   place.finish();
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
   if (result.conclusion.verdict == GrowthVerdict::grows) return static_cast<int>(ExitCode::found);
-  const bool was_cut_short_now = result.cost && !result.complete;  // the reading now, not the watching then
+  // True only for Ctrl+C in this run, not in an earlier run whose folder --from reads.
+  const bool was_cut_short_now = result.cost && !result.complete;
   if (!is_whole || was_cut_short_now) return kInterruptedExitCode;
   return result.conclusion.verdict == GrowthVerdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
@@ -158,7 +163,7 @@ int investigate_live(const InvestigateArguments& options) {
         .hint("kmemtrace investigate --for 30s");
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
-  // Early, because the first requests to the kernel may take a while.
+  // Catches Ctrl+C early, because the first requests to the kernel may take long.
   std::optional<InterruptGuard> interrupt;
   if (!options.dry_run) interrupt.emplace(SecondSignal::is_ignored);
   const InvestigationPlan plan = plan_investigation(request);
@@ -170,7 +175,8 @@ int investigate_live(const InvestigateArguments& options) {
   InvestigationPlace place(options.output, {});
   place.make();
   request.folder = place.folder();
-  if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it early with the results so far\n", duration);
+  if (::isatty(STDERR_FILENO) == 1)
+    say("Watching for {}; press Ctrl+C to end early and show the results so far\n", duration);
   WatchedKernel watched = watch_kernel(request, plan, *interrupt);
   interrupt.reset();
   InvestigationResult result;
@@ -188,7 +194,7 @@ int investigate_live(const InvestigateArguments& options) {
   result.all_permitted = plan.unseen.empty();
   result.unseen = plan.unseen;
   result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
-  const InvestigationResult before_reading = result;  // --from repeats the reading of the recording itself
+  const InvestigationResult before_reading = result;  // --from reads the recording again, so its results are not stored
   result.cost = watched.cost;
   std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
   if (!trace.empty() && !could_read_trace(
@@ -215,7 +221,7 @@ void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
   result.host = memory.host;
 }
 
-// Changes of copied states, if there is nothing else.
+// Uses changes between copied states as evidence. Reports missing parts of the copies.
 void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
   if (!copied.only_slabinfo.empty())
     result.unseen.push_back(
@@ -250,7 +256,7 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
 }
 
 int investigate_copies(const Command& command, const InvestigateArguments& options) {
-  if (options.dry_run) throw Error("--dry-run is about this machine, --from about copies: choose one");
+  if (options.dry_run) throw Error("--dry-run plans for this machine, but --from reads copies: choose one");
   InvestigationPlace place(options.output, options.from);
   if (place.keeps_files())
     confine_reading(command, {}, {place.folder()});
@@ -259,14 +265,14 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
   const bool was_watched = !copied.evidence.empty();
   if (!options.duration.empty() && (was_watched || copied.states.size() < 2))
-    throw Error("--for with --from is the time between folders of copies, and there are none here")
-        .hint("Leave it out")
+    throw Error("With --from, --for is the time between folders with copies, but FOLDER has no such folders")
+        .hint("Omit --for")
         .at({options.from, {}, {}});
   InvestigationResult result;
   InvestigationEvidence evidence;
   if (was_watched) {
     read_evidence(copied.evidence, result, evidence);
-    if (result.trace_seconds == 0) copied.trace.clear();  // an older run's, or an unfinished one
+    if (result.trace_seconds == 0) copied.trace.clear();  // from an older or unfinished run
   } else {
     take_kernel(copied, result);
     take_states(copied, evidence, result);
@@ -279,14 +285,15 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
     analysing.trace.progress = false;
     const auto has_stacks = [&] { return begins_with_stacks(analysing); };
     if (!was_watched && (!copied.before || !copied.after))
-      read_trace(copied.trace, has_stacks(), evidence, result);  // there is nothing else
+      // There may be no other evidence, so an unreadable trace is an error.
+      read_trace(copied.trace, has_stacks(), evidence, result);
     else if (!could_read_trace(copied.trace, has_stacks, evidence, result))
       copied.trace.clear();
     if (!was_watched) result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
   } else if (!was_watched || result.trace_seconds > 0) {
-    result.unseen.push_back(
-        {"the allocating code", "there is no trace among the copies",
-         "run `kmemtrace record --stacks -d 1m` on that machine, and put its trace.kmt beside the copies"});
+    result.unseen.push_back({"the allocating code", "there is no trace among the copies",
+                             "run `kmemtrace record --stacks -d 1m` on that machine, and copy its trace.kmt into the "
+                             "folder of the copies"});
   }
   if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
   result.copies = {copied.before_path, copied.after_path, copied.trace};
@@ -297,10 +304,10 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
       copied.states.size() < Trend::kFewestValues)
     result.unseen.push_back({"whether the change continues",
-                             copied.no_times.empty() ? fmt::format("{} states show only their difference",
+                             copied.no_times.empty() ? fmt::format("{} states show only the difference between them",
                                                                    std::max<std::size_t>(copied.states.size(), 2))
-                                                     : "without times there are no rates",
-                             fmt::format("make copies at {} times or more", Trend::kFewestValues)});
+                                                     : "without times, rates cannot be computed",
+                             fmt::format("make copies at {} or more points in time", Trend::kFewestValues)});
   place.make();
   return give(options, place, {}, copied.trace, result);
 }
@@ -316,28 +323,30 @@ std::string check_percent(const std::string& text) {
 
 Command investigate_command() {
   const auto options = std::make_shared<InvestigateArguments>();
-  Command command{"investigate", "Find what grows in the kernel's memory, and who makes it grow.", kInvestigateFooter,
-                  [options](const Command& self) {
+  Command command{"investigate", "Find growing kernel memory, and the code and processes that cause the growth.",
+                  kInvestigateFooter, [options](const Command& self) {
                     return options->from.empty() ? investigate_live(*options) : investigate_copies(self, *options);
                   }};
   command.option("--for", &options->duration, "T",
-                 "Watch for time T: 30s, 2m, 1h (default: 2m)\nWith --from: the time between the first and the last "
-                 "copy (default: from their uptimes).");
+                 "Watch for time T: 30s, 2m, 1h (default: 2m)\nWith --from, T is the time between the first and the "
+                 "last copy (default: computed from their uptimes).");
   command.option("-o,--output", &options->output, "DIR|FILE.html",
                  "Write the page, snapshots, samples, recording and summary.json into the folder DIR, or the page "
-                 "alone to FILE.html\nDIR is new, empty, or from an earlier investigation, which is replaced. The "
-                 "default is a new folder named by the time.");
-  command.flag("--dry-run", &options->dry_run, "Only show what would be done, what it costs, and what cannot be seen");
-  command.option("--from", &options->from, "FOLDER",
-                 "Investigate copies in FOLDER instead of this machine\nFOLDER/before and FOLDER/after, or a folder "
-                 "for each of more times, with copies of the kernel's files as for `kmemtrace snapshot --from`, and "
-                 "optionally trace.kmt, trace.dat or perf.data. Or a folder that -o wrote.",
-                 {.excludes = {"--dry-run"}});
+                 "alone to FILE.html\nDIR may be new or empty. If DIR is from an earlier investigation, its files are "
+                 "replaced. The default is a new folder with the current time in its name.");
+  command.flag("--dry-run", &options->dry_run, "Only show the plan, its cost, and what cannot be observed");
+  command.option(
+      "--from", &options->from, "FOLDER",
+      "Investigate copies in FOLDER instead of this machine\nFOLDER contains the folders before and after, or more "
+      "folders from different times. Each has copies of kernel files, as for `kmemtrace snapshot --from`. FOLDER may "
+      "also contain trace.kmt, trace.dat or perf.data. It may also be a folder that -o wrote.",
+      {.excludes = {"--dry-run"}});
   command.option("--threshold", &options->threshold, "RATE", "Report growth above RATE: 64K/m, 1M/h (default: 64K/m)");
-  command.option("--cpu", &options->cpu, "PERCENT",
-                 "Use at most PERCENT of this machine's CPU time (default: 1)\nSampling and recording end before they "
-                 "would use more. 2.4 s are always allowed; starting and ending cost about one.",
-                 {.check = check_percent});
+  command.option(
+      "--cpu", &options->cpu, "PERCENT",
+      "Use at most PERCENT of this machine's CPU time (default: 1)\nSampling and recording stop before they would "
+      "exceed this budget. The budget is at least 2.4 s; the start and end of an investigation use about one second.",
+      {.check = check_percent});
   add_result_options(command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
   return command;
 }

@@ -35,12 +35,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
-constexpr double kFirstLook = 0.45;  // part of the time before the choice of a recording
+constexpr double kFirstLook = 0.45;  // fraction of the time before the first choice of a recording
 constexpr double kLastLook = 0.75;
 constexpr double kBriefRecordingSeconds = 4;
 constexpr double kEnoughForARate = 0.5;  // seconds
 
-constexpr double kPartForSamples = 0.25;  // of the budget
+constexpr double kPartForSamples = 0.25;  // fraction of the CPU budget
 
 struct WatchedStates {
   std::vector<StateSample> all;
@@ -51,13 +51,13 @@ struct WatchedStates {
 struct NarrowedRecording {
   bool began = false;
   bool is_on = false;
-  bool is_brief = false;      // shows the users of growing memory, but not its course
-  bool ends_samples = false;  // at its start
+  bool is_brief = false;      // true: shows who uses the growing memory, but not its course over time
+  bool ends_samples = false;  // true: samples end when the recording starts
   bool no_single_pages = false;
   std::uint64_t setup_begin_ns = 0;
   std::uint64_t begin_ns = 0;
   std::uint64_t events = 0;
-  UnseenSource why_none;  // if something grows
+  UnseenSource why_none;  // why growing memory is not recorded
 };
 
 class Watch {
@@ -80,7 +80,7 @@ class Watch {
     begin_ = Clock::now();
     if (plan_.samples) {
       samples_.begin();
-      begin_ = Clock::now();  // loading the programs may have taken long, and does not count as watching
+      begin_ = Clock::now();  // Loading the programs may have taken long, and this time does not count as watching.
     }
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
@@ -98,21 +98,21 @@ class Watch {
         narrowing = what_can_be_recorded(wanted);
       }
       if (!narrowing.empty()) record_narrowed(narrowing);
-      // Later growth is visible in the kernel's counters, and its cause in a recording, which may be brief.
+      // If growth starts later, the kernel's counters show it, and a brief recording can show the cause.
       if (samples_.are_drawn() && !recording_.began && was_spent_ && !is_last) {
-        end_samples_early(", except the part kept for an exact recording of later growth");
+        end_samples_early(", except the part reserved for an exact recording of later growth");
         saw_no_growth_ = wanted.empty();
       }
     }
     turn();
-    if (watched_.interrupted) take_state();  // in a short time each one counts
+    if (watched_.interrupted) take_state();  // a short watch has few states, so each one is important
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     watched_.evidence = std::move(last);
     if (samples_.are_drawn()) {
       end_samples();
       std::this_thread::sleep_for(
-          kPause);  // their maps must not look like growth: the kernel frees them a little later
+          kPause);  // The kernel frees the BPF maps of samples a little later. They must not look like growth.
     }
     if (!recording_.why_none.what.empty() && watched_.recorded_seconds == 0)
       watched_.unseen.push_back(recording_.why_none);
@@ -141,18 +141,18 @@ class Watch {
   }
 
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
-  // Samples continue without the recording.
+  // Samples continue after the recording, so their budget is not available to the recording.
   bool recording_is_over() const { return samples_.are_drawn() ? cpu_left() < cpu_of_samples_left() : cpu_left() < 0; }
 
   CpuUse cpu_use() const {
     const double recorded = recording_.is_on ? static_cast<double>(monotonic_ns() - recording_.begin_ns) / 1e9 : 0;
-    // In a shorter time, the rate may be a burst's.
+    // Over a shorter time, the rate may be that of a burst.
     const double events_per_s = static_cast<double>(recording_.events) / std::max(recorded, kEnoughForARate);
     return {seconds(), used_cpu(), recording_.events, recording_.is_on, events_per_s, watched_.trace_has_stacks};
   }
-  // Excludes what the remaining steps and the end will need.
+  // The CPU budget that the remaining steps and the end do not need.
   double cpu_left() const { return kmt::cpu_left(cpu_use(), plan_); }
-  // Limited to a part of the budget: for more samples, raise the budget.
+  // Samples may use only a fraction of the budget. A larger budget allows more samples.
   double cpu_of_samples_left() const {
     return std::min(samples_.costs().per_s() * (request_.seconds - seconds()), kPartForSamples * most_cpu_);
   }
@@ -162,7 +162,7 @@ class Watch {
     return watched_.interrupted || seconds() >= request_.seconds;
   }
 
-  // If even samples exceed the budget, only the kernel's counters are followed until the end.
+  // If samples exceed the budget, only the kernel's counters are read until the end.
   void keep_within_budget() {
     if (cpu_left() < 0 && seconds() >= kThresholds.shortest_watch) end_samples_early("");
   }
@@ -182,7 +182,7 @@ class Watch {
     watched_.written.emplace_back("profile.kmt");
   }
 
-  // Called several times per second during all work.
+  // Called several times per second, also during a recording.
   void turn() {
     if (samples_.are_drawn()) {
       samples_.drain();
@@ -207,7 +207,7 @@ class Watch {
 
   InvestigationEvidence evidence() {
     InvestigationEvidence evidence;
-    // Ending a recording may take longer: the time of samples is not shortened for it.
+    // Ending a recording may exceed the requested time. The time of samples is limited to the requested time.
     evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_.all, watched_.kernel.page_size, states_.unaccounted);
@@ -223,11 +223,11 @@ class Watch {
   }
 
   Narrowing what_can_be_recorded(const Narrowing& wanted);
-  double cpu_to_record(const Narrowing& narrowing) const;  // in seconds, for long enough
+  double cpu_to_record(const Narrowing& narrowing) const;  // in seconds, for a recording that is long enough
   bool needs_stacks(const Narrowing& narrowing) const;
   double events_per_s(const Narrowing& narrowing) const;
   void record_narrowed(const Narrowing& narrowing);
-  // The shortest that shows growth, in seconds.
+  // Returns the shortest time in seconds in which a recording shows growth.
   double shortest_recording() const {
     return std::max(kThresholds.shortest_recording * request_.seconds, kThresholds.shortest_recording_seconds);
   }
@@ -242,12 +242,12 @@ class Watch {
   WatchedSamples samples_;
   WatchedStates states_;
   NarrowedRecording recording_;
-  bool was_spent_ = false;      // the part of samples
-  bool saw_no_growth_ = false;  // when samples ended
+  bool was_spent_ = false;      // true: samples have used their part of the budget
+  bool saw_no_growth_ = false;  // true: there was no growth when samples ended
 };
 
-// Frees of kmalloc have no size, those of pages no original order, and before Linux 6.1 those of caches no cache: all
-// of them are recorded.
+// Estimates the number of recorded events per second. Frees of kmalloc objects have no size, and frees of pages have no
+// original order. Before Linux 6.1, frees in caches do not name the cache. All frees of such a kind are recorded.
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
     double sum = 0;
@@ -268,29 +268,29 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
   return events;
 }
 
-// Keeps only events that can be recorded long enough to show growth; for others samples have to do.
+// Keeps only the events that can be recorded long enough to show growth. Samples must suffice for the others.
 Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   if (wanted.empty() || !samples_.seen()) return wanted;
   const double beside = cpu_left() - kSecondsToRecord - cpu_of_samples_left();
-  // Samples that have spent their part end to make room.
+  // Samples that have used their part of the budget may end to make room for the recording.
   const double instead = cpu_left() - kSecondsToRecord - (samples_.are_drawn() ? kSecondsToEndSamples : 0);
   const RecordingChoice choice = choose_recording(wanted, beside, was_spent_ ? instead : beside,
                                                   [this](const Narrowing& of) { return cpu_to_record(of); });
   recording_.ends_samples = choice.ends_samples;
   if (choice.rest.orders.size() < wanted.orders.size() && !std::exchange(recording_.no_single_pages, true))
     watched_.unseen.push_back(
-        {"an exact recording of single pages", "there are too many on the whole machine; samples cover them", ""});
+        {"an exact recording of single pages", "the whole machine allocates too many; samples cover them", ""});
   if (choice.of.empty() && !choice.rest.empty())
     recording_.why_none = {
         "an exact recording of possible growth",
-        fmt::format("{} the remaining CPU budget is too small for a useful recording of {:.0f} events/s",
-                    samples_.are_drawn() ? "beside samples" : "after samples", events_per_s(choice.rest)),
+        fmt::format("{} the CPU budget that remains is too small for a useful recording of {:.0f} events/s",
+                    samples_.are_drawn() ? "while sampling continues," : "after sampling,", events_per_s(choice.rest)),
         "raise --cpu"};
   return choice.of;
 }
 
-// Samples have the stacks of slabs' call sites, unless they ended before the growth; for pages, many stacks share a
-// call site.
+// Samples have the stacks of slab call sites, unless sampling ended before the growth. For pages, many stacks share one
+// call site, so the recording needs stacks.
 bool Watch::needs_stacks(const Narrowing& narrowing) const {
   return !(samples_.are_drawn() || samples_.seen()) || (saw_no_growth_ && !recording_.is_brief) || narrowing.pages ||
          !narrowing.orders.empty();
@@ -305,7 +305,7 @@ double Watch::cpu_to_record(const Narrowing& narrowing) const {
 void Watch::say_why_so_short(double recorded_seconds) {
   const bool tells = recorded_seconds >= shortest_recording();
   watched_.unseen.push_back(
-      {tells ? "growth after the recording, exactly" : "growth in the recording",
+      {tells ? "exact growth after the recording" : "growth in the recording",
        fmt::format("it ended after {:.1f} s, {}", recorded_seconds,
                    tells ? fmt::format("{:.1f} s early, because the CPU budget was used", request_.seconds - seconds())
                          : "too early to distinguish growth from long lifetimes"),
@@ -338,11 +338,11 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     steps.started = [this] {
       recording_.begin_ns = monotonic_ns();
       recording_.is_on = true;
-      if (recording_.ends_samples && samples_.are_drawn()) end_samples_early(" beside an exact recording");
+      if (recording_.ends_samples && samples_.are_drawn()) end_samples_early(", because an exact recording started");
     };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {
       RecordHooks counted = hooks;
-      counted.completed = {};  // snapshots at start and end exist
+      counted.completed = {};  // no snapshots here, because there are snapshots at the start and end
       counted.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
         recording_.events = now.events + now.lost;
         hooks.progress(now, recording);
@@ -357,7 +357,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
       say_why_so_short(outcome.seconds);
     if (!outcome.write_error.empty()) watched_.unseen.push_back({"the end of the recording", outcome.write_error, ""});
     print_notes(outcome);
-  } catch (const Error& error) {  // other observations are still worth reporting
+  } catch (const Error& error) {  // the other evidence is still worth reporting
     recording_.is_on = false;
     watched_.unseen.push_back({"an exact recording", error.what(), error.hint()});
   }

@@ -32,7 +32,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSummaryFile = "summary.json";
 constexpr const char* kPageFile = "index.html";
-// Exists until all is written: names alone would not distinguish a killed run's files from other files.
+// This file exists until all others are written. It shows that other files may be from a killed run; their names alone
+// would not show this.
 constexpr const char* kUnfinishedFile = "unfinished";
 constexpr std::string_view kUnfinishedText =
     "kmemtrace investigate is running here, or was killed. The next one replaces its files.\n";
@@ -45,17 +46,17 @@ constexpr std::array kFiles = {
     FileText{"before.kmt", "snapshot at the start: `kmemtrace snapshot`"},
     FileText{"after.kmt", "snapshot at the end"},
     FileText{"profile.kmt", "samples: `kmemtrace profile --show`"},
-    FileText{"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"},
-    FileText{kEvidenceFile, "the collected data: `kmemtrace investigate --from` judges it again"},
-    FileText{kSummaryFile, "all of this with every series, as JSON"},
-    FileText{kPageFile, "all of this as a page"},
+    FileText{"trace.kmt", "exact recording: `kmemtrace report`, `kmemtrace leaks`"},
+    FileText{kEvidenceFile, "collected evidence: `kmemtrace investigate --from` judges it again"},
+    FileText{kSummaryFile, "complete result with every series, as JSON"},
+    FileText{kPageFile, "complete result as a page"},
 };
 
 std::string name_by_time() {
   return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-// Files that a folder's summary names as written with it. Empty if it is not an investigation's.
+// Returns the files that the summary in the folder lists. Returns nothing if the folder is not from an investigation.
 std::vector<std::string> files_of_earlier(const std::string& folder) {
   std::vector<std::string> names;
   const auto text = try_read_file(fmt::format("{}/{}", folder, kSummaryFile));
@@ -73,20 +74,22 @@ std::vector<std::string> files_of_earlier(const std::string& folder) {
   return names;
 }
 
-// Files have such names until they are complete.
+// True for names of such files, and for the temporary names that they have until they are complete.
 bool is_of_an_investigation(const std::string& name) {
   return std::ranges::any_of(kFiles, [&name](const FileText& file) {
     return name == file.name || name.starts_with(fmt::format("{}.unfinished-", file.name));
   });
 }
 
-// Opens and locks the mark of an unfinished investigation; empty if there is none.
+// Opens and locks the file that marks an unfinished investigation. Throws Error if another process has locked the file.
 FileDescriptor lock_unfinished(const std::string& folder, int flags) {
   const std::string path = fmt::format("{}/{}", folder, kUnfinishedFile);
   FileDescriptor file = open_file(path, O_RDWR | O_NOFOLLOW | flags);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
   if (errno != EWOULDBLOCK) throw system_error("Cannot lock the file", path);
-  throw Error("Another investigation is running in this folder").hint("Name another one with -o").at({folder, {}, {}});
+  throw Error("Another investigation is running in this folder")
+      .hint("Name another folder with -o")
+      .at({folder, {}, {}});
 }
 
 bool is_same_folder(const std::string& one, const std::string& other) {
@@ -102,8 +105,8 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
       page_(is_page_alone_ ? output : fmt::format("{}/{}", folder_, kPageFile)) {
   if (is_page_alone_) return;
   if (!from.empty() && is_same_folder(folder_, from))
-    throw Error("--from and -o cannot be the same folder: its files would be replaced")
-        .hint("Name another folder with -o, or a page alone: -o again.html")
+    throw Error("--from and -o cannot be the same folder, because its files would be replaced")
+        .hint("Name another folder with -o, or write only the page: -o again.html")
         .at({folder_, {}, {}});
   earlier_ = files_of_earlier(folder_);
   std::vector<std::string> others = all_names_in(folder_);
@@ -123,10 +126,10 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
   if (are_more) others.resize(kMostNamed);
   throw Error(fmt::format("The folder has files that are not from an earlier investigation: {}{}",
                           fmt::join(others, ", "), are_more ? ", …" : ""))
-      .hint(may_be_killed_ones
-                ? "They may be leftovers of an investigation that was killed; if so, remove them. Otherwise name a new "
-                  "folder with -o"
-                : "Name a new folder with -o, an empty one, or that of an earlier investigation, which is replaced")
+      .hint(may_be_killed_ones ? "The files may be from an investigation that was killed. If so, remove them. "
+                                 "Otherwise, name a new folder with -o"
+                               : "Use -o with a new or empty folder, or with the folder of an earlier investigation to "
+                                 "replace its files")
       .at({folder_, {}, {}});
 }
 
@@ -146,7 +149,7 @@ void InvestigationPlace::make() {
       throw Error(fmt::format("Cannot remove the files of an earlier investigation: {}", code.message()))
           .at({fmt::format("{}/{}", folder_, name), {}, {}});
   if (!earlier_.empty())
-    say("Replacing the {} investigation in {}: {} are removed\n",
+    say("Replacing the {} investigation in {}; removing {}\n",
         is_earlier_unfinished_ ? "unfinished earlier" : "earlier", folder_, fmt::join(earlier_, ", "));
 }
 

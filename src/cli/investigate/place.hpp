@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The place of an investigation's files: a folder of its own, or only a page.
+// Manages the place for the files of an investigation: a separate folder, or only a page.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,17 @@
 
 namespace kmt {
 
-// Checked in advance, so that errors come before any long work, and created later.
+// The constructor checks the place, so that errors appear before any long work. make() creates the place later.
 class InvestigationPlace {
  public:
-  // `output` as in -o: a folder, or FILE.html; empty: a new folder named by the time. `from` is the folder to read;
-  // empty: none. Throws Error for a folder that is unreadable, has files other than those of an earlier investigation,
-  // finished or not, is in use by one, or is `from`: files of two investigations must not mix.
+  // `output` is the value of -o: a folder or FILE.html. If it is empty, a new folder is named by the time. `from` is
+  // the folder to read, or empty. Files of two investigations must not mix. So this throws Error if the folder is
+  // `from`, if another investigation uses it, if it is unreadable, or if it has files that are not from an earlier
+  // investigation.
   InvestigationPlace(const std::string& output, const std::string& from);
 
-  // Creates it. Removes an earlier investigation's files, with a note on stderr. A page alone needs a temporary folder,
-  // too, which goes with the object. Throws Error.
+  // Creates the folder. Removes the files of an earlier investigation, with a note on stderr. If only a page is
+  // written, may create a temporary folder, which the destructor removes. Throws Error.
   void make();
   // Call it after all files are written.
   void finish();
@@ -34,13 +35,13 @@ class InvestigationPlace {
   bool is_page_alone_;
   std::string folder_;
   std::string page_;
-  std::vector<std::string> earlier_;  // names, of an earlier investigation
+  std::vector<std::string> earlier_;  // names of the files of an earlier investigation
   bool is_earlier_unfinished_ = false;
-  FileDescriptor unfinished_;  // the mark of an unfinished investigation, locked during this process' life
+  FileDescriptor unfinished_;  // marks an unfinished investigation; locked while this process runs
   std::optional<TemporaryFolder> temporary_;
 };
 
-// The files in its folder named in `written`, and those that always exist.
+// Returns the files of the folder that are in `written`, and the files that are always written.
 std::vector<InvestigationFile> files_of_investigation(const std::vector<std::string>& written);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The plan of `investigate` on the running kernel, and its cost.
+// Plans an investigation of the running kernel, and estimates its cost.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,36 @@ namespace kmt {
 
 struct LiveInvestigation {
   double seconds = 0;    // to watch
-  double cpu_share = 0;  // of the machine, at most
+  double cpu_share = 0;  // maximum share of the machine's CPU time
   double threshold_bytes_per_s = 0;
-  std::string folder;  // for the output
+  std::string folder;  // folder for the output
 };
 
-// Seconds of CPU time: upper ends of measurements by bench/watching and bench/overhead on x86-64. In the kernel:
+// Costs in seconds of CPU time. They are upper ends of measurements by bench/watching and bench/overhead on x86-64. The
+// first three are costs in the kernel.
 inline constexpr double kSecondsOfASample = 4e-6;
 inline constexpr double kSecondsOfAnEvent = 0.4e-6;
 inline constexpr double kSecondsOfAStack = 1.6e-6;
-inline constexpr double kSecondsOfReading = 0.3e-6;    // an event of a recording, in this process
-inline constexpr double kSecondsOfAnalysing = 0.9e-6;  // likewise, for the analysis and the page at the end
+inline constexpr double kSecondsOfReading = 0.3e-6;    // per recorded event, in this process
+inline constexpr double kSecondsOfAnalysing = 0.9e-6;  // per recorded event, for the analysis and the page at the end
 inline constexpr double kSecondsOfAState = 3e-3;
-// Fixed cost of start and end: loading programs, two snapshots, names; reading a recording, the page.
+// Fixed cost of start and end: loading programs, two snapshots, reading names, reading a recording, and the page.
 inline constexpr double kFixedSeconds = 0.8;
 inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
 inline constexpr double kSecondsToEndSamples = 0.1;
 inline constexpr double kSecondsToRecord = 0.35;       // to start and end a recording
 inline constexpr double kSecondsToEndRecording = 0.1;  // of these
-inline constexpr double kSecondsOfRecording = 4e-3;    // per second of a recording without events
+inline constexpr double kSecondsOfRecording = 4e-3;    // per second of a recording, even without events
 
 inline constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 
-// The CPU budget in all.
+// Returns the total CPU budget.
 double most_cpu_seconds(const LiveInvestigation& request);
 
-// The interval between states at this time after the start: it is shorter at first, so that an early Ctrl+C still has
-// enough states.
+// Returns the interval between states at this time after the start. The interval is shorter at first, so that there are
+// enough states after an early Ctrl+C.
 double next_state_after(double seconds, const InvestigationPlan& plan);
-// CPU time for the remaining states.
+// Returns the CPU time for the remaining states.
 double cpu_of_states(double from_seconds, const InvestigationPlan& plan);
 // For an event of a recording, in the kernel; a stack is an event of its own.
 double seconds_of_an_event(bool stacks);

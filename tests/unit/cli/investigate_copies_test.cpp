@@ -168,7 +168,7 @@ TEST_F(InvestigateCopies, OneWithoutUptimeAmongManyIsLeftOut) {
   for (unsigned i = 1; i <= 17; ++i) state("t" + std::to_string(i), i, i == 5 ? "" : std::to_string(100 + i));
   const CopiedKernel copied = read();
   EXPECT_EQ(copied.states.size(), 16u);
-  EXPECT_EQ(copied.damaged, Names{"t5: it has no uptime, but others have"});
+  EXPECT_EQ(copied.damaged, Names{"t5: it has no uptime, but other copies have one"});
   EXPECT_EQ(copied.no_times, "");
   EXPECT_EQ(copied.lacking_slabinfo.size(), 16u);
 }

@@ -185,7 +185,7 @@ TEST(UnseenSlabinfo, TellsWhatIsMissingFromWhatIsRefused) {
   const auto missing = unseen_slabinfo("/proc/self/no-such-file");
   ASSERT_TRUE(missing);
   EXPECT_EQ(missing->why, "/proc/self/no-such-file cannot be read: No such file or directory");
-  EXPECT_EQ(missing->how, "it needs a kernel with CONFIG_SLUB_DEBUG");
+  EXPECT_EQ(missing->how, "use a kernel with CONFIG_SLUB_DEBUG");
   const auto broken = unseen_slabinfo("/proc/self/stat/below");
   ASSERT_TRUE(broken);
   EXPECT_EQ(broken->how, "");
