@@ -22,9 +22,10 @@ Anomaly = collections.namedtuple('Anomaly', 'kind allocator first second count f
 Site = collections.namedtuple('Site', 'site allocations frees live live_bytes cross_cpu growth uncertain')
 
 class Plan:
-    """The contents of `trace`, a tracedat.Trace: the planted `anomalies` and `sites` ({name: Site}). `losses` are the intervals in
-    which events were lost: (cpu, from, to, number of events in the trace or None). `allocators` is {name: (allocations,
-    bytes, live)} for the planted percpu memory and vmap areas. `nodes` are the NUMA nodes of the CPUs."""
+    """The contents of `trace`, a tracedat.Trace: the planted `anomalies` and `sites` ({name: Site}). `losses` are the
+    intervals in which events were lost: (cpu, from, to, number of events in the trace or None). `allocators` is
+    {name: (allocations, bytes, live)} for the planted percpu memory and vmap areas. `nodes` are the NUMA nodes of the
+    CPUs."""
 
     def __init__(self, trace, anomalies, sites, losses, allocators, nodes):
         self.trace, self.anomalies, self.sites = trace, anomalies, sites

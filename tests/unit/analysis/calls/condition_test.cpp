@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conditions on calls: what they hold for, by the types of arguments and results, and what is refused.
+// Tests conditions on calls: which values satisfy them, given the types of arguments and results, and which conditions
+// are refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ using test::MadeTypes;
 
 CallAbi abi_of(Machine machine) { return {machine.order, 8 * machine.long_bytes, "x86_64"}; }
 
-// The error of a refused condition, hint included; else "holds" or "does not hold".
+// Returns the error of a refused condition with its hint, else "holds" or "does not hold".
 std::string judged(const std::string& text, const CallSignature& signature, const CallValues& values,
                    const std::vector<FlagName>* gfp_flags = nullptr) {
   try {
@@ -57,7 +58,7 @@ TEST(CallCondition, ComparesByType) {
                                  "mode==-1",
                                  "mode<0",
                                  "mode!=FAST",
-                                 "mode&FAST",  // of -1 all bits are set
+                                 "mode&FAST",  // all bits of -1 are set
                                  "name==\"e\\\"\\x0a\\\\c\"",
                                  "name!=\"usr\"",
                                  "file->comm==sh",
@@ -133,7 +134,7 @@ TEST(CallCondition, OfArgumentsAndOfResultsStandApart) {
   const auto read = signatures.signature("read_file"), try_it = signatures.signature("try_it");
   CallConditions conditions({parse_call_condition("count>=8"), parse_call_condition("ret<0")}, nullptr);
   conditions.add(0, "read_file", &*read);
-  conditions.add(1, "try_it", &*try_it);  // called inside, and has no count
+  conditions.add(1, "try_it", &*try_it);  // has a result, but no argument "count"
   conditions.check();
   const std::uint64_t registers[] = {0, 0, 8, 0, 0, 0};
   EXPECT_TRUE(conditions.hold(0, call_values(*read, abi_of(machine), registers, {})));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls that ran when events were missed, of which a recorder knows about when alone.
+// Tests calls that ran while events were missed. A recorder knows only the time of the miss.
 #include <gtest/gtest.h>
 
 #include "analysis/calls/graph.hpp"
@@ -15,7 +15,7 @@ class OneName : public SymbolNames {
   std::string name(std::uint64_t) const override { return "vfs_read"; }
 };
 
-// Calls of one function that begin at these times and take so long.
+// Calls of one function with these start times and this duration.
 CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& begins, std::uint64_t duration_ns) {
   TraceInfo info;
   info.recording.notes["missed"] = missed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which calls are shown: the first ones and the slowest ones, of trees of calls at random, against sorting all of them.
+// Tests which calls are shown: the first ones and the slowest ones. Compares random trees of calls with sorting all of
+// them.
 #include "analysis/calls/shown.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Call {
   std::size_t slot = ShownCalls::kNone;
 };
 
-// Calls of one task, in the order of their begins; TracedCall::began_ns is the index.
+// Calls of one task in the order of their starts; TracedCall::began_ns is the index.
 class Calls {
  public:
   Calls(unsigned seed, std::size_t limit, std::size_t slowest) : random_(seed), shown_(limit, slowest) {
@@ -48,7 +49,7 @@ class Calls {
   void end() {
     Call& call = all_[open_.back()];
     open_.pop_back();
-    call.duration = random_() % 50;  // of what is inside too: clocks may say that
+    call.duration = random_() % 50;  // may be less than that of inner calls, if clocks disagree
     if (call.slot == ShownCalls::kNone) return;
     shown_.at(call.slot).duration_ns = call.duration;
     shown_.show(call.slot, true);

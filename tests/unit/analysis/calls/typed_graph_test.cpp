@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Arguments and results in `graph`: of a trace.dat as trace-cmd writes it with funcgraph-args, and of the events that
-// kmemtrace records itself, in a .kmt; in every byte order and word size.
+// Tests arguments and results in `graph`, in every byte order and word size. The traces are a trace.dat written like
+// trace-cmd with funcgraph-args, and kmemtrace's own events in a .kmt.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -163,7 +163,7 @@ GraphOptions view() {
   return options;
 }
 
-// The lines of the graph, from the bar on.
+// The lines of the graph, starting at the bar.
 std::vector<std::string> lines_of(const CallGraphResult& result) {
   const std::string text = text_graph(result, view(), {});
   std::vector<std::string> lines;
@@ -210,7 +210,7 @@ TEST(TypedGraph, ArgumentsOfFtrace) {
               (Lines{first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"}));
     for (const char* const wrong : {"mood==FAST", "mode==SLWO", "count==foo", "file==\"etc\"", "sync&1"})
       EXPECT_THROW(graph_of(file, {{wrong}}), Error) << wrong;
-    // Calls chosen by results are shown without other calls.
+    // Calls selected by their results are shown without the calls inside them.
     const Lines failed = {first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"};
     EXPECT_EQ(lines_of(graph_of(file, {{"ret<0"}})), failed);
     EXPECT_EQ(lines_of(graph_of(file, {{"ret==-EINVAL"}})), failed);
@@ -231,7 +231,7 @@ TEST(TypedGraph, WithoutTypesNumbersStay) {
                                      "read_file.cold(); /* = -22 (EINVAL) */"}));
   EXPECT_THROW(graph_of(file, {{"count==8"}}), Error);
 
-  // Damaged types are reported, and affect nothing else.
+  // Damaged types are reported and affect no other data.
   TraceDat dat = some_calls({}).trace(true);
   dat.btf.resize(dat.btf.size() - 1);
   const std::vector<std::uint8_t> damaged = dat.version_7();
@@ -254,7 +254,7 @@ TEST(TypedGraph, TypesOfTheTraceComeFirst) {
   EXPECT_TRUE(types.signatures()->signature("read_file"));
 }
 
-// As a converter, with what a recorder would say of the values that it took from memory.
+// Passes records on like a converter, and adds the description of values that a recorder reads from memory.
 class WithValues : public RecordSink {
  public:
   WithValues(RecordSink& next, std::vector<RecordedFunction> functions)
@@ -377,7 +377,7 @@ TEST(TypedGraph, GapsStandBetweenCalls) {
             nlohmann::json({{"cpu", 1}, {"after_ns", 6000}, {"before_ns", nullptr}, {"events", nullptr}}));
 }
 
-// A call, and on top of it calls of interrupts, one after the other, on its CPU.
+// A call, and successive calls of interrupts on top of it, on the same CPU.
 CallGraphResult calls_of_interrupts(const std::vector<std::uint8_t>& levels) {
   CallGraphResult result;
   result.functions.resize(2);
@@ -403,7 +403,7 @@ CallGraphResult calls_of_interrupts(const std::vector<std::uint8_t>& levels) {
   return result;
 }
 
-// The lines of calls, without what stands in front of them.
+// The lines of calls, without the text in front of them.
 std::string drawn(const CallGraphResult& result) {
   std::string lines;
   const std::string text = text_graph(result, view(), {});
@@ -472,7 +472,7 @@ TEST(TypedGraph, DamagedListsOfValuesAreRefused) {
     try {
       EXPECT_LT(kmt_format::decode_types(Bytes(sound).first(size)).functions.size(), 2u);
     } catch (const Error&) {
-      // says that it ends too early
+      // expected: the types are cut off
     }
   }
   std::vector<std::uint8_t> many = {0};
@@ -485,7 +485,7 @@ TEST(TypedGraph, NoiseIsNoHarm) {
   for (const Machine machine : kMachines) {
     const std::vector<std::uint8_t> dat = some_calls(machine).trace(true).version_7();
     const MadeFiles types(machine);
-    // Damage is done to the types, and to the records, which are the last that is not zero.
+    // Damages the types or the records, which are the last nonzero bytes.
     const auto of_types = static_cast<std::size_t>(
         std::search(dat.begin(), dat.end(), types.bytes.begin(), types.bytes.end()) - dat.begin());
     ASSERT_LT(of_types, dat.size());
@@ -504,7 +504,7 @@ TEST(TypedGraph, NoiseIsNoHarm) {
         json_graph(result, view());
         ++shown;
       } catch (const Error&) {
-        // says what is wrong with the file
+        // expected: the file is damaged
       }
     }
     EXPECT_GT(shown, 200u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The requesting function of stacks.
+// Tests which function of a stack requested the memory.
 #include <gtest/gtest.h>
 
 #include "analysis/growth/clusters.hpp"
@@ -8,7 +8,7 @@
 namespace kmt::planted {
 namespace {
 
-// A soft interrupt runs on the stack of whatever was interrupted, which asked for nothing.
+// A soft interrupt runs on the stack of the interrupted code, which did not request the memory.
 TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
   const std::vector<std::string> stack = {
       "alloc_skb+0x1",       "receive+0x2",      "handle_softirqs+0xd8", "do_softirq+0x3", "__local_bh_enable_ip+0x1",
@@ -34,7 +34,7 @@ TEST(GrowthClusters, PagesBelongToWhoAskedForThem) {
   EXPECT_TRUE(find_page_owner(directory).excluded);
   std::vector<std::string> area = {"__alloc_pages+0x1", "__vmalloc_node_range+0x1", "bpf_map_area_alloc+0x1"};
   EXPECT_TRUE(find_page_owner(area).is_vmalloc);
-  // Linux 6.18: __vmalloc_area_node() is inlined, and what remains has another name.
+  // In Linux 6.18, __vmalloc_area_node() is inlined, and the remaining function has another name.
   area = {"__alloc_frozen_pages_noprof+0x1", "alloc_pages_mpol+0x1",
           "alloc_frozen_pages_noprof+0x1",   "alloc_pages_noprof+0x1",
           "__vmalloc_node_range_noprof+0x1", "__bpf_map_area_alloc+0x1"};

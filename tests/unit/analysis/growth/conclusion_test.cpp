@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conclusions from little data: samples that ended early, few states, caches without copied counters.
+// Tests conclusions from little data: samples that ended early, few states, and caches without copied counters.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -16,7 +16,7 @@
 namespace kmt {
 namespace {
 
-constexpr double kRate = 200'000;  // bytes a second
+constexpr double kRate = 200'000;  // bytes per second
 
 MemorySeries series(MemorySource source, const std::string& name, std::size_t states) {
   MemorySeries series{source, name, {}};
@@ -63,7 +63,7 @@ TEST(Conclusion, SaysThatAllocationsWereFollowedTooShortlyToNameWhoGrows) {
       << ended.words;
 }
 
-// From `begin` on by 90 KB/s, every 2 s of two minutes, with what comes and goes at random about it.
+// Grows by 90 KB/s from `begin` on, with random noise; one value every 2 s for two minutes.
 MemorySeries rising_since(double begin, double noise, unsigned seed) {
   MemorySeries series{MemorySource::slabinfo_objects, "kmalloc-1k", {}};
   std::mt19937 random(seed);
@@ -94,7 +94,7 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
     EXPECT_NEAR(result.judgement.states.front().late->since_seconds, begin, 5);
     EXPECT_NEAR(result.judgement.states.front().late->bytes_per_s, 90'000, 3'000);
   }
-  // Too late for any test.
+  // The growth starts too late for any test.
   InvestigationEvidence evidence = followed_until(43);
   evidence.states.push_back(rising_since(100, 2'000, 3));
   const planted::Concluded unsure = planted::concluded(judged(evidence, 120));
@@ -106,7 +106,7 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
   EXPECT_EQ(conclude(judged(evidence, 120)).verdict, GrowthVerdict::no_growth);
 }
 
-// Copies with a cache that never falls, and rises by leaps; one of so many may do that by chance.
+// Copies with a cache that never shrinks and grows in leaps. Among this many caches, one may do so by chance.
 TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
   InvestigationEvidence evidence;
   evidence.seconds = 17;
@@ -131,7 +131,7 @@ TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::no_growth);
 }
 
-// Evenly, by 100 bytes a second, of copies of every 1,000 s.
+// Steady growth by 100 bytes per second, with a copy every 1,000 s.
 TEST(Conclusion, SaysWhatSurelyGrowsMoreSlowlyThanTheThreshold) {
   InvestigationEvidence evidence;
   evidence.seconds = 23'000;
@@ -152,7 +152,7 @@ TEST(Conclusion, SaysWhatSurelyGrowsMoreSlowlyThanTheThreshold) {
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::grows);
 }
 
-// Samples of 16 KiB each, from `begin` on; and at that time half as much by another task at once.
+// Samples of 16 KiB each, from `begin` on. At that time, another task allocates half that amount in a single step.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");
   seen.mean_bytes = 16 << 10;
@@ -187,7 +187,7 @@ TEST(Conclusion, NamesWhoBeganWhileItWasWatched) {
     EXPECT_NEAR(first.trend.bytes_per_s, 80'000, 8'000) << begin;
     EXPECT_EQ(std::ranges::count(result.judgement.findings, "other", &GrowthFinding::task), 0) << begin;
   }
-  // A task with a tenth of the growth of a cache is not its cause.
+  // A task that causes a tenth of a cache's growth must not be named as the cause.
   InvestigationEvidence evidence = followed_until(120);
   evidence.states.push_back(rising_since(60, 2'000, 3));
   evidence.samples = sampled_since(60, 9'000);
@@ -294,7 +294,7 @@ TEST(Conclusion, DoesNotHideWhatNoFindingExplains) {
 TEST(Conclusion, SaysWhatRoseInTooFewStates) {
   InvestigationEvidence evidence;
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 5));
-  evidence.states.push_back(series(MemorySource::slabinfo_objects, "dentry", 5));  // the kernel takes it back
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "dentry", 5));  // reclaimable
   InvestigationResult result = judged(evidence, 2);
   result.cut_short = "it was interrupted";
   const planted::Concluded conclusion = planted::concluded(result);
@@ -306,7 +306,7 @@ TEST(Conclusion, SaysWhatRoseInTooFewStates) {
   EXPECT_EQ(conclusion.words.find("dentry"), std::string::npos) << conclusion.words;
 }
 
-// Samples alone lose events that were not read in time.
+// Samples alone may lack events that were not read in time.
 TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
   InvestigationEvidence evidence = followed_until(120);
   evidence.samples = steadily(480, "filp");
@@ -356,12 +356,13 @@ TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
   EXPECT_EQ(next_of(false, true, true, false), Commands{"sudo kmemtrace investigate --for 10m"});
   EXPECT_EQ(next_of(false, false, true, true),
             (Commands{"sudo ls -l /proc/7/fd | tail", "sudo kmemtrace graph do_pipe2 -a -d 5s"}));
-  // Root in a container: sudo gives it nothing.
+  // For root in a container, sudo changes nothing.
   EXPECT_EQ(next_of(true, false, false, false), Commands{"kmemtrace list"});
   EXPECT_EQ(next_of(true, false, true, false), (Commands{"kmemtrace list", "kmemtrace investigate --for 10m"}));
 }
 
-// A folder about copies has none of the kernel's files. Its processes and functions are those of another machine.
+// The output folder of --from has none of the kernel's files. The processes and functions in it belong to another
+// machine.
 TEST(Conclusion, AdvisesToLookIntoTheCopiesThatWereGiven) {
   InvestigationResult result;
   result.judgement.findings.push_back(planted::sure_finding("do_pipe2", 7, "/"));
@@ -379,13 +380,13 @@ TEST(Conclusion, OfTwoCopiesRatesAreThoseBetweenThem) {
   evidence.trace = steadily(64, "kmalloc-1k");
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 2));
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-cg-1k", 2));
-  evidence.states.front().points.back().value = evidence.states.front().points.front().value;  // no user of that
+  evidence.states.front().points.back().value = evidence.states.front().points.front().value;  // no growth here
   const InvestigationResult result = judged(evidence, 16);
   const StateGrowth& state = result.judgement.states.front();
   EXPECT_EQ(state.trend.growth, Growth::too_few_points);
   EXPECT_NEAR(state.bytes_per_s(), kRate, 1);
   EXPECT_NEAR(state.explained_bytes_per_s, kRate, kRate / 50);
-  // Events tell the size, the account the cache.
+  // The name has the size seen in the events; the kind is the cache that grows in slabinfo.
   EXPECT_EQ(state.name, "kmalloc-1k");
   EXPECT_EQ(state.kind, "kmalloc-cg-1k");
   EXPECT_EQ(result.judgement.findings.front().caches.front().kind, "kmalloc-cg-1k");
@@ -429,7 +430,7 @@ TEST(Conclusion, ExplainsByAllCachesOfAFinding) {
   evidence.trace = steadily(64, "kmalloc-1k");
   GrowthGroup small = evidence.trace->groups.front();
   small.cache = "lsm_file_cache";
-  small.bytes /= 19;  // 5 % of both: too little to be named
+  small.bytes /= 19;  // 5 % of both, too little to be named
   for (double& live : small.live) live /= 19;
   evidence.trace->groups.push_back(small);
   MemorySeries slabs = series(MemorySource::meminfo, "SUnreclaim", 32);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Judgement of growth from made sources: steady growth beside noise, noise alone, and sources that contradict.
+// Tests how growth is judged from generated sources: steady growth with noise, noise alone, and contradicting sources.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +51,7 @@ TEST(Investigation, SamplesAloneNeedTheKernelsAccount) {
   EXPECT_EQ(judgement.findings.front().certainty, Certainty::likely);
 }
 
-// Copies of two times, and a trace.
+// Copies of two times, and a trace in between.
 TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
   InvestigationEvidence evidence = evidence_with_noise(2);
   plant(evidence);
@@ -60,13 +60,13 @@ TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
   EXPECT_TRUE(judge(evidence).found());
   InvestigationResult result;
   for (MemorySeries& series : evidence.states)
-    series.points.back().value = series.points.front().value;  // others free as much
+    series.points.back().value = series.points.front().value;  // other tasks free the same amount
   result.judgement = judge(evidence);
   EXPECT_FALSE(result.judgement.found());
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::cannot_tell);
 }
 
-// As in recordings before Linux 6.1.
+// Recordings before Linux 6.1 have objects without a cache name.
 TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
@@ -81,14 +81,14 @@ TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
-// Few samples rise in steps, and their last half shows little. Their cache rises steadily.
+// The samples are few and grow in steps, and their second half shows little growth. Their cache grows steadily.
 TEST(Investigation, TheAccountNamesWhoTakesWhatGrows) {
   const double rate = 30'000;
   const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
   const auto evidence_of = [&](const std::string& cache, const Course& course) {
     InvestigationEvidence evidence = evidence_with_noise(11);
     evidence.trace.reset();
-    // Half of what it takes.
+    // Each group has half of the growth.
     evidence.samples->groups.push_back(
         group_of(kPipe, "key_jar", "leaky", 4321, [&](double s) { return course(s) / 2; }));
     evidence.samples->groups.push_back(
@@ -106,7 +106,7 @@ TEST(Investigation, TheAccountNamesWhoTakesWhatGrows) {
       return finding.certainty == Certainty::sure && finding.processes.front().process == 4321;
     });
   };
-  EXPECT_FALSE(names(evidence_of("kmalloc-192", few)));  // something else grows
+  EXPECT_FALSE(names(evidence_of("kmalloc-192", few)));  // another cache grows
   EXPECT_FALSE(names(evidence_of("key_jar", [](double seconds) { return seconds < 3 ? 0 : 400'000; })));  // at once
 }
 
@@ -121,11 +121,11 @@ TEST(Investigation, RecordingsOfAMomentTellNothing) {
   EXPECT_TRUE(judge(evidence).findings.empty());
 }
 
-// Growth of a cache is confirmed; a short recording, or a handful of samples, shows its largest holder.
+// The growth of a cache is confirmed. A short recording or a few samples show the largest holder.
 TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
   for (const bool recorded : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(7);
-    const double part = recorded ? 0.02 : 1;  // of the time
+    const double part = recorded ? 0.02 : 1;  // share of the time
     evidence.trace = empty_seen(0);
     evidence.trace->step_seconds *= part;
     if (!recorded) evidence.trace.reset();
@@ -144,7 +144,7 @@ TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
     EXPECT_EQ(first.exact, recorded);
     EXPECT_EQ(first.processes.front().process, 4321u);
     EXPECT_NEAR(first.trend.bytes_per_s, 0.6 * kRate, kRate / 50);
-    groups.back().bytes = 7'000;  // now no one has most of it by far
+    groups.back().bytes = 7'000;  // no task now holds most of it
     groups.back().task = "leaky too";
     groups.push_back(groups.back());
     groups.back().task = "third";
@@ -153,7 +153,7 @@ TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
   }
 }
 
-// Also for a cache that began to grow late: only its rate is known.
+// The same for a cache that started to grow late, of which only the rate is known.
 TEST(Investigation, WhoHoldsMostOfWhatLatelyGrowsIsLikely) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();
@@ -174,7 +174,7 @@ TEST(Investigation, WhoHoldsMostOfWhatLatelyGrowsIsLikely) {
   EXPECT_EQ(first.trend.high, first.trend.bytes_per_s);
 }
 
-// The kernel's memory for a recording comes and goes in caches that others use, too.
+// The kernel temporarily allocates memory for a recording, in caches that other code uses too.
 TEST(Investigation, ARecordingsOwnMemoryHidesNoGrowth) {
   const auto with_bump = [](double begin, double end) {
     return [begin, end](double s) { return kRate / 10 * s + (s > begin && s < end ? 600'000 : 0); };
@@ -189,11 +189,12 @@ TEST(Investigation, ARecordingsOwnMemoryHidesNoGrowth) {
     const auto state = std::ranges::find(judgement.states, "key_jar", &StateGrowth::name);
     ASSERT_NE(state, judgement.states.end());
     EXPECT_EQ(state->sure, is_known);
-    EXPECT_GT(*std::ranges::max_element(state->values), state->last);  // shown as it was
+    EXPECT_GT(*std::ranges::max_element(state->values), state->last);  // the shown values are unchanged
   }
 }
 
-// Caches of a kmalloc size are one for samples; what comes and goes in one of them says nothing of the others.
+// Samples combine all caches of a kmalloc size. Noise in one of these caches must not affect the judgement of the
+// others.
 TEST(Investigation, TheCacheOfASizeThatRisesIsJudgedAlone) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();
@@ -207,19 +208,19 @@ TEST(Investigation, TheCacheOfASizeThatRisesIsJudgedAlone) {
   EXPECT_EQ(state->first, 4'000'000);
 }
 
-// Objects that live longer than the recording look like growth in it, and only there.
+// Objects that live longer than the recording appear as growth only in the recording.
 TEST(Investigation, LongLivesAreNoGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(3);
   evidence.trace->groups.push_back(group_of(kPipe, "kmalloc-1k", "server", 77, steady));
-  EXPECT_FALSE(judge(evidence).found());  // no samples of the time before
+  EXPECT_FALSE(judge(evidence).found());  // no samples from before the recording
   evidence = evidence_with_noise(3);
   plant(evidence);
   evidence.states[1] = cache_series("kmalloc-cg-1k", [](double) { return 0; });
   evidence.states[0] = cache_series("filp", [](double) { return 0; });
-  EXPECT_FALSE(judge(evidence).found());  // others free as much
+  EXPECT_FALSE(judge(evidence).found());  // other tasks free the same amount
 }
 
-// As they do where nothing grew while they lasted: it may have begun since.
+// Samples without growth contradict a recording, except if they ended long before it: growth may have started later.
 TEST(Investigation, SamplesThatEndedLongBeforeTheRecordingSayNothingAgainstIt) {
   InvestigationEvidence evidence = evidence_with_noise(3);
   plant(evidence);
@@ -262,7 +263,7 @@ TEST(Investigation, WhatIsLeftOutIsNotJudged) {
 TEST(Investigation, RecordingsWithoutStacksBorrowThoseOfSamples) {
   InvestigationEvidence evidence = evidence_with_noise(6);
   plant(evidence);
-  // Another process of the same name opens files and closes them.
+  // Another process with the same name opens and closes files.
   std::vector<std::string> open = {kPipeFile.front(), "path_openat+0x40", "__x64_sys_openat+0x5d"};
   evidence.samples->groups.push_back(group_of(open, "filp", "leaky", 99, [](double) { return 10 * kRate * kSeconds; }));
   for (GrowthGroup& group : evidence.trace->groups) group.stack.resize(1);
@@ -272,7 +273,7 @@ TEST(Investigation, RecordingsWithoutStacksBorrowThoseOfSamples) {
   EXPECT_EQ(judgement.findings.front().sites.front().stack, kPipe);
 }
 
-// While the recording began nothing was read for a third of the time.
+// For a third of the time, while the recording started, no states were read.
 TEST(Investigation, GrowthIsEvenWhereStatesWereReadUnevenly) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   MemorySeries series = cache_series("SUnreclaim", steady);
@@ -287,7 +288,7 @@ TEST(Investigation, GrowthIsEvenWhereStatesWereReadUnevenly) {
   EXPECT_TRUE(found->sure);
 }
 
-// Messages have buckets of their own, which the event of kmalloc does not show.
+// Messages have separate slab buckets, which the kmalloc event does not show.
 TEST(Investigation, CachesOfBucketsAreThoseOfKmalloc) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   evidence.states.push_back(cache_series("msg_msg-1k", steady));
@@ -295,7 +296,7 @@ TEST(Investigation, CachesOfBucketsAreThoseOfKmalloc) {
   EXPECT_NE(std::ranges::find(states, "kmalloc-1k", &StateGrowth::name), states.end());
 }
 
-// A short recording without an object does not contradict samples of the whole time.
+// A short recording without an object must not contradict samples of the whole time.
 TEST(Investigation, ShortRecordingsDoNotSpeakAgainstSamples) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   plant(evidence);
@@ -310,7 +311,7 @@ TEST(Investigation, ShortRecordingsDoNotSpeakAgainstSamples) {
   EXPECT_EQ(judgement.findings.front().processes.front().process, 4321u);
 }
 
-// Samples of slabs cannot confirm pages, and so do not contradict them.
+// Samples of slabs cannot confirm pages, so they must not contradict them.
 TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
   const std::vector<std::string> ring = {"alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf",
                                          "packet_setsockopt+0x10", "__x64_sys_setsockopt+0x1f"};
@@ -327,7 +328,7 @@ TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
   }
 }
 
-// They are pages of any order, so that no narrowing names them.
+// Pages of vmalloc areas have any order, so the narrowing cannot name them.
 TEST(Investigation, RecordedAreasOfVmallocAreNotEstimatedToo) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   evidence.samples->pages = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The named cause if a cache starts to grow during the investigation: the largest share of its growth since then.
+// Tests the named cause if a cache starts to grow during the investigation: the task with the largest share of the
+// growth since then.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -14,10 +15,10 @@ namespace {
 
 constexpr double kSeconds = 120;
 constexpr double kBegin = 70;
-constexpr double kRate = 90'000;  // bytes a second
+constexpr double kRate = 90'000;  // bytes per second
 constexpr double kStepSeconds = 0.5;
 
-// A cache that grows since then, with so many call sites that have equal shares of the samples.
+// A cache that grows from kBegin on, and `takers` tasks with equal shares of its samples.
 Judgement judgement_of(unsigned takers) {
   InvestigationEvidence evidence;
   evidence.seconds = kSeconds;
@@ -54,7 +55,7 @@ TEST(LateGrowth, NamesWhoTakesMostOfItSinceItBegan) {
   EXPECT_TRUE(one.states.front().late->sure);
   ASSERT_EQ(named(one), 1u);
   EXPECT_EQ(one.findings.front().processes.front().process, 7u);
-  EXPECT_EQ(named(judgement_of(2)), 2u);  // each takes half
+  EXPECT_EQ(named(judgement_of(2)), 2u);  // each task has half of the growth
   EXPECT_EQ(named(judgement_of(3)), 0u);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The selection of recorded events from samples and the kernel's counters.
+// Tests which events are selected for recording, based on samples and the kernel's counters.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Narrowing, NarrowsToWhatGrows) {
   EXPECT_FALSE(of_pages.has("pages of order 2"));
 }
 
-// Other's tracing comes and goes as well.
+// Caches used by tracing grow and shrink with other recordings, so they are not recorded alone.
 TEST(Narrowing, WhatTracingKeepsIsNotRecordedAlone) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
@@ -43,7 +43,7 @@ TEST(Narrowing, WhatTracingKeepsIsNotRecordedAlone) {
   EXPECT_TRUE(narrow(evidence).has("key_jar"));
 }
 
-// The time before hides it from a trend over all of it.
+// Growth that starts late is not visible in a trend over the whole time.
 TEST(Narrowing, WhatBeganWhileItWasWatchedIsRecordedToo) {
   InvestigationEvidence evidence = evidence_with_noise(5);
   evidence.samples->groups.clear();
@@ -58,7 +58,7 @@ TEST(Narrowing, TheAccountAloneNarrowsToo) {
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("kmalloc-rnd-03-512", steady));
   evidence.states.push_back(cache_series("dentry", steady));
-  evidence.states.push_back(cache_series("vmap_area", steady));  // of what is freed, until it is purged
+  evidence.states.push_back(cache_series("vmap_area", steady));  // freed areas that wait to be purged
   MemorySeries unaccounted = cache_series(std::string(kUnaccounted), steady);
   unaccounted.source = MemorySource::meminfo;
   evidence.states.push_back(unaccounted);

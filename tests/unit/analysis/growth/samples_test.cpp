@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Growth over time in hand-made samples.
+// Tests growth over time in hand-made samples.
 #include "analysis/growth/samples.hpp"
 
 #include <algorithm>
@@ -48,13 +48,13 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   EXPECT_EQ(group.cache, "kmalloc-64k");
   EXPECT_EQ(group.stack, (std::vector<std::string>{"function_1+0x1", "function_2+0x1"}));
   EXPECT_EQ(group.seen, 3u);
-  ASSERT_EQ(group.live.size(), 32u);  // of an eighth of a second
+  ASSERT_EQ(group.live.size(), 32u);  // steps of an eighth of a second
   EXPECT_NEAR(seen.step_seconds, 0.125, 1e-9);
   const std::vector<double> expected = {1, 2, 2, 3};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[8 * i + 7], expected[i] * (64 << 10), 1) << i;
 }
 
-// Ended all at once, they would leave a rise until then.
+// Frees whose events were lost must not appear as a rise followed by a drop at the end.
 TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
   const Names names;
   SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
@@ -75,7 +75,7 @@ TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
   for (const double live : seen.groups.front().live) EXPECT_NEAR(live, 256, 1);
 }
 
-// As after kfree_rcu(): only the reuse of the address shows the free.
+// Frees without an event, as after kfree_rcu(), are visible only when the address is reused.
 TEST(SampleGrowth, LeavesOutWhatIsFreedUnseen) {
   const auto judged = [](unsigned live, unsigned freed, unsigned replaced) {
     const Names names;
@@ -87,7 +87,7 @@ TEST(SampleGrowth, LeavesOutWhatIsFreedUnseen) {
     sample.followed = true;
     for (unsigned i = 0; i < live + freed + replaced; ++i) {
       sample.pointer = 0x1000 + i;
-      sample.process = 5 + i % 2;  // the place and the name are what counts
+      sample.process = 5 + i % 2;  // the call site and task name count, not the process
       growth.add(sample);
       if (i >= live) growth.end({sample.pointer, 1'000'000'000, i < live + replaced, false});
     }
@@ -119,7 +119,7 @@ TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
   }
 }
 
-// Before Linux 6.1 kmem_cache_alloc has only bytes: an object of 256 bytes is not one of kmalloc.
+// Before Linux 6.1, kmem_cache_alloc events have only sizes. An object of 256 bytes is not counted as a kmalloc object.
 TEST(SampleGrowth, CachesWithoutNamesAreNarrowedByTheirObjects) {
   const Names names;
   SampleGrowth growth(1024, false, names, 0, 64, 99, 4096);
@@ -143,7 +143,7 @@ TEST(SampleGrowth, CachesWithoutNamesAreNarrowedByTheirObjects) {
   EXPECT_FALSE(narrowing.has("kmalloc-64k"));
 }
 
-// A second each step, with one object each that stays.
+// Each step is a second, with one object that is not freed.
 GrowthSeen grown_until(std::uint64_t end_ns) {
   static const Names names;
   SampleGrowth growth(1024, false, names, 0, SampleGrowth::kSteps, 99, 4096);
@@ -170,7 +170,8 @@ TEST(SampleGrowth, CountsWholeStepsAndAllOfThem) {
   }
 }
 
-// As after the CPU budget was used: growth until then is distinguished from chance by as many steps.
+// Samples may end early, for instance when the CPU budget is used up. The shorter time needs the same number of steps
+// to distinguish growth from chance.
 TEST(SampleGrowth, HasStepsEnoughOfAShortTime) {
   const GrowthSeen seen = grown_until(9'700'000'000);
   EXPECT_GE(seen.steps, SampleGrowth::kSteps / 2);

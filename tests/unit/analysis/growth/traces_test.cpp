@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The use of a recording in an investigation, with hand-made events.
+// Tests how an investigation uses a recording, with hand-made events.
 #include "analysis/growth/traces.hpp"
 
 #include <gtest/gtest.h>
@@ -43,12 +43,11 @@ class TraceGrowth : public testing::Test {
     event.node = kNoNode;
     events.push_back(event);
   }
-  // A hundred a second for ten seconds.
+  // Allocates a hundred objects per second for ten seconds.
   void hold() {
     for (std::uint64_t i = 0; i < 1000; ++i) allocate(i * kSecond / 100, kHolder, 0x1000000 + i * 192);
   }
-  // Ten a second at ten places that are used again and again, as frees without tracepoint have it: each by another
-  // task.
+  // Allocates ten objects per second at ten addresses that are reused without a traced free, each time by another task.
   void visit() {
     for (std::uint64_t i = 0; i < kVisitors; ++i)
       allocate(i * kSecond / 10, kVisitor + static_cast<std::int32_t>(i), 0x2000000 + i % 10 * 192);
@@ -59,7 +58,7 @@ class TraceGrowth : public testing::Test {
   }
   GrowthSeen seen() {
     std::ranges::stable_sort(events, {}, &Event::time_ns);
-    // Some other is freed, so that the trace has frees.
+    // Frees another object, so that the trace has frees.
     Event other{};
     other.kind = EventKind::kfree;
     other.time_ns = 10 * kSecond;
@@ -93,7 +92,7 @@ TEST_F(TraceGrowth, WhatOthersFreeUnseenDoesNotHideWhoHoldsIt) {
   EXPECT_NEAR(holder->live[holder->live.size() / 2], 500 * 192, 50 * 192);
 }
 
-// Each of these tasks by itself seems to hold it.
+// On its own, each of these tasks appears to hold an object.
 TEST_F(TraceGrowth, WhoFreesUnseenHoldsNothing) {
   hold();
   visit();
@@ -112,7 +111,7 @@ TEST_F(TraceGrowth, WhatALossMayHideStaysInDoubt) {
   EXPECT_TRUE(group_of(growth, "holder")->excluded);
 }
 
-// The root of version 2 means nothing if version 1 accounts for memory, and something in a container.
+// If version 1 accounts for memory, the root of version 2 has no meaning. In a container, it has one.
 TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
   hold();
   visit();

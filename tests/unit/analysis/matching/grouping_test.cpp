@@ -13,7 +13,8 @@
 namespace kmt {
 namespace {
 
-// If two tracers are active, the kernel calls both through a function, which is in the stacks from then on.
+// If two tracers are active, the kernel calls both through an additional function. From then on, stacks contain this
+// function.
 TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
@@ -39,10 +40,11 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   EXPECT_EQ(group_of(beside), 1u);
   EXPECT_EQ(group_of(written), 1u);
   EXPECT_EQ(group_of(other), 2u);
-  EXPECT_EQ(group_of(inside), 3u);  // only in front it is the tracing's
+  EXPECT_EQ(group_of(inside), 3u);  // frames of tracing are removed only at the start of a stack
 }
 
-// The event itself is more reliable than names: an allocating function may have the name of a tracing one.
+// The call site in the event is more reliable than names, because an allocating function may have the name of a tracing
+// function.
 TEST(Grouping, StacksBeginWithTheirCallSite) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
@@ -63,7 +65,7 @@ TEST(Grouping, StacksBeginWithTheirCallSite) {
   EXPECT_EQ(group_of(CallSiteId{1}, {0x20, 0x1010, 0x3010}), one);
 }
 
-// Places in a function are one; of pages, which name no call site, it is the caller's.
+// All call sites in a function are one group. Page events have no call site, so their group is the caller.
 TEST(Grouping, ByFunctionPlacesAreOne) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
@@ -159,7 +161,7 @@ TEST_F(Renamed, AProcessIsOneWhateverItIsCalled) {
   EXPECT_EQ(names_by(GroupKey::process, {kmalloc_at(50, 10), kmalloc_at(250, 10)}), Names{"sh-10"});
 }
 
-// A later task has the id of the one that started it.
+// The ID of the task that started a process was reused by a later task.
 TEST_F(Renamed, AFamilyIsNotCalledAsWhoComesLater) {
   info.tasks.lives.born({20, 40, 10, true});
   info.tasks.lives.born({10, 300, 0, true});

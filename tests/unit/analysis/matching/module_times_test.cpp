@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stacks of a trace whose modules changed: the kernel's frames get the addresses of their time, the program's stay.
+// Tests stacks of a trace during which modules changed: kernel frames are translated to addresses that are unique over
+// time; user frames stay unchanged.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -17,7 +17,7 @@ Event pages(std::uint64_t first, unsigned order) {
   return made;
 }
 
-// One map entry a frame: slow and plainly right.
+// A reference implementation with one map entry per frame: slow, but obviously correct.
 struct FrameByFrame {
   std::map<std::uint64_t, unsigned> order_of;
 
@@ -44,7 +44,7 @@ TEST(PageMatcher, AgreesWithFrameByFrame) {
   FrameByFrame expected;
   for (int i = 0; i < 60'000; ++i) {
     const unsigned order = static_cast<unsigned>(random() % 3 == 0 ? random() % 9 : random() % 2);
-    // Not always aligned: a trace may say anything.
+    // Some blocks are not aligned, because a damaged trace may contain any frame number.
     const std::uint64_t first = random() % 4 == 0 ? random() % 5000 : (random() % 5000) >> order << order;
     std::map<unsigned, std::uint64_t> got;
     const auto collect = [&got](const LiveFrames& block, std::uint64_t pages) { got[block.order] += pages; };
@@ -84,7 +84,8 @@ TEST(PageMatcher, AnAllocationEndsWithItsFirstFrame) {
   EXPECT_EQ(heads, (std::vector<bool>{false, true, false, false}));
 }
 
-// Before Linux 4.1 the events name a struct page: neighbours are unknown, the whole allocation is one thing.
+// Before Linux 4.1 the events have a struct page pointer instead of a frame number. Adjacent frames are then unknown,
+// so an allocation is treated as a whole.
 TEST(PageMatcher, StructPagesAreWholeAllocations) {
   PageMatcher matcher(PageIdentity::struct_page);
   const auto ignore = [](const LiveFrames&, std::uint64_t) {};

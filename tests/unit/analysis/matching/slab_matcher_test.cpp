@@ -59,7 +59,8 @@ TEST(SlabMatcher, RemembersTheCallSiteOfTheFreeBefore) {
   EXPECT_EQ(again.object.time_ns, 10u);
 }
 
-// Memory follows what is live: of many freed pointers the oldest are forgotten, the live ones never.
+// Memory use must be proportional to the number of live objects. The oldest freed addresses are forgotten, but never
+// live ones.
 TEST(SlabMatcher, ForgetsTheOldestFrees) {
   SlabMatcher matcher;
   constexpr std::uint64_t kMany = 4 * SlabMatcher::kRememberedFrees;
@@ -70,8 +71,8 @@ TEST(SlabMatcher, ForgetsTheOldestFrees) {
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 64, kMany)).object.origin, 9u);
 }
 
-// CPU 1 frees at 100 what CPU 0 allocated at 90 by its own, fast clock, which says 105: seen as free, allocate,
-// allocate.
+// CPU 0 allocates at time 90, but its clock is ahead and records 105. CPU 1 frees the object at time 100. The events
+// then appear as free, allocate, allocate.
 TEST(SlabMatcher, SeesTheSignOfClocksThatDisagree) {
   SlabMatcher matcher;
   matcher.release(event(EventKind::kfree, 0x80, 100, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The system call of an event: names by numbers and by functions, from stacks and events.
+// Tests how the system call of an event is found: names from numbers and functions, and calls from stacks and events.
 #include <gtest/gtest.h>
 
 #include <sys/syscall.h>
@@ -30,7 +30,7 @@ TEST(SyscallNames, AreThoseOfTheArchitecture) {
   EXPECT_EQ(syscall_name("sparc64", 5, false), "system call 5");
 }
 
-// The headers that this is compiled with have numbers of their own.
+// The system headers used for compilation define the expected numbers.
 TEST(SyscallNames, AreThoseOfThisMachine) {
   utsname names{};
   ::uname(&names);
@@ -87,7 +87,7 @@ class SyscallsOf : public testing::Test {
     info_.tables.event_types = {kEnter, kExit};
   }
 
-  // Innermost first, as the kernel gives it.
+  // Innermost frame first, as the kernel records it.
   StackId stack(const std::vector<std::string>& functions) {
     std::vector<std::uint64_t> frames;
     for (const std::string& function : functions) {
@@ -159,7 +159,7 @@ TEST_F(SyscallsOf, StacksTell) {
             "[outside of system calls]");
 }
 
-// As they look where the architecture's functions have no names of their own there.
+// Stacks of architectures whose system call functions have no architecture-specific names.
 TEST_F(SyscallsOf, StacksOfOtherArchitecturesTell) {
   EXPECT_EQ(name_of({"kmem_cache_alloc", "getname_flags", "__s390x_sys_openat", "__do_syscall", "system_call"}),
             "openat");
@@ -184,7 +184,7 @@ TEST_F(SyscallsOf, WhatTheWayIntoACallAllocatesIsOfSomeCall) {
   EXPECT_EQ(name_of({"__do_syscall", "system_call"}), "openat");
 }
 
-// Compilers make a function that ends with a call jump there.
+// Compilers use a jump for a call at the end of a function, so the function has no frame.
 TEST_F(SyscallsOf, FunctionsOfSystemCallsMayHaveNoFrame) {
   EXPECT_EQ(name_of({"vm_area_alloc", "do_mmap", "ksys_mmap_pgoff", "do_syscall_64"}), "mmap");
   EXPECT_EQ(name_of({"alloc_pages", "do_anonymous_page", "exc_page_fault", "vfs_read", "ksys_read", "do_syscall_64",
@@ -254,7 +254,7 @@ TEST_F(SyscallsOf, EventsMayHaveItInTheirNames) {
   EXPECT_EQ(name_at(7, 61), "close");
 }
 
-// Begins alone would have all that a task does later inside the last one.
+// If only starts were recorded, all later events of a task would appear to be inside its last call.
 TEST_F(SyscallsOf, BeginsWithoutEndsTellNothing) {
   using enum EventKind;
   info_.tables.event_types = {{"syscalls", "sys_enter_openat", syscall_enter},
@@ -281,7 +281,7 @@ TEST_F(SyscallsOf, BeginsWithoutEndsTellNothing) {
   EXPECT_EQ(name_at(7, 51), "exit_group") << "which has no end";
 }
 
-// If the formats of a whole system were stored, the events show which of them were recorded.
+// The formats may describe all events of a system. Only the events show which of them were recorded.
 TEST_F(SyscallsOf, EndsThatDoNotComeWereNotRecorded) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_exit, 0);
@@ -293,7 +293,7 @@ TEST_F(SyscallsOf, EndsThatDoNotComeWereNotRecorded) {
   EXPECT_EQ(name_at(8, 41), "");
 }
 
-// A recorder may hear of begins a moment before it hears of ends.
+// A recorder may start to receive start events slightly before end events.
 TEST_F(SyscallsOf, TheFirstEndsMayBeMissing) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_enter, 1);
@@ -318,7 +318,7 @@ TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
   tell(7, 20, EventKind::syscall_exit, 0);
   other(7, 25, 2);
   EXPECT_EQ(name_at(7, 29), "[outside of system calls]");
-  other(7, 30, 1);  // by a signal
+  other(7, 30, 1);  // ended by a signal
   EXPECT_EQ(name_at(7, 31), "[exit]");
   other(8, 32, 1);
   EXPECT_EQ(name_at(8, 33), "[exit]") << "without a system call before";
@@ -333,7 +333,7 @@ TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
   EXPECT_EQ(name_at(9, 60), "");
 }
 
-// Other threads of a process whose first one has ended run on.
+// If the first thread of a process has ended, its other threads continue.
 TEST_F(SyscallsOf, TheEndOfALeaderIsNotThatOfItsProcess) {
   info_.tables.event_types = {{"sched", "sched_process_exit"}};
   info_.tasks.lives.born({11, 5, 10, true, true});
@@ -347,7 +347,7 @@ TEST_F(SyscallsOf, TheEndOfALeaderIsNotThatOfItsProcess) {
   EXPECT_EQ(process_at(info_.tasks, 11, 40).pid, 10);
 }
 
-// Without symbols of the kernel its frames are addresses.
+// Without kernel symbols, frames are only addresses.
 TEST_F(SyscallsOf, StacksWithoutNamesDoNotTell) {
   Event event{};
   event.tid = 7;
@@ -383,7 +383,7 @@ TEST_F(SyscallsOf, AStackSaysThatTheTaskIsOne32BitWide) {
   EXPECT_EQ(name_at(7, 21), "recvfrom") << "only int 0x80 of a 64-bit program";
 }
 
-// A program that is executed has its own number of execve in the end of the call.
+// The end event of execve() has the number of execve in the new program, which may be 32-bit or 64-bit.
 TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
   tell(7, 10, EventKind::syscall_enter, 59);
   tell(7, 20, EventKind::syscall_exit, 11);
@@ -403,7 +403,7 @@ TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
   EXPECT_EQ(name_at(9, 83), "recvfrom") << "11 is munmap";
 }
 
-// A thread that executes a program becomes the first thread, whatever that was doing.
+// A thread that executes a program becomes the first thread of the process, even if the first thread was in a call.
 TEST_F(SyscallsOf, AThreadThatExecutesAProgramTellsHowWideItsProcessIs) {
   info_.tasks.lives.born({7, 1, 1, true});
   info_.tasks.lives.born({71, 2, 7, true, true});
@@ -414,7 +414,7 @@ TEST_F(SyscallsOf, AThreadThatExecutesAProgramTellsHowWideItsProcessIs) {
   tell(7, 40, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 41), "brk");
   tell(7, 50, EventKind::syscall_exit, 45);
-  // One that was running its program.
+  // The end of execve() is known to belong to another thread of the process.
   tell(72, 60, EventKind::syscall_enter, 11);
   tell(7, 70, EventKind::syscall_exit, 59);
   tell(7, 80, EventKind::syscall_enter, 45);
@@ -425,7 +425,7 @@ TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
   info_.tasks.lives.born({7, 1, 1, true});
   info_.tasks.lives.born({71, 2, 7, true, true});
   tell(71, 20, EventKind::syscall_enter, 11);  // munmap
-  tell(7, 30, EventKind::syscall_exit, 11);    // of a call that began before the trace
+  tell(7, 30, EventKind::syscall_exit, 11);    // end of a call that started before the trace
   tell(71, 35, EventKind::syscall_exit, 11);
   tell(7, 40, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 41), "recvfrom");
@@ -436,8 +436,8 @@ TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
   tell(7, 70, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 71), "recvfrom");
   tell(7, 72, EventKind::syscall_exit, 45);
-  tell(71, 80, EventKind::syscall_exit, 59);  // it has failed
-  tell(7, 90, EventKind::syscall_exit, 11);   // of a call whose start was lost
+  tell(71, 80, EventKind::syscall_exit, 59);  // the call has failed
+  tell(7, 90, EventKind::syscall_exit, 11);   // end of a call whose start was lost
   tell(7, 91, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 92), "recvfrom");
 }
@@ -463,7 +463,7 @@ TEST_F(SyscallsOf, WhatIsLostMayHaveEndedIt) {
 }
 
 TEST_F(SyscallsOf, ANewTaskOfTheSameIdIsInNone) {
-  tell(7, 10, EventKind::syscall_enter, 231);  // exit_group, which has no end
+  tell(7, 10, EventKind::syscall_enter, 231);  // exit_group has no end event
   info_.tasks.lives.born({7, 50, 1, true});
   EXPECT_EQ(name_at(7, 40), "exit_group");
   EXPECT_EQ(name_at(7, 60), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Findings of `check` about clocks.
+// Tests the findings of `check` about clocks.
 #include <gtest/gtest.h>
 
 #include "analysis/report/check.hpp"
@@ -80,7 +80,7 @@ TEST(CheckClocks, AClockThatGoesOnFasterThanTheWallClock) {
   EXPECT_EQ(jumps(3702 * kSecond, 4000 * kSecond), 0u) << "the wall clock was set back";
 }
 
-// A text, for example, has only its events.
+// Some traces, such as text, have only events and no further information about time.
 TEST(CheckClocks, ATimeWithoutEventsThatIsOutOfAllProportion) {
   const auto jumps = [](TraceInfo info, std::uint64_t silent_ns, std::int32_t idle = 0) {
     std::vector<Moment> moments;
@@ -126,7 +126,7 @@ TEST(CheckClocks, TheWallClockWasSet) {
   EXPECT_EQ(jumps("mono", "", 5020 * kSecond), 1u);
 }
 
-// A text does not list the tasks at its start.
+// A text trace lacks a list of the tasks at its start.
 TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   TraceInfo info;
   info.tasks.lives.born({300, 5 * kSecond, 10, true});
@@ -148,7 +148,7 @@ TEST(CheckClocks, ABirthAtTheTimeOfWhatTheTaskDoesIsInOrder) {
     batch[0].time_ns = 5 * kSecond;
     batch[0].tid = 300;
     check.add(batch);
-    info.tasks.lives.born({300, 5 * kSecond + later_ns, 10, true});  // of a CPU that is read later
+    info.tasks.lives.born({300, 5 * kSecond + later_ns, 10, true});  // from a CPU that is read later
     EXPECT_EQ(check.finish().findings.count_of(Imperfection::clocks_apart), later_ns == 0 ? 0u : 1u);
   }
 }

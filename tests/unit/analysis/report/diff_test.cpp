@@ -103,7 +103,7 @@ TEST(Diff, DividesByTheOccurrencesOfAnEvent) {
     EXPECT_EQ(change(result, "f", "hits").b, 2);
   }
   EXPECT_THROW(diff(side({}), side({}), {false, DiffPer::event, "sched_switch"}), Error);
-  // Every recording has the one, and hardly any the other.
+  // Every recording has task_newtask events, but almost none has sched_process_fork events.
   ReportResult recorded = side({});
   recorded.activity = {{{"task:task_newtask", 3}}, {true}};
   try {
@@ -130,7 +130,7 @@ TEST(Diff, WhatIsLiveIsNotDivided) {
   EXPECT_EQ(change(result, "f", "hits").percent, -90);
 }
 
-// 100 and 142 differ by 42 % and by 2.7 standard deviations; 1000 and 1420 by 8.5.
+// 100 and 142 differ by 42 % and by 2.7 standard deviations; 1000 and 1420 differ by 8.5 standard deviations.
 TEST(Diff, ChanceIsNoChange) {
   const auto verdict = [](std::uint64_t a, std::uint64_t b, const Noise& noise = {}) {
     return change(diff(side({site("f", a)}), side({site("f", b)}), {}), "f", "hits", noise).verdict;
@@ -150,7 +150,7 @@ TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
   ReportResult a = side({site("f", 1)});
   a.activity.allocated[static_cast<std::size_t>(Allocator::pages)] = true;
   a.pages.allocations = 10;
-  a.pages.matched_frees = 6;  // three of the others were replaced
+  a.pages.matched_frees = 6;  // three of the other allocations were replaced
   a.pages.live_allocations = 1;
   for (int i = 0; i < 6; ++i) a.pages.lifetimes.add(1000);
   const DiffResult result = diff(a, a, {});
@@ -198,7 +198,8 @@ TEST(TextDiff, SumsAreNeitherNewNorGone) {
   EXPECT_EQ(out.substr(line, out.find('\n', line) - line).find("gone"), std::string::npos);
 }
 
-// Ten in a hundred seconds would be 0.1 in the one second of the other trace, which cannot have a tenth of an event.
+// Ten events in a hundred seconds correspond to 0.1 events in one second. The shorter trace cannot have a tenth of an
+// event.
 TEST(Diff, AShortTraceProvesLittle) {
   const DiffResult result = diff(side({}, 1), side({site("f", 10)}, 100), {});
   EXPECT_EQ(change(result, "f", "hits").verdict, Verdict::unchanged);
@@ -237,8 +238,8 @@ TEST(Diff, WasteChangesByPoints) {
   const auto verdict = [](std::uint64_t a_each, std::uint64_t b_each) {
     return change(diff(side({site("f", 100, a_each)}), side({site("f", 100, b_each)}), {}), "f", "waste").verdict;
   };
-  EXPECT_EQ(verdict(100, 103), Verdict::unchanged);  // 10 % and 12.6 %
-  EXPECT_EQ(verdict(100, 120), Verdict::changed);    // 10 % and 25 %
+  EXPECT_EQ(verdict(100, 103), Verdict::unchanged);  // waste of 10 % and 12.6 %
+  EXPECT_EQ(verdict(100, 120), Verdict::changed);    // waste of 10 % and 25 %
 }
 
 TEST(Diff, IdenticalTracesHaveNoChange) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Certain growth, uncertain growth and none, with hand-made events.
+// Tests certain growth, uncertain growth and no growth, with hand-made events.
 #include "analysis/report/leaks.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class Leaks : public testing::Test {
     event.address = address;
     events.push_back(event);
   }
-  // 100 times a second for ten seconds: one object that stays, or one that is freed after a millisecond.
+  // Allocates 100 objects per second for ten seconds. leak() never frees them; churn() frees each after a millisecond.
   void leak(std::uint32_t site, std::uint64_t from_ns = 0, std::uint64_t to_ns = 10 * kSecond) {
     for (std::uint64_t time = from_ns; time < to_ns; time += kSecond / 100) allocate(time, site, next += 4096);
   }
@@ -104,7 +104,7 @@ TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
   EXPECT_EQ(sorted[0]->certain_bytes(), 1000u * 128);
   EXPECT_NEAR(static_cast<double>(sorted[0]->median_age_ns()), 5e9, 1.25e9);
   EXPECT_EQ(row_of(result, 3)->verdict, LeakVerdict::no_growth);
-  EXPECT_EQ(row_of(result, 2), nullptr);  // nothing of it is live
+  EXPECT_EQ(row_of(result, 2), nullptr);  // no object of this site is live
 }
 
 TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
@@ -119,7 +119,7 @@ TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
   }
   const auto sorted = [&rows] { return sorted_leaks(rows, *find_leak_column("verdict")); };
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[3], &rows[1], &rows[2], &rows[0]}));
-  rows[3].certain.bytes_per_s = 0.5;  // nearly all of it may be freed
+  rows[3].certain.bytes_per_s = 0.5;  // almost all of it may already be freed
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[1], &rows[3], &rows[2], &rows[0]}));
 }
 
@@ -152,7 +152,7 @@ TEST_F(Leaks, AFreeMayLieInAnyCpusLossThatEndsLater) {
   const LeaksResult result = leaks();
   const LeakRow& row = *row_of(result, 1);
   EXPECT_EQ(row.main_doubt, Doubt::lost_stretch);
-  EXPECT_EQ(row.doubtful.allocations, 800u);  // born before the end of the loss
+  EXPECT_EQ(row.doubtful.allocations, 800u);  // allocated before the end of the loss
   EXPECT_EQ(row.certain_bytes(), 200u * 128);
   EXPECT_EQ(row.verdict, LeakVerdict::uncertain);
   EXPECT_FALSE(result.found());
@@ -231,10 +231,10 @@ TEST_F(Leaks, AHundredthIsNotRoundedDown) {
   }
   allocate(2 * kSecond, 1, 0x5000);
   allocate(3 * kSecond, 1, 0x5000);
-  EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);  // one of 151
+  EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);  // only one of 151 objects
 }
 
-// Objects of one call site and size, some of kmalloc-rcl-*, such as names of dentries.
+// Objects of one call site and size, such as names of dentries, some of which are in kmalloc-rcl-* caches.
 TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   constexpr std::uint32_t kReclaimable = 0x10;
   info.tables.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
@@ -251,7 +251,7 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   const LeakRow& mixed = *row_of(result, 2);
   EXPECT_EQ(mixed.doubtful.bytes, 250u * 128);
   EXPECT_EQ(mixed.verdict, LeakVerdict::certain);
-  // Its certain part is reported.
+  // The certain part of the growth is reported.
   EXPECT_NEAR(mixed.trend.bytes_per_s, 12800, 200);
   EXPECT_NEAR(mixed.certain.bytes_per_s, 9600, 200);
   const std::string text = text_leaks(result, LeaksOptions(), {});
@@ -259,7 +259,7 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   EXPECT_NE(text.find("(+12.5 KiB/s with objects that may be freed already)"), std::string::npos) << text;
 }
 
-// It lives as long as the slabs of inodes and dentries do.
+// This memory lives as long as the slabs of inodes and dentries, which are reclaimable.
 TEST_F(Leaks, WhatAccountingKeepsBesideSlabsIsInDoubt) {
   leak(1);
   churn(2);
@@ -286,7 +286,7 @@ TEST_F(Leaks, ATraceWithoutFreesProvesNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// Frees of caches' objects tell nothing of what kmalloc gave, nor the other way round.
+// Recorded frees of cache objects do not prove that frees of kmalloc objects were recorded, and vice versa.
 TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
   leak(1);
   churn(2);
@@ -303,8 +303,8 @@ TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// A recording narrowed to a leaking cache has no frees. Other recorders' traces describe events that they did not
-// record.
+// A recording limited to a leaking cache may have no frees, because none occurred. Traces of other recorders may
+// describe free events that were not recorded.
 TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
   leak(1);
   info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
@@ -318,7 +318,8 @@ TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// The trace has no frees of them, which is no doubt where it has an event for them; a loss is one all the same.
+// The trace has no frees of this memory. If the free event was recorded, that is no reason for doubt, but lost events
+// still are.
 TEST_F(Leaks, PercpuMemoryAndAreasAreInDoubtAsAllElse) {
   for (const auto& [alloc, free] : {std::pair(EventKind::percpu_alloc, EventKind::percpu_free),
                                     std::pair(EventKind::vmap_alloc, EventKind::vmap_free)}) {
@@ -366,7 +367,7 @@ TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
   EXPECT_FALSE(result.found());
 }
 
-// Groups that may grow are followed first, then those with the most live memory; the others are counted.
+// Groups that may grow are followed first, then those with the most live memory. The remaining groups are only counted.
 TEST_F(Leaks, OfTooManyGroupsThoseThatMayGrowAreJudged) {
   constexpr std::uint32_t kGroups = Histories::kMostGroups + 500;
   for (std::uint32_t site = 1; site < kGroups; ++site) info.tables.call_sites.push_back(site + 3);
@@ -404,7 +405,7 @@ TEST_F(Leaks, PagesWithoutAKeyAreOneRow) {
 TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
   EXPECT_NE(untraced_free_of("skbuff_head_cache", "f+0x1", KernelVersion{6, 1}), nullptr);
   EXPECT_EQ(untraced_free_of("skbuff_head_cache", "f+0x1", KernelVersion{4, 4}), nullptr);
-  // Merged caches bear another's name.
+  // A merged cache may have the name of another cache.
   EXPECT_NE(untraced_free_of("dentry", "__alloc_skb+0x1", KernelVersion{6, 1}), nullptr);
   EXPECT_EQ(untraced_free_of("dentry", "d_alloc+0x1", KernelVersion{6, 1}), nullptr);
   EXPECT_NE(untraced_free_of("", "__alloc_skb+0x1", KernelVersion{6, 1}), nullptr);
@@ -426,7 +427,7 @@ TEST_F(Leaks, WhatStoppedGrowingLongBeforeTheEndOfTheRecordingIsPast) {
 
 TEST_F(Leaks, WhatMayGrowByChanceAmongManyIsUneven) {
   churn(2);
-  for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100)  // by fits and starts
+  for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100)  // grows in bursts
     for (std::uint64_t i = 0; i < (time / kSecond % 3 == 0 ? 40u : 1u); ++i) allocate(time, 1, next += 4096);
   const LeaksResult alone = leaks();
   EXPECT_EQ(row_of(alone, 1)->verdict, LeakVerdict::certain);
@@ -450,19 +451,19 @@ TEST_F(TimelineTest, FreePagesAreThoseOfTheZones) {
     event.order = static_cast<std::uint8_t>(order);
     events.push_back(event);
   };
-  page(EventKind::page_alloc, kSecond, 0);      // from a CPU's list
-  page(EventKind::page_alloc, 2 * kSecond, 4);  // from the zone, as the next event says
+  page(EventKind::page_alloc, kSecond, 0);      // from the list of a CPU
+  page(EventKind::page_alloc, 2 * kSecond, 4);  // from the zone, as the next event shows
   page(EventKind::page_alloc_zone_locked, 2 * kSecond, 4);
-  page(EventKind::page_alloc_zone_locked, 3 * kSecond, 0);  // refills a CPU's list
+  page(EventKind::page_alloc_zone_locked, 3 * kSecond, 0);  // refills the list of a CPU
   page(EventKind::page_pcpu_drain, 4 * kSecond, 1);
-  page(EventKind::page_free, 5 * kSecond, 0);  // into a CPU's list
+  page(EventKind::page_free, 5 * kSecond, 0);  // to the list of a CPU
   page(EventKind::page_free, 6 * kSecond, 5);  // to the zone
   info.recording.samples = {{0, 0, {{"meminfo", "MemFree: 1000 kB\n"}}},
                             {9 * kSecond, 0, {{"meminfo", "MemFree: 1068 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
   EXPECT_EQ(result.balances[0].explained, (2 + 32 - 16 - 1) * 4096);
-  info.machine.kernel = "5.10.0";  // its CPUs keep only single pages
+  info.machine.kernel = "5.10.0";  // on 5.10, CPU lists keep only single pages
   events.back().order = 2;
   EXPECT_EQ(timeline_of(report(), {}).balances[0].explained, (2 + 4 - 16 - 1) * 4096);
 }
@@ -476,7 +477,7 @@ TEST_F(TimelineTest, SlabLinesAreComparedWithTheirOwnCaches) {
     allocate(kSecond + i, 2, next += 4096, 192);  // a dentry
     events.back().kind = EventKind::cache_alloc;
   }
-  allocate(kSecond, 1, next += 65536, 65536);  // pages, which no line for slabs counts
+  allocate(kSecond, 1, next += 65536, 65536);  // whole pages, which no line about slabs counts
   release(kSecond, 42);
   release(kSecond, 43);
   events.back().kind = EventKind::cache_free;
@@ -548,7 +549,7 @@ TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
   EXPECT_EQ(points(chosen), 5u);
   EXPECT_TRUE(chosen.balances.empty());
   const TimelineResult part = timeline_of(report({GroupKey::call_site}, {}, false), {});
-  EXPECT_EQ(points(part), 10u);  // the events end at 9.99 s
+  EXPECT_EQ(points(part), 10u);  // the last event is at 9.99 s
   EXPECT_TRUE(part.balances.empty());
 }
 
@@ -589,7 +590,7 @@ TEST_F(TimelineTest, FreePagesFallByWhatIsAllocated) {
                             {11 * kSecond, 0, {{"meminfo", "MemFree: 384 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
-  EXPECT_EQ(result.balances[0].explained, -4 * 4096);  // three frees of older pages, seven allocations
+  EXPECT_EQ(result.balances[0].explained, -4 * 4096);  // three frees of older pages and seven allocations
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The rules of `pages` on hand-made events; tests/oracle has real traces. And how its result is shown.
+// Tests the rules of `pages` on hand-made events, and how its result is shown. tests/oracle has real traces.
 #include "analysis/report/pages.hpp"
 
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(Pages, EventsCountAndWeigh) {
 TEST_F(Pages, ARunEndsWithTheTasksNextPageEventOfAnotherKind) {
   add(EventKind::page_pcpu_drain, 1);
   add(EventKind::page_alloc, 2, 0, 8);          // another task
-  add(EventKind::page_pcpu_drain, 3, 0, 7, 1);  // goes on elsewhere
-  add(EventKind::kmalloc, 4);                   // no page event
+  add(EventKind::page_pcpu_drain, 3, 0, 7, 1);  // continues on another CPU
+  add(EventKind::kmalloc, 4);                   // not a page event
   add(EventKind::page_pcpu_drain, 5).context = Context::kSoftIrq;
   add(EventKind::page_pcpu_drain, 6);
   EXPECT_EQ(task(result(), "worker-7").drain_runs, 1u);
@@ -183,7 +183,7 @@ TEST_F(Pages, NothingIsToldToRaiseByAGuess) {
   add_fallback(0, false);
   info.machine.arch = "x86_64";
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 2048u);
-  info.machine.arch = "i686";  // 4 MiB without PAE
+  info.machine.arch = "i686";  // the block size is unknown: 4 MiB without PAE
   EXPECT_EQ(result().min_free_kbytes_step, std::nullopt);
   info.machine.pageblock_order = 10;
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 4096u);
@@ -193,7 +193,7 @@ TEST_F(Pages, LivePagesBelongToWhoAllocatedThem) {
   add(EventKind::page_alloc, 64, 2).migrate_type = 1;
   add(EventKind::page_alloc, 128, 0, 8);
   add(EventKind::page_free, 65, 0, 8);
-  add(EventKind::page_alloc, 128, 0, 7).migrate_type = 1;  // its free was lost
+  add(EventKind::page_alloc, 128, 0, 7).migrate_type = 1;  // the free of the earlier block was lost
   const PagesResult got = result();
   EXPECT_EQ(task(got, "worker-7").live_pages, 4u);
   EXPECT_EQ(task(got, "other-8").live_pages, 0u);
@@ -219,7 +219,7 @@ TEST_F(Pages, ATaskThatIsRenamedIsTwo) {
   EXPECT_EQ(got.failures[0].task, "second-7");
 }
 
-// The event with a name may come later than the task's other events.
+// The event that has the task's name may arrive after other events of the task.
 TEST_F(Pages, ANameThatIsToldLaterCounts) {
   add(EventKind::page_alloc, 1);
   PagesAnalysis analysis(info, info.tasks, no_names, {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The report's rules on hand-made events; tests/oracle has real traces.
+// Tests the rules of the report on hand-made events; tests/oracle has real traces.
 #include "analysis/report/report.hpp"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ TEST_F(Report, AFreeBelongsToItsAllocationWhoeverFreesIt) {
   EXPECT_EQ(result.slab.cross_cpu_frees, 1u);
   EXPECT_EQ(result.slab.unmatched_frees, 1u);
   EXPECT_EQ(result.slab.live_allocations, 0u);
-  EXPECT_EQ(result.trace.events, 2u);  // only those of task 7 itself
+  EXPECT_EQ(result.trace.events, 2u);  // only the events of task 7 itself
 }
 
 TEST_F(Report, AnInterruptIsNotTheTaskItInterrupted) {
@@ -121,7 +121,7 @@ TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
   EXPECT_DOUBLE_EQ(rate_of(report()), 1.1);
   ReportFilter cpu;
   cpu.cpus = {1};
-  EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // though no event is selected
+  EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // although no event is selected
 
   info.recording.samples = {{kSecond, 0, {}}, {5 * kSecond, 0, {}}, {23 * kSecond, 0, {}}};
   EXPECT_EQ(report().trace.duration_ns, 10 * kSecond);
@@ -130,7 +130,7 @@ TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
   ReportFilter window;
   window.from = TimeEdge{2 * kSecond};
   window.to = TimeEdge{20 * kSecond};
-  EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // no sample outside of it counts
+  EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // samples outside the window do not count
   info.losses.stretches = {{0, 5, 0, 2 * kSecond}};           // the start was overwritten
   EXPECT_EQ(report().trace.recorded_ns, 21 * kSecond);
   info.losses.stretches.clear();
@@ -183,7 +183,7 @@ TEST_F(Report, WhatATraceCannotTellForItsKeysIsSaid) {
 
 TEST_F(Report, AFreeThatCameEarlyIsNoLivePointer) {
   add(EventKind::kfree, 0x10000, 7, 1);
-  add(EventKind::kmalloc, 0x10000, 7, 0);  // 100 ns later, on another CPU
+  add(EventKind::kmalloc, 0x10000, 7, 0);  // 100 ns after the free, on another CPU
   add(EventKind::kmalloc, 0x10000, 7, 0);
   add(EventKind::kmalloc, 0x10000, 7, 0);
   EXPECT_EQ(anomaly(report(), "free_before_allocation"), 1u);
@@ -237,7 +237,7 @@ TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
   check.add(events);
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::allocation_on_live_pointer), 0u);
 
-  // perf counts events.
+  // With perf's rules, each event counts.
   ReportRequest request;
   request.by = {GroupKey::call_site};
   request.count_duplicates = true;
@@ -251,7 +251,7 @@ TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
   EXPECT_EQ(both.slab.live_bytes, 65536u);
 }
 
-// The next object has its place at once, and the free of the first one was not recorded.
+// The next object immediately has the same address, because the free of the first object was not recorded.
 TEST_F(Report, WhatIsToldTwiceAgainIsTheNext) {
   for (int i = 0; i < 6; ++i) {
     Event& event = add(EventKind::kmalloc, 0x10000);
@@ -267,7 +267,7 @@ TEST_F(Report, WhatIsToldTwiceAgainIsTheNext) {
   EXPECT_EQ(rows[0].allocations, 3u);
 }
 
-// Without frees, what comes after an interrupt between the two times must not pair with the next.
+// Without frees, an interrupt between two duplicate events must not make all following events pair incorrectly.
 TEST_F(Report, AnInterruptBetweenTheTwoTimesConcernsOneAllocation) {
   for (int i = 0; i < 12; ++i) {
     Event& event = add(EventKind::kmalloc, 0x10000);
@@ -310,7 +310,7 @@ TEST_F(Report, EachAllocatorHasItsOwnAddressesAndRules) {
   add(EventKind::vmap_alloc, 0x10000).call_site = {0};
   add(EventKind::percpu_free, 0x10000, 8, 1);
   add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;
-  add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;  // its free was lost
+  add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;  // the free of the earlier object was lost
   add(EventKind::percpu_alloc, 0);
   add(EventKind::percpu_free, 0x30000);
   add(EventKind::vmap_free, 0x10000);
@@ -383,7 +383,7 @@ TEST_F(Report, PercpuCallSitesAddUpToTheTotals) {
   EXPECT_EQ(sum.matched_frees, result.percpu.matched_frees);
 }
 
-// Before Linux 5.19 the event has neither call site nor bytes_alloc.
+// Before Linux 5.19 the event has neither a call site nor bytes_alloc.
 TEST_F(Report, WhatAnOldKernelGivesIsNotKnown) {
   Event& event = add(EventKind::percpu_alloc, 0x10000);
   event.call_site = {0};
@@ -406,7 +406,8 @@ TEST_F(Report, AFilterSelectsPercpuAllocationsToo) {
   EXPECT_EQ(report(filter).percpu.matched_frees, 1u);
 }
 
-// Marks in pages and the kernel's statistics tell of the same loss: the larger counts, in every place that says it.
+// Marks in pages and the kernel's statistics may describe the same loss. The larger number counts, and every output
+// must show it.
 TEST_F(Report, LossIsTheSameNumberEverywhere) {
   add(EventKind::kmalloc, 0x10000);
   info.losses.stretches.push_back({0, 10, 0, 0, {}});

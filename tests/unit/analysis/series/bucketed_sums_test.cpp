@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sums by id and time, against a plain map of every event.
+// Compares sums by ID and time with a plain map of every event.
 #include "analysis/series/bucketed_sums.hpp"
 
 #include <map>

@@ -89,8 +89,8 @@ TEST(MemorySeries, DamagedSlabinfoLinesAreLeftOut) {
     EXPECT_TRUE(memory_series_of({sample(1, "slabinfo", line + "\n")}, 4096).empty()) << line;
 }
 
-// The pages of all caches are most of what the kernel says slab memory takes: slabinfo does not list kmalloc of whole
-// pages, and the two texts are read one after the other.
+// The pages of all caches are most of the kernel's slab memory. They are not all, since slabinfo does not list kmalloc
+// objects of whole pages, and the two files are read one after the other.
 TEST(MemorySeries, AgreesWithThisKernel) {
   const auto slabinfo = try_read_file("/proc/slabinfo");
   const auto meminfo = try_read_file("/proc/meminfo");

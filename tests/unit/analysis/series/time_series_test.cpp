@@ -91,7 +91,7 @@ struct Change {
   std::int64_t bytes;
 };
 
-// 30 seconds of changes by a generator, nearly in order.
+// 30 seconds of random changes, almost in order.
 std::vector<Change> changes(std::size_t count) {
   std::mt19937_64 random(7);
   std::vector<Change> made(count);
@@ -149,12 +149,12 @@ TEST(TimeSeries, AClockOfFewerBucketsHasTheSameSums) {
   EXPECT_EQ(points.back().live_bytes, 500 * 501 / 2);
 }
 
-// A clock that jumps: every bucket is full, and all of them become one.
+// The clock jumps forward: all buckets are used, and they are merged into one.
 TEST(TimeSeries, SurvivesAJumpOfTheClock) {
   for (const unsigned jump : {42u, 45u, 50u, 63u}) {
     TimeBuckets clock(kStart);
     TimeSeries series;
-    TimeSeries untouched;  // is widened by points() alone
+    TimeSeries untouched;  // only points() widens the buckets
     for (std::uint64_t i = 0; i < 500; ++i) {
       const TimeBucket at = clock.bucket_of(kStart + i * kFirstWidth);
       series.allocate(at, 3);

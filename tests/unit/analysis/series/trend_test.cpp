@@ -15,9 +15,10 @@
 namespace kmt {
 namespace {
 
-constexpr double kSeconds = 0.25;  // between two values
+constexpr double kSeconds = 0.25;  // seconds between two values
 
-// Normally distributed, by Box and Muller: std::normal_distribution is another one in every library.
+// Normally distributed numbers, by the Box-Muller method. std::normal_distribution gives different numbers in every
+// library.
 class RandomNumbers {
  public:
   explicit RandomNumbers(std::uint64_t seed) : random_(seed) {}
@@ -111,7 +112,7 @@ TEST(Trend, NothingIsSaidOfTooFewValues) {
   EXPECT_EQ(trend_of(line, kSeconds).confidence, 0);
 }
 
-// About 50 of 1000 random walks are called growing at a confidence of 95 %; three standard deviations are 21.
+// At a confidence of 95 %, about 50 of 1000 random walks are called growing; three standard deviations are 21.
 TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
   for (const std::size_t count : {512u, 100u, 16u}) {
     RandomNumbers noise(count);
@@ -123,7 +124,7 @@ TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
   }
 }
 
-// Few objects come and go, and their sizes differ by orders of magnitude.
+// Few objects are allocated and freed, and their sizes differ by orders of magnitude.
 TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
   for (const double busy : {1.0, 0.1, 0.02}) {
     RandomNumbers noise(11);
@@ -140,7 +141,7 @@ TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
   }
 }
 
-// The same at every level of the table: the confidence of random walks is evenly distributed.
+// The confidence of random walks must be uniformly distributed at every level of the table.
 TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   constexpr int kRuns = 4000;
   std::vector<double> confidences;
@@ -154,7 +155,8 @@ TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   }
 }
 
-// Rare levels, by which thousands of groups are judged: steps of one distribution, of one size, and of unlike sizes.
+// Rare levels are used to judge thousands of groups. The steps are normally distributed, of one size, or of very
+// different sizes.
 TEST(Trend, EvennessOfRandomWalksIsRight) {
   constexpr int kRuns = 40'000;
   for (const int steps : {0, 1, 2}) {
@@ -180,7 +182,8 @@ TEST(Trend, EvennessOfRandomWalksIsRight) {
   }
 }
 
-// Quantiles of Student's t with 15 degrees of freedom, from tables: half of the rises are m + 1, half m - 1.
+// Quantiles of Student's t distribution with 15 degrees of freedom, from tables. Half of the rises are m + 1, half are
+// m - 1.
 TEST(Trend, EvennessIsStudentsT) {
   for (const auto& [t, share] : {std::pair(1.753, 0.95), {2.602, 0.99}, {3.733, 0.999}, {4.073, 0.9995}}) {
     const double mean = t * std::sqrt(16.0 / 15) / 4;
@@ -191,7 +194,7 @@ TEST(Trend, EvennessIsStudentsT) {
   }
 }
 
-// Objects that come at random and live for a while: the number of live ones returns to its mean.
+// Objects are allocated at random and live for a while, so the number of live objects returns to its mean.
 TEST(Trend, SeldomCallsChurnGrowing) {
   RandomNumbers noise(4);
   int growing = 0;
@@ -211,7 +214,7 @@ TEST(Trend, IntervalHoldsTheTrueSlope) {
     missed += trend.low > 0.1 / kSeconds || trend.high < 0.1 / kSeconds ? 1 : 0;
   }
   EXPECT_LE(missed, 71);
-  EXPECT_GE(missed, 5);  // it is not all numbers
+  EXPECT_GE(missed, 5);  // the interval must not cover all numbers
 }
 
 TEST(Trend, FindsALeakInARandomWalk) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Models of slab allocators, on examples that are computed by hand.
+// Tests models of slab allocators on examples computed by hand.
 #include "analysis/simulation/simulation.hpp"
 
 #include <map>
@@ -27,7 +27,7 @@ SlabMachine machine_of(unsigned cpus, KernelVersion version = {6, 1}) {
   return machine;
 }
 
-// 12 objects are wanted with 2 CPUs: 4 × (fls(2) + 1).
+// With 2 CPUs, a slab should have 12 objects: 4 × (fls(2) + 1).
 TEST(SlabGeometry, AsInSlabinfo) {
   const SlabMachine machine = machine_of(2);
   const auto expect = [&](std::uint64_t bytes, std::uint32_t objects, std::uint64_t pages) {
@@ -44,13 +44,14 @@ TEST(SlabGeometry, AsInSlabinfo) {
   expect(2176, 15, 8);  // MPTCPv6
 }
 
-// 8 KiB in slabs of 32 KiB are 4 objects; with 640 bytes 51 of 32,640.
+// A slab of 32 KiB has 4 objects of 8 KiB; with 640 bytes it has 51 objects in 32,640 bytes.
 TEST(SlabGeometry, NewerKernelsTryWasteFirst) {
-  EXPECT_EQ(slub_geometry(640, machine_of(2)).objects, 12u);  // 7,680 of 8,192: 1/16 is wasted
+  EXPECT_EQ(slub_geometry(640, machine_of(2)).objects, 12u);  // uses 7,680 of 8,192 bytes: 1/16 is wasted
   EXPECT_EQ(slub_geometry(640, machine_of(2, {6, 18})).objects, 12u);
-  // 3 of 10,000 fit order 3, and 2,768 are left: more than 1/16, less than 1/8.
+  // 3 objects of 10,000 bytes fit into order 3, and 2,768 bytes are left: more than 1/16, less than 1/8.
   EXPECT_EQ(slub_geometry(10000, machine_of(2)).order, 3u);
-  // 17,000: one in 32 KiB wastes nearly half. Before Linux 6.8 no fraction was tried, only a single object.
+  // One object of 17,000 bytes in 32 KiB wastes almost half. Before Linux 6.8, a slab with a single object was tried
+  // next, without trying this fraction.
   EXPECT_EQ(slub_geometry(17000, machine_of(2)).objects, 1u);
   EXPECT_EQ(slub_geometry(17000, machine_of(2, {6, 18})).order, 3u);
 }
@@ -74,7 +75,8 @@ TEST(SlabGeometry, KmallocClasses) {
   EXPECT_EQ(least_kmalloc_class(arm), 0u);
 }
 
-// Slabs of four objects of 8 KiB. A CPU's list holds 3 slabs (6 × 2 / 4), a node keeps 6 partial ones (log2 8192 / 2).
+// Slabs of four objects of 8 KiB. The list of a CPU has up to 3 slabs (6 × 2 / 4); a node keeps 6 partial slabs (log2
+// 8192 / 2).
 class Slub : public testing::Test {
  protected:
   SlabMachine machine = machine_of(1);
@@ -88,10 +90,10 @@ TEST_F(Slub, FillsASlabBeforeTheNext) {
   for (int i = 0; i < 5; ++i) slabs.push_back(allocate());
   EXPECT_EQ(heap.slabs(), 2u);
   EXPECT_EQ(heap.held_bytes(), 2u * 32768);
-  // The full one goes to the CPU's list with its first free object, and stays though it becomes empty.
+  // When its first object is freed, the full slab is moved to the CPU's list. It stays there when it becomes empty.
   for (int i = 0; i < 4; ++i) release(slabs[static_cast<std::size_t>(i)]);
   EXPECT_EQ(heap.slabs(), 2u);
-  // Three are left in the active slab, then the empty one is used again.
+  // The active slab has three free objects. After these, the empty slab is used again.
   for (int i = 0; i < 7; ++i) allocate();
   EXPECT_EQ(heap.slabs(), 2u);
   allocate();
@@ -100,24 +102,24 @@ TEST_F(Slub, FillsASlabBeforeTheNext) {
 
 TEST_F(Slub, GivesBackWhatANodeNeedsNot) {
   std::vector<std::uint32_t> slabs;
-  for (int i = 0; i < 80; ++i) slabs.push_back(allocate());  // 20 slabs; the last is the CPU's
+  for (int i = 0; i < 80; ++i) slabs.push_back(allocate());  // 20 slabs; the last is the CPU's active slab
   EXPECT_EQ(heap.slabs(), 20u);
   for (const std::uint32_t slab : slabs) release(slab);
-  // 19 were full. Each 4th to come drains the 3 on the list, which are empty: 6 go to the node, the others are given
-  // back. The last drain is that of the 19th; what came then is on the list.
+  // 19 slabs were full. Every fourth slab that is moved to the CPU's list drains the 3 empty slabs on it. 6 of them
+  // stay on the node, and the others are freed. The 19th slab causes the last drain; the slabs that arrive afterwards
+  // stay on the list.
   EXPECT_EQ(heap.slabs(), 1u + 6u + 1u);
   EXPECT_EQ(heap.partial_slabs(), 6u + 1u);
 }
 
 TEST_F(Slub, StartsWithWhatThereWas) {
-  heap.start_with(3, 2);  // 2 of 12 free: one slab half full; and half of the CPU's counts as used
+  heap.start_with(3, 2);  // 2 of 12 objects are free, in one slab; half of the CPU's objects count as used
   EXPECT_EQ(heap.slabs(), 3u);
   for (int i = 0; i < 4; ++i) allocate();
   EXPECT_EQ(heap.slabs(), 3u);
   allocate();
   EXPECT_EQ(heap.slabs(), 4u);
-  // Two of the objects that were there, of one slab: that is on the CPU's list now, and used when the active one is
-  // full.
+  // Frees two older objects of one slab. The slab is then on the CPU's list, and is used when the active slab is full.
   heap.release_older(0x100000, 0);
   heap.release_older(0x102000, 0);
   for (int i = 0; i < 5; ++i) allocate();
@@ -129,13 +131,13 @@ TEST_F(Slub, StartsWithWhatThereWas) {
 TEST(SlabArray, KeepsObjectsInArrays) {
   const SlabMachine machine = machine_of(1);
   const SlabGeometry geometry = slab_geometry(512, machine);
-  EXPECT_EQ(geometry.objects, 8u);  // a page: nothing is left over
+  EXPECT_EQ(geometry.objects, 8u);  // fills a page without a remainder
   SlabArrayHeap heap(geometry, machine);
   std::vector<std::uint32_t> objects;
   for (int i = 0; i < 9; ++i) objects.push_back(heap.allocate(512, 0, -1));
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
   EXPECT_EQ(heap.partial_slabs(), 0u) << "the array has all of the second one's";
-  // 54 fit the array: nothing goes back.
+  // The array has room for 54 objects, so no slab is freed.
   for (const std::uint32_t object : objects) heap.release(object, 512, 0);
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
 }
@@ -146,11 +148,11 @@ TEST(Slob, PacksUnlikeSizes) {
   EXPECT_EQ(SlobHeap::object_bytes(100, true, machine), 112u);
   EXPECT_EQ(SlobHeap::object_bytes(100, false, machine), 104u);
   EXPECT_EQ(SlobHeap::object_bytes(4096, false, machine), 4096u);
-  EXPECT_EQ(SlobHeap::object_bytes(4090, true, machine), 4096u);  // a page, without header
+  EXPECT_EQ(SlobHeap::object_bytes(4090, true, machine), 4096u);  // a whole page, without header
   const std::uint32_t first = heap.allocate(2048, 0, -1);
   const std::uint32_t second = heap.allocate(1536, 0, -1);
   EXPECT_EQ(heap.held_bytes(), 4096u);
-  const std::uint32_t third = heap.allocate(1024, 0, -1);  // 512 are left
+  const std::uint32_t third = heap.allocate(1024, 0, -1);  // only 512 bytes are left
   EXPECT_EQ(heap.held_bytes(), 8192u);
   heap.release(first, 2048, 0);
   heap.release(second, 1536, 0);
@@ -161,7 +163,7 @@ TEST(Slob, PacksUnlikeSizes) {
   EXPECT_EQ(heap.held_bytes(), 8192u);
 }
 
-// mm/slob.c, Linux 6.1
+// according to mm/slob.c of Linux 6.1
 TEST(Slob, AlignsAsTheArchitectureDoes) {
   SlabMachine arm = machine_of(1);
   arm.arch = "aarch64";
@@ -172,7 +174,7 @@ TEST(Slob, AlignsAsTheArchitectureDoes) {
   EXPECT_EQ(SlobHeap::object_bytes(100, false, arm), 104u) << "caches are aligned to words";
 }
 
-// A value of 10 from 0 to 4, of 30 from 4 to 5, and nothing until 10: 70 / 10.
+// The value is 10 from 0 to 4, 30 from 4 to 5, and 0 until 10: 70 / 10.
 TEST(TimeIntegral, Averages) {
   TimeIntegral sum;
   sum.change(10, 0);
@@ -181,7 +183,8 @@ TEST(TimeIntegral, Averages) {
   EXPECT_EQ(sum.average(0, 10), 7u);
 }
 
-// 1,000 objects of 600 bytes live in kmalloc-1k: 4 KiB for 4 of them, 8 KiB for 12 with a cache of 600 (13 of 600 fit).
+// 1,000 objects of 600 bytes are live in kmalloc-1k: 4 objects in 4 KiB. In a cache of 600-byte objects there are 13 in
+// 8 KiB.
 TEST(Suggestions, TakesWhatSavesMost) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {
@@ -204,7 +207,7 @@ TEST(Suggestions, TakesWhatSavesMost) {
   EXPECT_TRUE(suggestion_candidates(kinds, classes, machine, {5, true, 24'000'001}).empty());
 }
 
-// Each of the caches that kmalloc chooses by call site is one cache; a request for a kmalloc size means all of them.
+// kmalloc chooses one of several caches by call site. A request for a kmalloc size refers to all of them.
 TEST(SiteCaches, AreOfRandomisedCachesToo) {
   const SlabMachine machine = machine_of(2);
   ObjectKind kind;
@@ -236,7 +239,7 @@ CacheSuggestion replayed(const std::string& function, std::uint64_t bytes, std::
   return suggestion;
 }
 
-// The replay decides, not the estimate before it.
+// The results of the replays are decisive, not the earlier estimates.
 TEST(Suggestions, AreWhatReplaysSave) {
   const std::vector<CacheSuggestion> candidates = {
       replayed("costs", 600, 1000, 1200), replayed("saves_little", 600, 1000, 990), replayed("", 640, 5000, 4900),
@@ -247,14 +250,15 @@ TEST(Suggestions, AreWhatReplaysSave) {
     for (const CacheSuggestion& one : best_suggestions(candidates, request)) names.push_back(one.function);
     return names;
   };
-  // A class for all of 513 to 640 bytes moves what caches of functions would.
+  // A class for sizes of 513 to 640 bytes also takes the objects that caches of single functions would take.
   EXPECT_EQ(functions({5, false, 1}), (std::vector<std::string>{"saves_most", "saves_little"}));
   EXPECT_EQ(functions({1, false, 1}), (std::vector<std::string>{"saves_most"}));
-  EXPECT_EQ(functions({5, false, 11}), (std::vector<std::string>{"saves_most"}));  // a little is not worth a cache
+  EXPECT_EQ(functions({5, false, 11}), (std::vector<std::string>{"saves_most"}));  // the saving is too small
   EXPECT_EQ(functions({5, true}), (std::vector<std::string>{"costs", "saves_little", "", "same", "saves_most"}));
 }
 
-// 96 objects of 40 bytes in two slabs of 64 of 64 bytes, in one of 102 of 40: no estimate of half a slab idle finds it.
+// 96 objects of 40 bytes are in two slabs of 64 objects of 64 bytes, or in one slab of 102 objects of 40 bytes. An
+// estimate in which half a slab is idle would miss this saving.
 TEST(Suggestions, CandidatesAreMoreThanTheEstimateWouldTake) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {{"few+0x1", "few", "kmalloc-64", 40, 64, 96, 96'000}};
@@ -263,7 +267,8 @@ TEST(Suggestions, CandidatesAreMoreThanTheEstimateWouldTake) {
   EXPECT_EQ(candidates[0].object_bytes, 40u);
 }
 
-// Few objects of a larger size make the estimate take a class for all; the size that most ask for is replayed, too.
+// A few objects of a larger size make the estimate choose a class for all of them. The most frequent size must be
+// replayed too.
 TEST(Suggestions, TrySizesThatMostAskFor) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {{"pipe+0x1", "pipe", "kmalloc-1k", 637, 1024, 3561, 3'561'000},
@@ -278,7 +283,7 @@ TEST(Suggestions, TrySizesThatMostAskFor) {
   EXPECT_EQ(tried.at({"", 680}), 51u);
 }
 
-// A difference within the uncertainty decides neither on a size nor on a cache of another kind.
+// A difference within the uncertainty must decide neither between two sizes nor in favour of a cache of another kind.
 TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100;
@@ -299,7 +304,7 @@ TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
   EXPECT_EQ(best()[0].object_bytes, 680u);
 }
 
-// On 32 bit a cache has objects of 4 bytes more, a class of 8.
+// On 32-bit machines, the object size of a cache is a multiple of 4 bytes, and that of a class is a multiple of 8.
 TEST(Suggestions, KnowTheSizeThatMostAskForOfCachesToo) {
   SlabMachine machine = machine_of(2);
   machine.word_bytes = 4;
@@ -312,7 +317,7 @@ TEST(Suggestions, KnowTheSizeThatMostAskForOfCachesToo) {
   EXPECT_EQ(of_pipe->of_its_size, 3561u);
 }
 
-// Where CPUs may hold more in their lists than all that is saved.
+// CPU lists may hold more memory than the saving.
 TEST(Suggestions, OfAPlainerSizeSaveHalfAsMuchAtLeast) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100'000;
@@ -324,7 +329,7 @@ TEST(Suggestions, OfAPlainerSizeSaveHalfAsMuchAtLeast) {
   EXPECT_EQ(best_suggestions({odd, plain}, {5, false, 1}).front().object_bytes, 680u);
 }
 
-// A function that gets objects of two sizes, of which only the larger gain by a cache.
+// A function allocates objects of two sizes, and only the larger ones benefit from a cache.
 TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
   const SlabMachine machine = machine_of(2);
   SlabLayout layout;
@@ -341,7 +346,7 @@ TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
   EXPECT_EQ(cache_of(160, 192).site, std::nullopt);
   EXPECT_EQ(cache_of(160, 192).cache, "kmalloc-192");
   EXPECT_EQ(cache_of(641, 1024).cache, "kmalloc-1024");
-  layout.classes = {8, 1024};  // where the larger class is all there is
+  layout.classes = {8, 1024};  // without a smaller class than 1024
   EXPECT_EQ(cache_of(160, 192).cache, "pipe*-640");
 }
 
@@ -357,7 +362,7 @@ SlabInfo slabs_of(const std::string& name, std::uint64_t bytes, std::uint64_t ob
   return slab;
 }
 
-// If no event names a cache, an object of 192 bytes may be of either.
+// If no event names a cache, an object of 192 bytes may be in either cache.
 TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   const SlabMachine machine = machine_of(2);
   const std::vector<SlabInfo> slabinfo = {slabs_of("one", 192, 21, 1, 3),        slabs_of("other", 192, 42, 2, 4),
@@ -376,7 +381,7 @@ TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   EXPECT_EQ(by_name.not_compared, 2u);
 }
 
-// New caches are not mentioned if none were searched.
+// New caches are not mentioned if no suggestion was requested.
 TEST(SimulationText, SaysOnlyWhatWasLookedFor) {
   SimulationResult result;
   result.trace.complete = true;
@@ -397,7 +402,7 @@ TEST(SimulationText, SaysOnlyWhatWasLookedFor) {
   EXPECT_NE(json_simulation(result, {}).find("\"candidates\": 1"), std::string::npos);
 }
 
-// The model must be wrong for a cache whose objects are mostly freed unseen.
+// The model cannot be right for a cache whose objects usually have untraced frees.
 TEST(SimulationText, SaysWhyPagesArePredictedWrong) {
   SimulationResult result;
   result.trace.complete = true;

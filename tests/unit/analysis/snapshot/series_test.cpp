@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Series of snapshots: how they are stored, the effect of damage, and reported growth.
+// Tests series of snapshots: storage, the effect of damage, and reported growth.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -27,7 +27,7 @@ using kmt_format::SnapshotWriter;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// A text as the kernel's are: most of it stays, some numbers change.
+// A text like those of the kernel: most of it stays the same, and some numbers change.
 StateSample sample_at(unsigned time) {
   std::mt19937 random(time);
   std::string text;
@@ -91,7 +91,7 @@ TEST_F(SnapshotSeriesFile, DamageOfAWholeOneCostsThoseThatBuildOnItAndNoMore) {
   EXPECT_THROW(damaged.at(0), Error);
   EXPECT_THROW(damaged.at(10), Error);
   EXPECT_EQ(damaged.at(140).texts, sample_at(140).texts);
-  bytes[first->offset] ^= 1;  // and its header
+  bytes[first->offset] ^= 1;  // damages the header of the chunk
   SnapshotReader without(file());
   EXPECT_GT(without.without_base(), 50u);
   EXPECT_EQ(without.size() + without.without_base() + 1, kSamples);
@@ -114,7 +114,7 @@ const char* const kSlabHeader =
 
 class SnapshotSeriesGrowth : public ::testing::Test {
  protected:
-  // 40 snapshots, 10 s apart: "leaky" grows by a page a second, "noisy" comes and goes, "full" grew before.
+  // 40 snapshots, 10 s apart: "leaky" grows by a page per second, "noisy" grows and shrinks, "full" grew earlier.
   SnapshotSeries series(bool lacks_some = false) {
     SnapshotSeriesAnalysis analysis;
     std::mt19937 random(1);
@@ -141,7 +141,7 @@ class SnapshotSeriesGrowth : public ::testing::Test {
   }
 };
 
-// As evenly as what leaks, but the kernel takes it back.
+// Grows as steadily as a leak, but is reclaimable.
 TEST_F(SnapshotSeriesGrowth, OfDentriesIsUncertainAndOfTheSlabThatHasThemToo) {
   SnapshotSeriesAnalysis analysis;
   for (unsigned i = 0; i < 40; ++i) {
@@ -161,7 +161,7 @@ TEST_F(SnapshotSeriesGrowth, OfDentriesIsUncertainAndOfTheSlabThatHasThemToo) {
   EXPECT_FALSE(found.found());
 }
 
-// Something was taken for a part of the time and is held since.
+// The memory was allocated during part of the time and is held since.
 TEST_F(SnapshotSeriesGrowth, IsPastWhereItHasStopped) {
   for (const unsigned until : {27u, 28u, 29u}) {
     SnapshotSeriesAnalysis analysis;
@@ -277,9 +277,9 @@ TEST(OlderObjectsOfATrace, AreCountedAgainstWhatLivedThen) {
   Findings findings;
   add_findings(older, findings);
   EXPECT_EQ(findings.count_of(Imperfection::more_frees_than_lived), 1u);
-  // A later sample does not describe the start.
+  // A sample taken later does not describe the start.
   EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, kSecond).lived);
-  // If call sites were cut off, only the numbers of caches are known.
+  // If the list of call sites was cut off, only the numbers of the caches are known.
   info.recording.samples[0].texts.emplace_back("missing", "alloc_traces\tonly the first 4 KiB were read\t\n");
   const auto cut = older_objects(info, {4, 11, 2, 1}, 5 * kSecond);
   EXPECT_EQ(cut.caches[2].lived, 30u);
