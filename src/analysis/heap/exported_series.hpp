@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bounds the number of names that are exported, without a counter that ever goes back.
+// Limits the number of exported names. The counter of a name never decreases.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace kmt {
 
 class ExportedSeries {
  public:
-  // At most that many names beside "other".
+  // `most_names` does not include "other".
   explicit ExportedSeries(std::size_t most_names) : most_(most_names) {}
 
-  // The rows of one interval, of any order. Names that allocate or hold most get rows of their own, from then on; who
-  // has done nothing for some hundred intervals and holds nothing loses it again.
+  // Adds the rows of one interval, in any order. The names that allocate or hold most get their own rows and keep them.
+  // A name loses its row if it holds nothing and was idle for some hundred intervals.
   void add(const std::vector<TopRow>& rows);
-  // By name, "other" last.
+  // Returns rows by name; "other" is last.
   std::vector<ExportedRow> rows() const;
 
  private:
@@ -28,7 +28,7 @@ class ExportedSeries {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     double live_bytes = 0;
-    std::uint64_t seen = 0;  // interval in which it was last active
+    std::uint64_t seen = 0;  // last interval with activity
   };
 
   void remove_idle();

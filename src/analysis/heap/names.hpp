@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The words by which samples and sites of the running kernel are grouped, the same for both.
+// Names that are used to group samples and sites of the running kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace kmt {
 
-// The row of everything that is merged because there are too many rows.
+// Name of the row for everything that was merged to limit the number of rows.
 inline constexpr const char* kOthers = "[others]";
 
-// "bash", or "[softirq]" for what an interrupt allocates.
+// Returns the task name, such as "bash". Returns "[softirq]" for allocations by an interrupt.
 std::string task_text(AllocationContext context, std::string_view comm);
-// "bash-812"; an interrupt is no process.
+// Returns "bash-812", or "[softirq]" for interrupts because they belong to no process.
 std::string process_text(AllocationContext context, std::string_view comm, std::uint32_t process);
-// "dentry"; "kmalloc, 96 B" where only the size given is known; "pages of 16.0 KiB".
+// Returns "dentry", "pages of 16.0 KiB", or "kmalloc, 96 B" if only the size is known.
 std::string cache_text(std::string_view cache, bool pages, std::uint64_t bytes);
 
 }  // namespace kmt

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// Returns what folding keeps of a group, as identity_of() does for a sample.
+// Returns a key of the properties that a group keeps when it is folded. The other overload does this for samples.
 std::string identity_of(const DrawnGroup& group) {
   std::string key;
   for (const std::uint64_t address : group.stack) append_bytes(key, address);
@@ -26,7 +26,8 @@ std::string identity_of(const DrawnGroup& group) {
   return key.append(group.cache);
 }
 
-// True for ended objects of many processes. No task can have the name: pid 0 belongs to idle tasks alone, "swapper/0".
+// True if the group contains ended objects of many processes. A task cannot have this name with pid 0: pid 0 belongs to
+// idle tasks, which are named "swapper/0".
 bool is_folded(const DrawnGroup& group) { return group.process == 0 && group.comm == kOthers; }
 
 void add_size(std::vector<DrawnSize>& sizes, const DrawnSize& more) {
@@ -73,8 +74,8 @@ struct HeapProfile::Sums {
     live_objects.add(other.live_objects);
     live_bytes.add(other.live_bytes);
   }
-  // An object that was not drawn may be as large as any that was, allocated or live. It may also be any part of
-  // `unseen_bytes`, the weight of a sample of a kind without samples.
+  // Assumes that an object that was not sampled is at most as large as the largest sampled object. `unseen_bytes` is
+  // the weight of one sample; it bounds the error for kinds of memory without samples.
   HeapFigures figures(double unseen_bytes = 0) const {
     const double of_objects = std::max(objects.largest(), live_objects.largest());
     const double of_bytes = std::max({bytes.largest(), live_bytes.largest(), unseen_bytes});
@@ -158,7 +159,7 @@ void HeapProfile::end(const HeapSampleEnd& end) {
   if (at == live_.end()) return;
   DrawnSize& size = size_of(at->second);
   --size.live;
-  if (end.duplicate_event && size.drawn > 0) --size.drawn;  // 0: it was drawn in another interval
+  if (end.duplicate_event && size.drawn > 0) --size.drawn;  // 0: sampled in an earlier interval
   live_.erase(at);
   if (end.replaced) ++replaced_;
 }
@@ -171,7 +172,7 @@ void HeapProfile::reconcile(const std::function<bool(std::uint64_t)>& lives) {
   });
 }
 
-// Takes the other groups out, and gives away what they have.
+// Removes groups without live objects and passes them to `take_other`.
 void HeapProfile::keep_live_groups(const std::function<void(DrawnGroup&&)>& take_other) {
   constexpr std::uint32_t kGone = ~0u;
   std::vector<std::uint32_t> new_ids(groups_.size(), kGone);
@@ -193,7 +194,7 @@ void HeapProfile::keep_live_groups(const std::function<void(DrawnGroup&&)>& take
 
 void HeapProfile::fold_ended_groups() {
   std::unordered_map<std::string, DrawnGroup> of_all_processes;
-  std::array<DrawnGroup, 2> of_all;  // slab and pages
+  std::array<DrawnGroup, 2> of_all;  // [0] slab, [1] pages
   keep_live_groups([&](DrawnGroup&& group) {
     const auto known = of_all_processes.find(identity_of(group));
     DrawnGroup* to = known == of_all_processes.end() ? nullptr : &known->second;
@@ -223,7 +224,7 @@ void HeapProfile::begin_interval() {
   replaced_ = 0;
 }
 
-// Without an id: of folded groups.
+// Folded groups have no cgroup ID.
 std::string HeapProfile::cgroup_text(const DrawnGroup& group) const {
   if (group.context != AllocationContext::task) return task_text(group.context, {});
   return group.cgroup == 0 ? kOthers : cgroup_name_(group.cgroup);
@@ -262,7 +263,8 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
     for (const HeapKey key : by) keys.push_back(key_text(key, group));
     rows[{group.drawn.pages, std::move(keys), by_stack ? group.drawn.stack : std::vector<std::uint64_t>()}].add(sums);
   }
-  // No sample stands for more bytes than the distance between samples; for how many objects, only their sizes tell.
+  // A sample represents at most as many bytes as the distance between samples. The number of objects it represents
+  // depends on their sizes.
   const auto mean = static_cast<double>(mean_bytes_);
   result.slab = slab.figures(mean);
   result.pages = pages.figures(mean);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes a profile of samples as they come: what was allocated, and what of it lives.
+// Builds a profile from incoming samples: how much was allocated and how much is still live.
 #pragma once
 
 #include <cstdint>
@@ -18,40 +18,41 @@ namespace kmt {
 
 class HeapProfile {
  public:
-  // Kept of what does not live any more, beside the groups of what lives. Processes come and go: where there are more
-  // groups, those of ended objects become one for all processes, or, when they are still too many, for all objects.
+  // Limit for groups without live objects; groups with live objects are kept in addition. If there are more, because
+  // processes come and go, groups of ended objects are merged across processes. If that is not enough, they are merged
+  // into one group for all objects.
   static constexpr std::size_t kMostEndedGroups = 4096;
 
-  // `cgroup_name` names a cgroup's id. The symbols are borrowed.
+  // `cgroup_name` returns the name of a cgroup ID. The symbols are borrowed.
   HeapProfile(std::uint64_t mean_bytes, const SymbolNames& symbols,
               std::function<std::string(std::uint64_t)> cgroup_name);
   HeapProfile(const HeapProfile&) = delete;
   HeapProfile& operator=(const HeapProfile&) = delete;
 
   void add(const HeapSample& sample);
-  // Adds a group of a profile from a file.
+  // Adds a group from a profile file.
   void add(DrawnGroup&& drawn);
   void end(const HeapSampleEnd& end);
-  // Removes live samples that `lives` does not know, for when ends were lost.
+  // Removes live samples for which `lives` returns false; call it if end events were lost.
   void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
-  // Returns what was sampled since the last call of begin_interval(), and all that still lives. Fills figures and rows;
-  // the caller fills the rest.
+  // Returns the samples since the last begin_interval() and all live samples. Fills figures and rows; the caller fills
+  // the other members.
   HeapProfileResult result(const std::vector<HeapKey>& by) const;
-  // The same in its finest rows, by live bytes, then by bytes.
+  // Returns the same samples in the finest rows, sorted by live bytes, then by allocated bytes.
   std::vector<HeapStackRow> stacks() const;
-  // The same to keep; the names of cgroups are among it, the facts are the caller's.
+  // Returns the same samples in the form for a file. The names of cgroups are included; the caller adds the facts.
   DrawnProfile drawn() const;
   void begin_interval();
-  // The symbols are others now.
+  // Call this after the symbols have changed.
   void names_changed();
 
  private:
-  // The finest group.
+  // Samples that are equal in all properties.
   struct Group {
     DrawnGroup drawn;
-    std::uint64_t call_site;  // of pages, which do not tell, the caller
-    std::uint64_t caller;     // the first function that is no allocator
+    std::uint64_t call_site;  // the caller for pages, which have no call site
+    std::uint64_t caller;     // first function outside the allocators
     std::string cache;
     std::string task;
   };
@@ -59,7 +60,7 @@ class HeapProfile {
     std::uint32_t group;
     std::uint32_t size;  // index into the group's sizes
   };
-  // Estimates of one row, before they become figures.
+  // Estimates of one row, before the figures are computed.
   struct Sums;
 
   Group make_group(DrawnGroup drawn);
@@ -78,7 +79,7 @@ class HeapProfile {
   std::function<std::string(std::uint64_t)> cgroup_name_;
   std::vector<Group> groups_;
   std::size_t groups_to_fold_ = 2 * kMostEndedGroups;
-  std::unordered_map<std::string, std::uint32_t> group_ids_;  // by the bytes of all that tells groups apart
+  std::unordered_map<std::string, std::uint32_t> group_ids_;  // by identity_of() the sample
   std::unordered_map<std::uint64_t, Live> live_;              // by pointer
   std::uint64_t replaced_ = 0;
 };

@@ -8,7 +8,7 @@ namespace kmt {
 std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, const SymbolNames& symbols) {
   const std::span<const std::uint64_t> stack = sample.stack;
   if (sample.call_site != 0 || stack.empty()) return without_tracing(stack, sample.call_site, symbols);
-  // First is the program that took it, which has any name or none.
+  // The first frame is the BPF program that recorded the sample. Its name may be anything, or missing.
   return without_tracing(stack.subspan(1), 0, symbols);
 }
 

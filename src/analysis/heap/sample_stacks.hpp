@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The allocation that a sample's stack shows.
+// Finds the allocation in a sample's stack.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// From the call site on, where that is known; else from the function that has the tracepoint.
+// Returns the stack from the call site on, or from the function with the tracepoint if the call site is unknown.
 std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, const SymbolNames& symbols);
 
 template <typename Number>
@@ -19,7 +19,7 @@ void append_bytes(std::string& key, Number number) {
   key.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-// The bytes of all that tells groups apart, as the kernel gave it: names are made once a group.
+// Returns a key of all properties that distinguish groups, in binary form. Names are only made once per group.
 std::string identity_of(const HeapSample& sample);
 
 }  // namespace kmt

@@ -22,7 +22,7 @@ bool shows(TopView view, const HeapSite& site) {
   return false;
 }
 
-// The key by which samples are grouped for a view.
+// Returns the key that groups samples for a view.
 HeapKey key_of(TopView view) {
   switch (view) {
     case TopView::call_sites: return HeapKey::call_site;
@@ -30,17 +30,17 @@ HeapKey key_of(TopView view) {
     case TopView::processes: return HeapKey::process;
     case TopView::cgroups: return HeapKey::cgroup;
     case TopView::caches:
-    case TopView::orders: break;  // "pages of 16.0 KiB"
+    case TopView::orders: break;  // orders are named in cache_text(): "pages of 16.0 KiB"
   }
   return HeapKey::cache;
 }
 
-// Samples of slab objects, of pages, or of both.
+// True if the view shows such samples: slab objects, pages, or both.
 bool shows(TopView view, const HeapRow& row) {
   return view == TopView::orders ? row.pages : view == TopView::processes || view == TopView::cgroups || !row.pages;
 }
 
-// All of it is estimated.
+// All values of the row are estimates.
 TopRow row_of_stack(const HeapRow& from) {
   TopRow row;
   row.stack = from.stack;
@@ -73,7 +73,7 @@ std::string TopAccount::name_in(TopView view, const HeapSite& site) const {
   return {};
 }
 
-// Its caller, and who called that, since one function may be in many stacks.
+// Returns the name of the caller and of its own caller, because one function may be in many stacks.
 std::string TopAccount::name_of_stack(const HeapRow& row) const {
   std::string name = row.keys.back();
   for (std::size_t i = 0; i + 1 < row.stack.size(); ++i)
@@ -91,14 +91,14 @@ void TopAccount::Sums::add(const Sums& more) {
   interval = std::max(interval, more.interval);
 }
 
-// Makes room: what was idle for longest becomes one row, a quarter of all at most.
+// Makes room by merging rows that have been idle for longest, up to a quarter of all rows.
 void TopAccount::fold_oldest(Rows& rows) {
   std::vector<std::uint64_t> intervals;
   intervals.reserve(rows.size());
   for (const auto& [name, sums] : rows) intervals.push_back(sums.interval);
   const auto quarter = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 4);
   std::ranges::nth_element(intervals, quarter);
-  const std::uint64_t last = std::min(*quarter, interval_ - 1);  // never what happens now
+  const std::uint64_t last = std::min(*quarter, interval_ - 1);  // never merge rows of the current interval
   Sums folded;
   rows_merged_ += std::erase_if(rows, [&](const auto& row) {
     const bool is_old = row.second.interval <= last && row.first != kOthers;
@@ -159,7 +159,8 @@ TopResult TopAccount::result(TopView view) const {
   std::unordered_map<std::string_view, Estimate> live;
   for (const HeapRow& row : samples.rows) {
     if (!shows(view, row)) continue;
-    // Slab and pages of a process are two rows of the profile; what has no row any more is in that of the others.
+    // A process may have two rows in the profile, for slab and for pages. Samples without a row of their own count for
+    // "[others]".
     Estimate& sum = live[has_others && !rows.contains(row.keys[0]) ? kOthers : std::string_view(row.keys[0])];
     sum.value += row.figures.live_bytes.value;
     sum.low += row.figures.live_bytes.low;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps the accounts of watching the running kernel: exact sums by site, interval by interval, and what samples say.
+// Accumulates data about the running kernel: exact sums of sites for each interval, and samples.
 #pragma once
 
 #include <array>
@@ -17,24 +17,24 @@ namespace kmt {
 
 class TopAccount {
  public:
-  static constexpr std::size_t kMostRows = 20000;  // of a view; processes come and go
+  static constexpr std::size_t kMostRows = 20000;  // limit for each view, because processes come and go
 
-  // Keeps rows of these views; the other arguments are those of HeapProfile.
+  // Keeps rows for these views. The other arguments are the same as for HeapProfile.
   TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
              std::function<std::string(std::uint64_t)> cgroup_name);
 
   HeapProfile& samples() { return profile_; }
-  // The sums of the interval that has ended.
+  // Adds the sums of the interval that has just ended.
   void add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns);
-  // Returns one of the views. Rows are not sorted. The caller fills in the fields that only the watcher knows.
+  // Returns one view. Rows are not sorted. The caller fills in the fields that only it knows.
   TopResult result(TopView view) const;
-  // The stacks of a view's rows by their names, each by what they allocated.
+  // Returns the stacks of each row of a view, by row name. The stacks of a row are sorted by allocated bytes.
   std::unordered_map<std::string, std::vector<TopRow>> stacks(TopView view) const;
 
  private:
   struct Sums {
     std::uint64_t events_now = 0, bytes_now = 0, events = 0, failed = 0, requested = 0, allocated = 0;
-    std::uint64_t interval = 0;  // the last one in which something happened
+    std::uint64_t interval = 0;  // last interval with activity
 
     void add(const Sums& more);
   };
@@ -49,7 +49,7 @@ class TopAccount {
   const SymbolNames& symbols_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   HeapProfile profile_;
-  std::array<Rows, 6> rows_;  // by view; that of stacks stays empty
+  std::array<Rows, 6> rows_;  // by view; always empty for stacks
   TopTotals slab_;
   TopTotals pages_;
   std::uint64_t interval_ = 0;

@@ -18,7 +18,8 @@ namespace kmt {
 
 namespace {
 
-// "kmalloc-512", "dma-kmalloc-1k", "kmalloc-cg-2M"; empty optional for other caches.
+// Returns the object size from a kmalloc cache name: "kmalloc-512", "dma-kmalloc-1k", "kmalloc-cg-2M". Empty for other
+// caches.
 std::optional<std::uint64_t> size_in_name(std::string_view name) {
   const std::size_t dash = name.rfind('-');
   if (name.find("kmalloc-") == std::string_view::npos || dash == std::string_view::npos) return std::nullopt;
@@ -46,8 +47,8 @@ std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInf
 
 }  // namespace
 
-// Linux 4.20 introduced reclaimable caches and sizes such as "1k". Whether caches for control groups exist (5.14)
-// depends on the configuration and boot parameters: only slabinfo shows it.
+// Linux 4.20 introduced reclaimable caches and sizes such as "1k". Linux 5.14 introduced caches for control groups, but
+// only slabinfo shows whether they exist: that depends on the configuration and boot parameters.
 CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
   const auto version = version_of(info.machine.kernel);
   short_sizes_ = !version || *version >= KernelVersion{4, 20};
@@ -71,14 +72,15 @@ std::uint32_t CacheNames::flag(std::string_view name) const {
 
 void CacheNames::take_cgroup_caches_for_given() { account_flag_ = flag("__GFP_ACCOUNT"); }
 
-// kmalloc_type() in include/linux/slab.h.
+// Same logic as kmalloc_type() in include/linux/slab.h.
 CacheNames::KmallocKind CacheNames::kind_of(std::uint32_t gfp_flags) const {
   if ((gfp_flags & dma_flag_) != 0) return KmallocKind::dma;
   if ((gfp_flags & reclaimable_flag_) != 0) return KmallocKind::reclaimable;
   return (gfp_flags & account_flag_) != 0 ? KmallocKind::cgroup : KmallocKind::normal;
 }
 
-// With slub_debug an object is larger than its cache is called, and events tell its size.
+// Returns the size in the name of a kmalloc cache. With slub_debug, objects are larger than this size, and events
+// report the larger size.
 std::uint64_t CacheNames::kmalloc_size(const Event& event) const {
   for (auto size = kmalloc_sizes_.lower_bound(event.bytes_requested); size != kmalloc_sizes_.end(); ++size)
     if (size->second.contains(event.bytes_allocated)) return size->first;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the slab cache of an allocation. Linux 7 names it in kmem_cache_alloc; kernels since 5.12 name it only when the
-// object is freed, so it is learned in a pass of its own. A call site that asks for objects of one size nearly always
-// does so from one cache (a mempool's is an exception). Objects of kmalloc are named after their size and kind, as the
-// kernel names its caches (mm/slab_common.c).
+// Finds the slab cache of an allocation. Since Linux 7, kmem_cache_alloc events name the cache. Since Linux 5.12, only
+// the free event of an object names it, so a separate pass learns the names from frees. This works because a call site
+// nearly always allocates objects of one size from the same cache (an exception are mempools). kmalloc objects are
+// named after their size and kind, like the kernel's caches in mm/slab_common.c.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ namespace kmt {
 
 class CacheNames {
  public:
-  // The info must outlive this, and be that of the trace whose allocations are asked for.
+  // `info` must outlive this object. It must belong to the trace whose allocations are looked up.
   explicit CacheNames(const TraceInfo& info);
 
-  // Assumes caches of control groups although no sample has slabinfo. Call this before all else.
+  // Assumes that caches for control groups exist although no sample contains slabinfo. Call this first.
   void take_cgroup_caches_for_given();
-  // All events of the trace, in their order; `info` is that of the reader that gives them.
+  // Call this with all events of the trace in their order. `info` belongs to the reader of these events.
   void learn(const EventBatch& batch, const TraceInfo& info);
   // Frees the memory that only learn() needs.
   void end_learning() { objects_ = {}; }
-  // There is nothing to learn: the kernel names caches where it allocates.
+  // True if allocation events name the cache, so that nothing has to be learned.
   bool named_by_allocations() const { return named_by_allocations_; }
 
-  // Returns the id of a slab allocation: equal ids have equal names.
+  // Returns an ID for the cache of a slab allocation. Equal names have equal IDs.
   std::uint32_t id_of(const Event& event);
-  // Empty: unknown. If objects of a call site and size went back to several caches, those that got at least a tenth of
-  // them: "bio-120|bio-184".
+  // Returns the name of a cache; empty if unknown. If objects of one call site and size belong to several caches, the
+  // result lists each cache with at least a tenth of these objects: "bio-120|bio-184".
   const std::string& operator[](std::uint32_t id) const { return names_[id]; }
-  // True if kmalloc takes the object from a reclaimable cache, kmalloc-rcl-*.
+  // True if kmalloc allocates the object from a reclaimable cache, kmalloc-rcl-*.
   bool is_reclaimable_kmalloc(const Event& event) const { return kind_of(event.gfp_flags) == KmallocKind::reclaimable; }
 
  private:
@@ -46,12 +46,12 @@ class CacheNames {
     std::uint64_t call_site;  // address
     std::uint64_t bytes;      // of the object
   };
-  struct Source {  // decides on the name
+  struct Source {  // properties that determine the name
     std::uint64_t bytes;
     std::uint32_t call_site;
-    std::uint32_t cache;  // as the event names it; kKmalloc
+    std::uint32_t cache;  // cache ID in the event, or a value based on kKmalloc
   };
-  // For kmalloc, Source::cache counts down from here by KmallocKind.
+  // For kmalloc, Source::cache is kKmalloc minus the KmallocKind.
   static constexpr std::uint32_t kKmalloc = ~0u;
   enum class KmallocKind : std::uint8_t { normal, cgroup, reclaimable, dma };
   std::uint32_t flag(std::string_view name) const;
@@ -61,16 +61,18 @@ class CacheNames {
   std::uint64_t kmalloc_size(const Event& event) const;
 
   const TraceInfo& info_;
-  std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT, where the kernel has caches for it; likewise
+  std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT; 0 if the kernel has no caches for it
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
   bool short_sizes_ = true;  // "kmalloc-1k", not "kmalloc-1024"
-  // Bytes that objects of kmalloc's caches take, by the cache's size. Empty unless debugging makes some of them larger.
+  // Object sizes in slabinfo by the size in the name of the kmalloc cache. Empty unless slub_debug makes some objects
+  // larger.
   std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;
   bool named_by_allocations_ = false;
-  SlabMatcher objects_;  // while learning; live objects are called by ids of requests_
+  SlabMatcher objects_;  // used while learning; an object's origin is an ID in requests_
   InternTable<Request> requests_;
-  std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;  // frees, by id of requests_ and cache
+  // number of frees by ID in requests_ and cache
+  std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;
 
   InternTable<Source> sources_;
   std::vector<std::uint32_t> id_of_source_;

@@ -14,7 +14,8 @@ namespace {
 
 bool matches(const std::vector<std::string>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(),
-                     // A name in brackets is no character class: interrupts are asked for as they are printed.
+                     // Compare names literally too: "[softirq]" is the name of an interrupt, not a character class of a
+                     // glob.
                      [&](const std::string& pattern) { return pattern == text || glob_match(pattern, text); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which events a user asked for: by time, CPU, task, and by what was allocated.
+// Selects the events that a user requested, by time, CPU, task and allocated memory.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace kmt {
 
-// One edge of a time window.
+// Start or end of a time window.
 struct TimeEdge {
   std::uint64_t ns = 0;
-  bool relative = false;  // counts from the trace's first event, else on the trace's clock
+  bool relative = false;  // true: since the trace's first event; false: on the trace's clock
 
   std::uint64_t on_clock(std::uint64_t first_ns) const;
 };
@@ -26,12 +26,12 @@ struct ReportFilter {
   std::optional<TimeEdge> from;              // inclusive
   std::optional<TimeEdge> to;                // exclusive
   std::set<unsigned> cpus;                   // empty: all
-  std::set<std::int32_t> pids;               // thread ids; empty: all
+  std::set<std::int32_t> pids;               // thread IDs; empty: all
   std::vector<std::string> comms;            // globs on task names; empty: all
   std::vector<std::string> contexts;         // "task", "softirq", "hardirq", "nmi"; empty: all
   std::vector<std::string> call_sites;       // globs on symbols, with or without offset and module; empty: all
   std::vector<std::string> caches;           // globs on names of slab caches; empty: all
-  std::optional<std::uint64_t> least_bytes;  // given for one allocation, inclusive
+  std::optional<std::uint64_t> least_bytes;  // for single allocations, inclusive
   std::optional<std::uint64_t> most_bytes;   // inclusive
 
   bool selects_by_allocation() const { return !call_sites.empty() || !caches.empty() || least_bytes || most_bytes; }
@@ -41,22 +41,22 @@ struct ReportFilter {
   }
 };
 
-// The interrupt that an event belongs to: "[nmi]", "[hardirq]", "[softirq]"; nullptr in task context.
+// Returns the interrupt that an event belongs to: "[nmi]", "[hardirq]" or "[softirq]". nullptr in task context.
 const char* interrupt_name(const Event& event);
-// "nmi", "hardirq", "softirq", "task"
+// Returns "nmi", "hardirq", "softirq" or "task".
 std::string_view context_name(const Event& event);
 
 class EventFilter {
  public:
-  // All that is given must outlive the filter; `tasks` knows what tasks are called, which `info` may not know yet.
+  // All arguments must outlive the filter. `tasks` contains names of tasks that may not be in `info` yet.
   EventFilter(ReportFilter filter, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
               CacheNames& caches);
 
-  // To be called with the first event of the trace, before all else.
+  // Call this first, with the time of the trace's first event.
   void begin(std::uint64_t first_ns);
   bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
-  // An event in interrupt context belongs to the interrupt, never to the interrupted task. Only allocations have the
-  // properties that a filter selects by.
+  // True if the filter selects an event. An event in interrupt context belongs to the interrupt, never to the
+  // interrupted task. Filters by call site, cache or size select only allocations.
   bool selects(const Event& event) { return selects_all_ || selects_some(event); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which function may free what, by kernel version; and what the recorder freed.
+// Decides which free functions an object allows, depending on the kernel version, and detects objects of the recorder.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,26 @@
 
 namespace kmt {
 
-// Since Linux 6.4 (without SLOB) kfree() takes objects of any slab cache. An unknown release counts as new: no false
-// alarm.
+// True if kfree() accepts objects of any slab cache: since Linux 6.4, without SLOB. Unknown releases count as new to
+// avoid false positives.
 bool kfree_takes_cache_objects(const std::string& release);
 
-// kmem_cache_free of a kmalloc object, or kfree of a cache's object where that is not allowed.
+// True if kmem_cache_free() frees a kmalloc object, or if kfree() frees a cache's object although the kernel does not
+// allow it.
 inline bool freed_by_wrong_family(bool from_cache, const Event& free, bool cache_object_may_be_kfreed) {
   if (free.kind == EventKind::cache_free) return !from_cache;
   return from_cache && !cache_object_may_be_kfreed;
 }
 
-// To another cache than the one that the allocation names, by the ids of their names; 0: not said.
+// True if an object is freed to a cache other than the one that the allocation names. Compares the IDs of the names; 0
+// means that the event does not name the cache.
 inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free) {
   return allocated_from != 0 && free.cache.value != 0 && allocated_from != free.cache.value;
 }
 
-// A recording lacks the recorder's allocations but has its frees, since the objects of others are among them. If one of
-// its tasks frees an object that was free already, it had allocated that object since.
+// Detects objects of the recorder. A recording excludes the recorder's allocations but not its frees, because it may
+// free objects that other tasks allocated. A task of the recorder that frees an object twice must have allocated it
+// again in between.
 class RecorderTasks {
  public:
   RecorderTasks() = default;

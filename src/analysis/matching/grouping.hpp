@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which group of `report --by` an allocation belongs to.
+// Finds the group of `report --by` that an allocation belongs to.
 #pragma once
 
 #include <array>
@@ -23,57 +23,58 @@
 
 namespace kmt {
 
-// The common properties of allocations that are alike in all that a report asks for. A live object keeps only the
-// number of its origin, so that it costs the same for all keys.
+// Common properties of allocations that a report does not distinguish. A live object only stores the number of its
+// origin, so its memory use does not depend on the keys.
 struct Origin {
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint32_t group = 0;
-  std::uint32_t cache = 0;  // CacheId, as the event names it
+  std::uint32_t cache = 0;  // CacheId in the event
   CallSiteId call_site;
   Allocator allocator = Allocator::slab;
   std::uint8_t order = 0;                            // of pages
   std::int8_t migrate_type = 0;                      // of pages
   bool from_cache = false;                           // kmem_cache_alloc
-  SlabAccount account = SlabAccount::unreclaimable;  // of slab objects
+  SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
 };
 
-// "unknown" where the kernel does not say the address.
+// Names a kernel address; "unknown" if the kernel does not report the address.
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
 // Names a frame of TraceCode::user.
 CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols);
 
-// The first frame of a stack that is no part or wrapper of an allocator.
+// Returns the index of the first frame that is outside the allocators and their wrappers.
 using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 struct GroupingOptions {
-  bool tree = false;  // GroupKey::process gives children to whom lived when the trace began and started them
-  bool with_interrupted = false;  // allocations by interrupts count for the interrupted task and program
+  // GroupKey::process counts a child process for its oldest ancestor that was alive when the trace began
+  bool tree = false;
+  bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
 };
 
 class Grouping {
  public:
-  // All that is given must outlive this; `tasks` knows what tasks are called, which `info` may not know yet. Without
-  // find_caller every frame counts as a caller.
+  // All arguments must outlive this object. `tasks` contains names of tasks that may not be in `info` yet. Without
+  // find_caller, every frame counts as a caller.
   Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
-  // Every event of the trace, in the order of time, before origin_of().
+  // Call this for each event of the trace, in order of time, before origin_of().
   void see(const Event& event) {
     if (by_container_ && event.kind == EventKind::cache_alloc && makes_pid_space(event.call_site))
       pid_spaces_.made(event.tid, event.time_ns);
     if (by_syscall_ && (is_syscall(event.kind) || event.kind == EventKind::other)) syscalls_.see(event);
   }
 
-  // The number of an allocation's origin: 1 is the first, 0 is "none".
+  // Returns the number of an allocation's origin. Numbers start with 1; 0 means "none".
   std::uint32_t origin_of(const Event& event);
-  // Origins that appeared since the last call, in the order of their numbers.
+  // Returns the origins that were added since the last call, in order of their numbers.
   std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
 
   const std::vector<GroupKey>& by() const { return by_; }
   std::size_t groups() const { return groups_.size(); }
   Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
-  // A value for each key but GroupKey::lifetime, which no allocation has yet.
+  // Returns a value for each key, except GroupKey::lifetime: allocations have no lifetime yet.
   std::vector<KeyValue> values_of(std::uint32_t group, const SymbolNames& symbols) const;
 
  private:
@@ -126,37 +127,39 @@ class Grouping {
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };
   std::vector<Makes> makes_;  // by call site
-  bool fixed_by_call_;        // the keys' values follow from what is_same_call() compares
+  bool fixed_by_call_;        // all keys depend only on what is_same_call() compares
   InternTable<Group> groups_;
   InternTable<OriginKey> origins_;
   std::vector<std::uint32_t> recent_;  // the last origin of each call site
   std::vector<Origin> new_origins_;
 
-  // Values that are no ids by themselves.
+  // IDs of values that cannot be stored directly.
   InternTable<std::uint64_t> numbers_;
   std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
   std::map<std::pair<std::int32_t, const TaskLife*>, std::uint32_t> process_ids_;
   std::map<std::string, std::uint32_t, std::less<>> text_ids_;
   std::vector<std::string> texts_;
   std::vector<TaskName> tasks_;
-  // The last answer for each task, and the name that it was for: names stay where they are in the tables.
+  // Caches the last result for each task and the name used for it. Names can be compared by pointer, since they do not
+  // move in the tables.
   struct KnownTask {
     const char* comm;
     const TaskLife* life;
     std::uint32_t value;
   };
-  FlatMap<KnownTask> known_tasks_[2];  // without and with its id
+  FlatMap<KnownTask> known_tasks_[2];  // [0] without the task's ID, [1] with it
   FlatMap<KnownTask> known_processes_;
   struct KnownCode {
-    std::uint32_t object = 0;  // 0: not asked for yet, else 1 + number in texts_
+    std::uint32_t object = 0;  // 0: not computed yet, else 1 + number in texts_
     std::uint32_t function = 0;
   };
-  std::vector<KnownCode> code_of_stack_;   // of the program's part
-  std::vector<std::uint32_t> same_stack_;  // 0: not asked for yet, else 1 + number of the stack
+  std::vector<KnownCode> code_of_stack_;   // innermost frame of the program, by stack
+  std::vector<std::uint32_t> same_stack_;  // 0: not computed yet, else 1 + number of the stack
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
-  std::vector<std::uint32_t> code_of_site_;      // 0: not asked for yet, else 1 + number of the address
-  std::vector<std::uint32_t> caller_of_stack_;   // likewise
-  std::vector<std::uint32_t> function_of_code_;  // by number of the address: 0, or 1 + number in texts_
+  std::vector<std::uint32_t> code_of_site_;     // 0: not computed yet, else 1 + number of the address
+  std::vector<std::uint32_t> caller_of_stack_;  // likewise
+  // by number of the address: 0 if not computed yet, else 1 + number in texts_
+  std::vector<std::uint32_t> function_of_code_;
 };
 
 }  // namespace kmt

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::int64_t kNoTask = std::int64_t{1} << 32;  // beyond all thread ids
+constexpr std::int64_t kNoTask = std::int64_t{1} << 32;  // larger than all thread IDs
 
 std::string who(const StreamedEvent& event) {
   return event.context == "task" ? std::string(event.task) : fmt::format("[{}]", event.context);
@@ -22,7 +22,7 @@ std::string who(const StreamedEvent& event) {
 
 std::uint64_t end_of(const AllocationSlice& slice) { return std::max(slice.end->time_ns, slice.began_ns); }
 
-// Slices that do not overlap, by their start and number.
+// Slices of one track that do not overlap, ordered by start and number.
 class Lane {
  public:
   bool has_room(const AllocationSlice& slice) const {
@@ -33,7 +33,7 @@ class Lane {
   void add(const AllocationSlice& slice) { slices_.insert({{slice.began_ns, slice.number}, end_of(slice)}); }
 
  private:
-  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> slices_;  // where they end
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> slices_;  // end times of the slices
 };
 
 }  // namespace
@@ -87,7 +87,8 @@ void LargestAllocations::add(const StreamedEvent& streamed) {
   if (streamed.allocation != 0 && streamed.outcome != Outcome::failed) begin(streamed);
 }
 
-// Lanes are for what holds most memory for longest: that comes first, into the first lane where nothing is in its way.
+// Assigns a lane to each allocation. Allocations that hold most memory for longest come first, and each is put into the
+// first lane with free space.
 void LargestAllocations::assign_lanes() {
   std::vector<AllocationSlice*> ended;
   for (AllocationSlice& slice : result_.slices)
@@ -114,7 +115,7 @@ void LargestAllocations::assign_lanes() {
     result_.tracks[track].lanes = static_cast<unsigned>(lanes[track].size());
 }
 
-// Tasks whose allocations were all among the largest only for a time are left out.
+// Removes tracks of tasks whose allocations were among the largest only for a time.
 void LargestAllocations::keep_tracks_in_use() {
   constexpr auto kUnused = ~std::uint32_t{0};
   std::vector<std::uint32_t> place(result_.tracks.size(), kUnused);

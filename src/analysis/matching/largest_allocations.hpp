@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which allocations of a trace are the largest, and when and by whom each was freed.
+// Finds the largest allocations of a trace, and when and by which task each was freed.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace kmt {
 
 class LargestAllocations : public EventSink {
  public:
-  // As many as `most`; of equal ones the first. The info must outlive this.
+  // Keeps the `most` largest allocations; the first ones if several are equal. `info` must outlive this object.
   LargestAllocations(const TraceInfo& info, std::size_t most) : info_(info), most_(most) {}
 
   void add(const StreamedEvent& event) override;
@@ -26,7 +26,7 @@ class LargestAllocations : public EventSink {
   AllocationSlices take() { return std::move(result_); }  // once, after end()
 
  private:
-  // The smallest that is kept is on top, of equal ones the last.
+  // The top of the queue is the smallest kept allocation; the last one if several are equal.
   struct Candidate {
     std::uint64_t bytes;
     std::uint32_t number;

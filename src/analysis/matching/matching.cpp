@@ -7,7 +7,7 @@ namespace kmt {
 
 namespace {
 
-// How far ahead the pointer table's cache lines are fetched: about the time of one miss.
+// Number of events by which cache lines of the pointer table are prefetched, to cover the time of one cache miss.
 constexpr std::size_t kPrefetchDistance = 20;
 
 unsigned unit_of(const Event& event) {

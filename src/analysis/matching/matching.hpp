@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pairs the events of a trace, in steps that can run side by side for successive batches: classify (in the reader's
-// order, it looks things up in the trace's tables), match (every unit has its own addresses), and the consumer of the
-// result. Each step handles batches in their order, so the result does not depend on the threads.
+// Matches allocations and frees in three steps: classify, match, and the consumer of the result. The steps can run in
+// parallel for successive batches, and `match` for all units at once because each unit has its own addresses.
+// `classify` needs the reader's order because it reads the tables of the trace. Each step handles the batches in their
+// order, so the result does not depend on the number of threads.
 #pragma once
 
 #include <array>
@@ -17,16 +18,16 @@
 namespace kmt {
 
 struct Step {
-  std::uint64_t began_ns = 0;  // freed, replaced: when it had been allocated; double_or_untraced: of the free before
-  std::uint32_t origin = 0;    // of the allocation that begins, fails or is freed, 0: it is not selected
-  std::uint32_t replaced = 0;  // began: origin of the live allocation whose pointer this one was given
-  CallSiteId call_site;        // double_or_untraced: of the free before
+  std::uint64_t began_ns = 0;  // freed, replaced: time of the allocation; double_or_untraced: time of the free before
+  std::uint32_t origin = 0;    // of the allocation that begins, fails or is freed; 0: not selected
+  std::uint32_t replaced = 0;  // began: origin of the live allocation that had the same pointer
+  CallSiteId call_site;        // double_or_untraced: call site of the free before
   std::uint16_t began_cpu = 0;
   Outcome outcome = Outcome::unseen;
-  bool selected = false;  // the event itself
+  bool selected = false;  // the filter selects the event itself
 };
 
-// Pages that an event took from a live allocation.
+// Pages that an event removes from a live allocation.
 struct PagesTaken {
   std::uint32_t event = 0;  // index into the batch
   std::uint32_t origin = 0;
@@ -34,18 +35,18 @@ struct PagesTaken {
   std::uint64_t pages = 0;
   std::uint16_t began_cpu = 0;
   std::uint8_t order = 0;
-  bool head = false;  // its first frame is among them
+  bool head = false;  // the pages include the first page of the allocation
 };
 
-// Slab objects are divided by address; percpu memory, vmap areas and pages are one more unit.
+// Slab objects are distributed over units by address. One more unit handles percpu memory, vmap areas and pages.
 constexpr unsigned kSlabUnits = 4;
 constexpr unsigned kUnits = kSlabUnits + 1;
 
 struct MatchedBatch {
   EventBatch events;
-  std::vector<Step> steps;  // one an event
+  std::vector<Step> steps;  // one for each event
   std::vector<Origin> new_origins;
-  std::array<std::vector<std::uint32_t>, kUnits> queues;  // events of each unit
+  std::array<std::vector<std::uint32_t>, kUnits> queues;  // indices of the events of each unit
   std::vector<PagesTaken> pages;                          // by event
 };
 
@@ -68,7 +69,8 @@ class Matching {
   Matching(PageIdentity identity, std::uint64_t page_size) : page_size_(page_size), frames_(identity) {}
   void match(MatchedBatch& batch, unsigned unit);
 
-  // visit(allocator, origin, began_ns, pages or 1, whether its first page is among them), in no order.
+  // Calls visit(allocator, origin, began_ns, pages, head) for each live allocation, in no particular order. `pages` is
+  // 1 except for page allocations. `head` is true if the allocation's first page is live.
   template <typename Visit>
   void for_each_live(Visit&& visit) const {
     for (const SlabMatcher& objects : slab_)
@@ -90,7 +92,7 @@ class Matching {
 
   std::uint64_t page_size_;
   std::array<SlabMatcher, kSlabUnits> slab_;
-  std::array<SlabMatcher, kPointerAllocators> others_;  // except for slab
+  std::array<SlabMatcher, kPointerAllocators> others_;  // percpu and vmap; slab is unused
   PageMatcher frames_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Why what lives at the end of a trace may have been freed anyway, whatever it is.
+// Finds reasons why memory that is live at the end of a trace may have been freed. These reasons apply to all kinds of
+// memory.
 #pragma once
 
 #include <array>
@@ -10,17 +11,19 @@
 
 namespace kmt {
 
-// True if only the kernel's final statistics show that events were lost.
+// True if events were lost that only the kernel's final statistics report.
 bool lost_unmarked(const TraceInfo& info);
 
-// By the kind of the event.
+// Number of frees by event kind.
 using FreeCounts = std::array<std::uint64_t, 256>;
-// Whether a trace with so many frees has none of what such an event allocates because they were not recorded. Percpu
-// memory and vmap areas are few enough that none need be freed in a trace, nor need others where it is known which
-// events were recorded: they lack frees when the trace knows no event that would show one.
+// True if a trace lacks frees because they were not recorded. `allocation` is the kind of event whose frees are
+// missing. Percpu memory and vmap areas are rarely freed, so missing frees prove nothing: these allocators lack frees
+// only if the trace has no event type for them. The same applies to other memory if the trace names the recorded event
+// types.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
-// Whether losses, or that only some tasks were recorded, make all that lives at its end doubtful.
+// True if all memory that is live at the end may have been freed, because events were lost or only some tasks were
+// recorded.
 bool may_lack_frees(const TraceInfo& info);
 
 }  // namespace kmt

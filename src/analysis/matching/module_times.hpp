@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace whose call sites and stacks tell modules apart that lay at one address one after the other (ModuleLoads).
+// Distinguishes modules that were loaded at the same address one after the other (ModuleLoads), in call sites and
+// stacks.
 #pragma once
 
 #include <optional>
@@ -13,13 +14,13 @@
 
 namespace kmt {
 
-// Another source, which is read through this.
+// A source that wraps another source and adds the time dependency.
 class ModuleTimes : public Source {
  public:
-  // The source must outlive this. Its tables get what events need here.
+  // `source` must outlive this object. New call sites and stacks are added to its tables.
   explicit ModuleTimes(Source& source) : source_(source), stacks_(source.info().tables.stacks) {}
 
-  // Before the first event: what events tell of modules, of the whole trace.
+  // Call this before the first event with all events of the trace about modules.
   void set_events(const ModuleEvents& events);
 
   const TraceInfo& info() const override { return source_.info(); }
@@ -38,7 +39,7 @@ class ModuleTimes : public Source {
   std::optional<ModuleLoads> loads_;
   std::vector<Covered> sites_;         // by CallSiteId
   std::vector<Covered> known_stacks_;  // by StackId
-  FlatMap<std::uint32_t> sites_at_;    // by id and epoch
+  FlatMap<std::uint32_t> sites_at_;    // by ID and epoch
   FlatMap<std::uint32_t> stacks_at_;   // likewise
   FlatMap<std::uint32_t> site_ids_;    // by address
   StackIds stacks_;

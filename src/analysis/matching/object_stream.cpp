@@ -63,7 +63,7 @@ std::uint32_t ObjectStream::State::take_number(std::uint32_t kind) {
   return number;
 }
 
-// The matchers give back as an origin whatever number they were given: here that of the object, and 1.
+// Sets the step's origin to 1 plus the number of the object. The matchers return the origin unchanged.
 void ObjectStream::State::number_objects() {
   for (std::size_t i = 0; i < batch.steps.size(); ++i) {
     Step& step = batch.steps[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lives of slab objects, one after the other: each live object has a small number, which is used again once it is
-// freed, so that who follows objects keeps a table of as many entries as were ever live at once.
+// Follows the lifetimes of slab objects. Each live object has a small number that is reused after its free. A table of
+// objects therefore needs only as many entries as objects were live at the same time.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace kmt {
 
-// The common properties of objects: an Origin, with its cache's name ("" if unknown).
+// Common properties of objects: an Origin and the name of its cache ("" if unknown).
 struct ObjectKind {
   Origin origin;
   std::string cache;
 };
 
-// Since the first event of an object, in nanoseconds. A damaged trace's time may go back; this does not.
+// Nanoseconds since the first object event. The time of a damaged trace may go backwards; this clock never does.
 class ObjectClock {
  public:
   std::uint64_t at(std::uint64_t time_ns) {
@@ -29,10 +29,10 @@ class ObjectClock {
     if (time_ns > *start_ns_) now_ns_ = std::max(now_ns_, time_ns - *start_ns_);
     return now_ns_;
   }
-  // The trace's last event, of whatever kind; nothing passes where there was no object.
+  // Sets the clock to the last event of the trace, of any kind. The clock stays at 0 if the trace has no objects.
   std::uint64_t end(std::uint64_t last_ns) { return start_ns_ ? at(last_ns) : now_ns_; }
   std::uint64_t now() const { return now_ns_; }
-  std::uint64_t start_ns() const { return start_ns_.value_or(0); }  // in the trace's time
+  std::uint64_t start_ns() const { return start_ns_.value_or(0); }  // on the trace's clock
 
  private:
   std::optional<std::uint64_t> start_ns_;
@@ -42,21 +42,22 @@ class ObjectClock {
 class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
-  // Kinds are numbered from 1 on, and each comes before its first object.
+  // Kinds are numbered from 1. Each kind is announced before its first object.
   virtual void kind(const ObjectKind& kind) = 0;
-  // `again`: a duplicate event; the object that just ended was the same.
+  // `again` is true for a duplicate event: the object is the same as the one that has just ended.
   virtual void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) = 0;
-  virtual void ended(std::uint32_t object, const Event& event, bool freed) = 0;  // else its address was given again
-  virtual void freed_older(const Event& event) = 0;  // allocated before the trace, or unseen
+  // !freed: its address was allocated again
+  virtual void ended(std::uint32_t object, const Event& event, bool freed) = 0;
+  virtual void freed_older(const Event& event) = 0;  // allocated before the trace, or not traced
 };
 
 class ObjectStream {
  public:
-  // All that is given must outlive the stream; the info's tables may grow between batches.
+  // All arguments must outlive the stream. The tables of `info` may grow between batches.
   ObjectStream(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, ObjectSink& sink);
   ~ObjectStream();
 
-  // Throws Error where more objects are live than numbers.
+  // Throws Error if there are more live objects than numbers.
   void add(EventBatch& batch);
   const EventSpan& span() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which page frames are live, and from which allocation. A free releases exactly the frames it names: an allocation
-// may be freed in parts, or with another order (free_pages_exact, split_page; seen on Linux 7.2).
+// Keeps track of live page frames and their allocations. A free releases exactly the frames that it names: an
+// allocation may be freed in parts or with a different order (free_pages_exact, split_page; seen on Linux 7.2).
 #pragma once
 
 #include <algorithm>
@@ -12,25 +12,25 @@
 
 namespace kmt {
 
-// Above this no kernel allocates (MAX_PAGE_ORDER is 10 by default, 17 at the most): such a record is damaged.
+// Maximum order in valid events. The kernel's MAX_PAGE_ORDER is 10 by default and at most 17.
 constexpr unsigned kMostPageOrder = 20;
 
-// The rest of an allocation, or a part of it: successive frames.
+// Consecutive live frames of an allocation, of which other parts may have been freed.
 struct LiveFrames {
-  std::uint64_t time_ns = 0;  // of the allocation
+  std::uint64_t time_ns = 0;  // time of the allocation
   std::uint64_t count = 0;
   std::uint32_t origin = 0;           // the caller's number of the allocation
-  std::uint32_t pages_per_frame = 1;  // 2^order where the trace names only the first struct page
-  std::uint16_t cpu = 0;              // of the allocation
-  std::uint8_t order = 0;             // of the allocation
-  bool head = true;                   // its first frame is among them: an allocation has ended when that is freed
+  std::uint32_t pages_per_frame = 1;  // 2^order if the trace names only the first struct page
+  std::uint16_t cpu = 0;              // CPU of the allocation
+  std::uint8_t order = 0;             // order of the allocation
+  bool head = true;                   // includes the first frame; an allocation ends when its first frame is freed
 };
 
 class PageMatcher {
  public:
   explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
 
-  // Frames that were live are closed first; `closed` is called as in release().
+  // Ends allocations whose frames are still live, and calls `closed` for them as in release().
   template <typename Visit>
   void allocate(const Event& event, std::uint32_t origin, Visit&& closed) {
     release(event.address, event.order, closed);
@@ -41,12 +41,12 @@ class PageMatcher {
     insert(event.address, frames);
   }
 
-  // Calls released(of, pages) for each live allocation that loses pages; of.head says whether its first one is among
-  // them.
+  // Calls released(part, pages) for each live allocation that loses pages. `part.head` is true if these include its
+  // first page.
   template <typename Visit>
   void release(std::uint64_t first, unsigned order, Visit&& released) {
     const std::uint64_t end = first + extent_of(order).count;
-    // From the highest frame down: the block with the largest start below `end` overlaps, or none does.
+    // Starts with the highest frame: either the block with the largest start below `end` overlaps, or no block does.
     for (auto start = starts_.floor(end - 1); start; start = starts_.floor(end - 1)) {
       const LiveFrames block = *blocks_.find(*start);
       const std::uint64_t block_end = *start + block.count;
@@ -63,11 +63,11 @@ class PageMatcher {
   }
 
   std::uint64_t pages_of(const LiveFrames& frames) const {
-    // If the trace names only the first struct page, it stands for all.
+    // If the trace names only the first struct page, it represents all pages.
     return identity_ == PageIdentity::frame ? frames.count : std::uint64_t{1} << frames.order;
   }
 
-  // Blocks of live frames, in no order that means anything.
+  // Visits the blocks of live frames in no particular order.
   template <typename Visit>
   void for_each_live(Visit&& visit) const {
     blocks_.for_each(visit);

@@ -7,9 +7,9 @@
 
 namespace kmt {
 
-// Forgets the older half of the freed pointers, where they are many.
+// If there are many freed pointers, forgets the older half of them.
 void SlabMatcher::make_room(Table& table) {
-  // A tenth of the table at least, so that going through all of it is worth the while.
+  // At least a tenth of the table, so that going through the whole table is worthwhile.
   const std::size_t most = std::max(kRememberedFrees >> kTableBits, table.objects.size() / 10);
   if (table.objects.size() - table.live < most) return;
   std::vector<std::uint64_t> times;

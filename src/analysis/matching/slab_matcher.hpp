@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pairs allocations of the slab allocator with their frees, by pointer, in global time order; percpu memory and vmap
-// areas follow the same rules, each in a matcher of its own. A freed pointer keeps its entry: SLUB gives the same
-// addresses again and again, one look-up serves every event, and a second free differs from the free of an object that
-// was there before the trace. Only when the table is full the longest freed are forgotten: memory follows what is live,
-// 24 bytes an object in a table that is at least 2/3 full.
+// Matches allocations of the slab allocator with their frees, by pointer, in global time order. Percpu memory and vmap
+// areas follow the same rules, each in a separate matcher. A freed pointer keeps its entry: SLUB often reuses
+// addresses, so one look-up serves every event, and a second free can be distinguished from the free of an object that
+// is older than the trace. The oldest freed pointers are only forgotten when the table is full. Memory use therefore
+// depends on the live objects: 24 bytes per object in a table that is at least 2/3 full.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ namespace kmt {
 
 constexpr std::uint64_t kZeroSizePointer = 16;  // result of kmalloc(0) (include/linux/slab.h)
 
-// An allocation, as its free will want to know it; of a freed pointer, its last free.
+// A live allocation, or the last free of a freed pointer.
 struct SlabObject {
   std::uint64_t time_ns;
-  std::uint32_t origin;  // the caller's number of the allocation; not live: the call site of the free
+  std::uint32_t origin;  // the caller's number of the allocation; if freed: call site of the free
   std::uint16_t cpu;
-  // Not bit fields: these are written as one word.
+  // Flags instead of bit fields, because they are written as one word.
   static constexpr std::uint8_t kLive = 0x1;
   static constexpr std::uint8_t kFreedUnmatched = 0x2;
   static constexpr std::uint8_t kFromCache = 0x4;
@@ -30,29 +30,30 @@ struct SlabObject {
   static constexpr std::uint8_t kToldTwice = 0x10;
   static constexpr std::uint8_t kReplacing = 0x20;
   std::uint8_t flags;
-  std::uint8_t reporter;  // reporter_of() the first event since the pointer was free
+  std::uint8_t reporter;  // reporter_of() the first allocation since the pointer was freed
 
   bool live() const { return (flags & kLive) != 0; }
-  bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }  // not live: the last free found nothing
-  bool from_cache() const { return (flags & kFromCache) != 0; }            // kmem_cache_alloc, not kmalloc
-  // Another CPU freed it, unmatched, just before this allocation.
+  // only if freed: the last free matched no allocation
+  bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }
+  bool from_cache() const { return (flags & kFromCache) != 0; }  // kmem_cache_alloc, not kmalloc
+  // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
-  bool duplicate_event() const { return (flags & kToldTwice) != 0; }  // this is the second time
-  bool replacing() const { return (flags & kReplacing) != 0; }        // the pointer was live
+  bool duplicate_event() const { return (flags & kToldTwice) != 0; }  // this is the second event
+  bool replacing() const { return (flags & kReplacing) != 0; }        // the pointer was live before
 };
 static_assert(sizeof(SlabObject) == 16);
 
-// A call site in a byte: two rarely look the same.
+// Reduces a call site to one byte; two call sites rarely have the same value.
 constexpr std::uint8_t reporter_of(CallSiteId call_site) {
   return static_cast<std::uint8_t>(1 + call_site.value % 255);
 }
 
-// Linux 6.18 reports a large kmalloc inside kvmalloc twice, at once: for kvmalloc itself, and for its caller
-// (mm/slub.c). The second event counts. If frees were not recorded, a third event is the next object. An event from the
-// place of the first one is the next object too: otherwise an interrupt between the two would pair all that follow
-// wrongly.
+// True if the second event reports the same allocation as the first. Linux 6.18 reports a large kmalloc inside kvmalloc
+// twice: for kvmalloc itself and immediately afterwards for its caller, as mm/slub.c shows. The second event counts. If
+// frees were not recorded, a third event is the next object. An event with the call site of the first event is also the
+// next object: otherwise an interrupt between the two events would cause wrong pairs from there on.
 inline bool is_duplicate_event(const SlabObject& first, const Event& second, std::uint64_t page_size) {
-  constexpr std::uint64_t kAtOnceNs = 100'000;  // of a machine that is emulated
+  constexpr std::uint64_t kAtOnceNs = 100'000;  // enough for an emulated machine
   return first.live() && !first.from_cache() && !first.duplicate_event() && first.cpu == second.cpu &&
          second.time_ns - first.time_ns < kAtOnceNs &&
          !(first.replacing() && first.reporter == reporter_of(second.call_site)) &&
@@ -60,34 +61,34 @@ inline bool is_duplicate_event(const SlabObject& first, const Event& second, std
 }
 
 enum class FreeOutcome : std::uint8_t {
-  null,       // kfree(NULL): legal, nothing happens
-  zero_size,  // of what kmalloc(0) returned: legal, nothing happens
+  null,       // kfree(NULL): allowed, no effect
+  zero_size,  // result of kmalloc(0): allowed, no effect
   matched,
   allocated_before_trace,  // first free of a pointer that was not allocated in the trace
-  double_or_untraced,      // a second free with no allocation between
+  double_or_untraced,      // second free without an allocation in between
 };
 
 class SlabMatcher {
  public:
-  // Freed pointers are remembered at least until this many of them fill the table.
+  // Freed pointers are never forgotten while there are fewer of them.
   static constexpr std::size_t kRememberedFrees = std::size_t{1} << 19;
 
   struct Free {
     FreeOutcome outcome;
-    SlabObject object;  // matched: what was freed; freed again: the free before
+    SlabObject object;  // matched: the freed object; double_or_untraced: the previous free
   };
   struct Allocation {
-    bool replaced = false;         // the pointer was live
-    bool duplicate_event = false;  // it is what was replaced
+    bool replaced = false;         // the pointer was live before
+    bool duplicate_event = false;  // the replaced object is the same allocation
     SlabObject object;             // the replaced object
   };
 
   void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
-  // Takes an allocation with a non-NULL result. Without a page size no event counts as a duplicate.
+  // Adds an allocation with a non-NULL result. If `page_size` is 0, no event counts as a duplicate.
   Allocation allocate(const Event& event, std::uint32_t origin, std::uint64_t page_size = 0);
   Free release(const Event& event);
 
-  // In no order that means anything.
+  // Visits the live objects in no particular order.
   template <typename Visit>
   void for_each_live(Visit&& visit) const {
     for (const Table& table : tables_)
@@ -97,14 +98,14 @@ class SlabMatcher {
   }
 
  private:
-  // Many small tables, so that growing one needs little memory beside.
+  // Many small tables: growing one of them needs little additional memory.
   struct Table {
     FlatMap<SlabObject> objects;
     std::size_t live = 0;
   };
   static constexpr unsigned kTableBits = 5;
 
-  // Which table must not differ from run to run, since what is forgotten depends on it.
+  // The choice of the table must be the same in each run, because it affects which pointers are forgotten.
   static std::size_t index_of(std::uint64_t address) {
     return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> (64 - kTableBits));
   }
@@ -114,14 +115,13 @@ class SlabMatcher {
   }
   static void make_room(Table& table);
 
-  // A free that is this little earlier than the allocation of its object, on another CPU, hints at clocks that
-  // disagree.
+  // If a free on another CPU precedes the allocation of its object by less than this, the clocks probably disagree.
   static constexpr std::uint64_t kClockSkewNs = 10'000;
 
   std::array<Table, std::size_t{1} << kTableBits> tables_;
 };
 
-// Here, since every event of most traces comes by: calls and copies were a tenth of matching.
+// Inline because nearly every event passes through it; calls and copies took a tenth of the time of matching.
 inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::uint32_t origin,
                                                      std::uint64_t page_size) {
   Table& table = tables_[index_of(event.address)];

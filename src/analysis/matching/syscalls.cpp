@@ -18,8 +18,9 @@ namespace {
 
 constexpr unsigned kMostAncestors = 1024;
 
-// A program that is executed has its own number of execve from then on: arch/x86/kernel/process_64.c,
-// __set_personality_ia32() and set_personality_64bit(). On other architectures the end says nothing about it.
+// On x86, execve returns with the system call number of the new program's width: see __set_personality_ia32() and
+// set_personality_64bit() in arch/x86/kernel/process_64.c. On other architectures, the end of execve does not show the
+// width.
 constexpr std::uint64_t kExecve64 = 59;
 constexpr std::uint64_t kExecveAt64 = 322;
 constexpr std::uint64_t kExecve32 = 11;
@@ -63,7 +64,7 @@ void Syscalls::see(const Event& event) {
       event.time_ns, event.address, event.kind == EventKind::syscall_enter, false, !named.tells, name, event.type};
 }
 
-// A system call that ends a task goes on until it has ended.
+// Handles the end of a task. A system call that ends the task lasts until then.
 void Syscalls::see_end(const Event& event) {
   const State* const state = state_of(event);
   if (state != nullptr && state->inside) return;
@@ -73,7 +74,7 @@ void Syscalls::see_end(const Event& event) {
   ended.ended = true;
 }
 
-// Whether calls that began so ended before their task began another.
+// Counts whether calls with this start event end before the next call of their task begins.
 void Syscalls::count_end(const Event& event) {
   const State* const state = last_state(event);
   if (state == nullptr || !state->inside) return;
@@ -81,7 +82,7 @@ void Syscalls::count_end(const Event& event) {
   ++(event.kind == EventKind::syscall_exit ? begun.ended : begun.unended);
 }
 
-// exit and exit_group end with their task.
+// True if calls with this start event can be seen to end. exit and exit_group end with their task.
 bool Syscalls::can_end(const EventType& begin, std::string_view name) const {
   if (name == "exit" || name == "exit_group") return true;
   return std::ranges::any_of(info_.tables.event_types, [&](const EventType& event) {
@@ -108,7 +109,8 @@ Syscalls::Named& Syscalls::named_by(EventTypeId type) {
   return named;
 }
 
-// The thread that executes a program becomes the first one of its process, whatever that was doing.
+// Notes that a thread executes a program: it will become the first thread of its process, whatever that thread was
+// doing.
 void Syscalls::note_exec_of_thread(const Event& event) {
   if (!is_execve(event.address, true) && !is_execve(event.address, false)) return;
   const Process process = process_at(tasks_, event.tid, event.time_ns);
@@ -118,14 +120,14 @@ void Syscalls::note_exec_of_thread(const Event& event) {
 }
 
 void Syscalls::note_width(const Event& event) {
-  // One that has succeeded ends as the first thread.
+  // A successful execve ends as the first thread; here it has failed.
   std::erase_if(executing_, [&event](const auto& one) { return one.second.tid == event.tid; });
   if (event.address != kExecve32 && event.address != kExecve64) return;
   const bool is_32 = event.address == kExecve32;
   const State* const state = state_of(event);
   const bool inside = state != nullptr && state->inside;
   bool changed = inside && is_execve(state->number, !is_32);
-  // The end of a call that the first thread itself had begun is none of the other one's.
+  // If the first thread itself has begun this call, its end does not belong to the other thread.
   if (const auto other = executing_.find(event.tid);
       other != executing_.end() && !(inside && state->number == event.address)) {
     changed = changed || other->second.compat != is_32;
@@ -134,7 +136,7 @@ void Syscalls::note_width(const Event& event) {
   if (changed) widths_[process_at(tasks_, event.tid, event.time_ns).pid][event.time_ns] = is_32;
 }
 
-// A child begins as its parent is.
+// True if the program is a 32-bit program. A child process starts with the width of its parent.
 bool Syscalls::is_compat(Process process, std::uint64_t time_ns) const {
   if (widths_.empty() && compat_at_begin_.empty()) return false;
   for (unsigned steps = 0; steps < kMostAncestors; ++steps) {
@@ -156,7 +158,8 @@ std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
   return known;
 }
 
-// If events were lost, an end or a birth may be missing: the task's call is unknown until its next event.
+// After lost events, the end of a call or the start of a task may be missing. The task's call is then unknown until its
+// next event.
 Syscalls::State* Syscalls::last_state(const Event& event) {
   if (lost_seen_ != info_.losses.stretches.size()) {
     lost_seen_ = info_.losses.stretches.size();
@@ -168,7 +171,7 @@ Syscalls::State* Syscalls::last_state(const Event& event) {
   return life != nullptr && life->born_ns >= state->since_ns ? nullptr : state;
 }
 
-// Begins alone do not tell what is outside: where most calls do not end, ends were not recorded.
+// If most calls have no end, ends were not recorded. The start of a call then does not show where the call ends.
 Syscalls::State* Syscalls::state_of(const Event& event) {
   State* const state = last_state(event);
   if (state == nullptr || !state->inside) return state;
@@ -184,9 +187,10 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
   const auto frames = info_.tables.stacks[stack];
   bool dispatched = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    // The outermost frames are where the processor came in: the return address of a call, which may end its function.
+    // The outermost frames are the kernel's entry code. A frame is a return address, which may be just after its
+    // function.
     const std::string symbol = symbols_.name(*frame);
-    if (symbol.empty() || symbol.starts_with("0x")) {  // an address in an unknown function
+    if (symbol.empty() || symbol.starts_with("0x")) {  // address without a symbol
       entry.unnamed = true;
       if (dispatched) return entry;
       continue;
@@ -200,22 +204,22 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
       case Kind::page_fault:
         entry.other = intern("[page fault]");
         dispatched = false;
-        continue;  // a task that is killed for it ends there
+        continue;  // a task killed by a page fault ends inside it
       case Kind::exit: entry.other = intern("[exit]"); return entry;
       case Kind::kernel_thread:
-        // A user's task, too, begins there.
+        // User tasks also start in this function.
         if (entry.other == 0) entry.other = intern("[kernel thread]");
         continue;
       case Kind::doer:
       case Kind::none:
         if (!dispatched) continue;
-        // A function that ends with a call jumps there, and has no frame any more.
+        // A tail call leaves no frame, so the system call's function may be missing from the stack.
         entry.likely =
             intern(found.kind == Kind::doer ? std::string(found.name) : fmt::format("{}()", function_of(symbol)));
         return entry;
     }
   }
-  if (dispatched) entry.likely = intern("[system call]");  // the entry code itself allocates
+  if (dispatched) entry.likely = intern("[system call]");  // the entry code itself allocates the memory
   return entry;
 }
 
@@ -239,7 +243,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
     return intern("[kernel thread]");
   const bool has_stack = !entry.unnamed && !info_.tables.stacks[event.stack].empty();
   if (state == nullptr && !has_stack) return 0;
-  // A recording may have only a few of the system calls that have events of their own.
+  // If system calls have separate events, only some of them may have been recorded.
   const bool has_all = has_stack || state->has_number;
   return intern(has_all ? "[outside of system calls]" : "[outside of recorded system calls]");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the system call of its task in which an event happened: by the functions in its stack, else by the events
-// raw_syscalls:sys_enter and sys_exit, or those that each system call has of its own. Names in brackets are no system
-// calls. If only a function is known, its name is followed by ().
+// Finds the system call in which an event happened. Uses the functions in the event's stack if possible, otherwise the
+// raw_syscalls:sys_enter and sys_exit events or the separate events of each system call. Names in brackets are not
+// system calls. If only a function is known, its name is followed by ().
 #pragma once
 
 #include <cstdint>
@@ -20,50 +20,52 @@ namespace kmt {
 
 class Syscalls {
  public:
-  // All that is given must outlive this; `tasks` knows who is a kernel thread, which `info` may not know yet.
+  // All arguments must outlive this object. `tasks` contains names of tasks that may not be in `info` yet, and shows
+  // which tasks are kernel threads.
   Syscalls(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols);
 
-  // Call this for every syscall_enter, syscall_exit and `other` event (sched_process_exit is one), in the order of
-  // time.
+  // Call this for each syscall_enter, syscall_exit and `other` event (sched_process_exit is an `other` event), in order
+  // of time.
   void see(const Event& event);
-  // 0: the trace does not say.
+  // Returns the ID of the system call; 0 if the trace does not contain it.
   std::uint32_t id_of(const Event& event);
   const std::string& name(std::uint32_t id) const { return names_[id]; }
 
  private:
-  // A thread that is not its process' first one, in execve, and whether as a 32-bit one.
+  // A thread in execve that is not the first thread of its process. `compat` is true if its program is a 32-bit
+  // program.
   struct Executing {
     std::int32_t tid;
     bool compat;
   };
-  // The outermost known entry in a stack.
+  // The outermost known kernel entry in a stack.
   struct Entry {
-    bool known = false;    // it was examined
-    bool compat = false;   // of a 32-bit task
-    bool unnamed = false;  // has frames without a symbol: what is not found in it may be there
+    bool known = false;    // the stack was examined
+    bool compat = false;   // 32-bit entry code
+    bool unnamed = false;  // some frames have no symbol, so the system call may be among them
     std::uint32_t syscall = 0;
-    std::uint32_t likely = 0;  // the system call by what its function called
-    std::uint32_t other = 0;   // a page fault, say
+    std::uint32_t likely = 0;  // system call, guessed from the function that it called
+    std::uint32_t other = 0;   // another entry, such as a page fault
   };
   struct State {
     std::uint64_t since_ns = 0;
     std::uint64_t number = 0;
     bool inside = false;
-    bool ended = false;  // it is at its end
+    bool ended = false;  // the task is ending
     bool has_number = true;
-    std::uint32_t name = 0;  // 0: not asked for
-    EventTypeId type = {};   // of the event that has the number
-    bool compat = false;     // a stack shows that it came by the 32-bit way, as int 0x80 of a 64-bit program does
+    std::uint32_t name = 0;  // 0: not computed yet
+    EventTypeId type = {};   // type of the start event
+    bool compat = false;     // a stack contains 32-bit entry code, as for int 0x80 in a 64-bit program
   };
-  // The system call that an event's type names.
+  // Properties of an event type regarding system calls.
   struct Named {
-    bool known = false;  // it was examined
+    bool known = false;  // the type was examined
     bool ends_task = false;
-    bool tells = false;  // the system call
+    bool tells = false;  // the type names the system call
     bool compat = false;
-    std::uint32_t name = 0;  // 0: the event has its number
-    bool can_end = false;    // the trace has events of the end of such a call, or there is none
-    // How many of the calls that begin so were seen to end, and how many not before the next of their task.
+    std::uint32_t name = 0;  // 0: the event contains the number
+    bool can_end = false;    // the trace can contain the end of such a call, or the call has none
+    // Number of calls with this start event: those seen to end, and those without an end before the task's next call.
     std::uint64_t ended = 0;
     std::uint64_t unended = 0;
   };
@@ -86,12 +88,13 @@ class Syscalls {
   const SymbolNames& symbols_;
   std::vector<std::string> names_ = {""};
   std::map<std::string, std::uint32_t, std::less<>> ids_;
-  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> numbers_;  // with whether it is a 32-bit task's
+  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> numbers_;  // by number and whether the task is 32-bit
   std::vector<Entry> stacks_;                                        // by StackId
   std::vector<Named> types_;                                         // by EventTypeId
   FlatMap<State> states_;                                            // by task
   std::set<std::int32_t> compat_at_begin_;                           // processes
-  // Whether the program is a 32-bit one that a process executed, by time, from the first of those on.
+  // By process and time: true if the process has executed a 32-bit program. Starts with the first program that changes
+  // the width.
   std::map<std::int32_t, std::map<std::uint64_t, bool>> widths_;
   std::map<std::int32_t, Executing> executing_;  // by process
   std::size_t lost_seen_ = 0;

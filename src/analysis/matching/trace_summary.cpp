@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-// Losses that the kernel's own count lacks, too.
+// True if there are losses that the kernel's statistics do not count.
 bool has_uncounted_loss(const TraceInfo& info) {
   const auto is_counted = [&info](unsigned cpu) {
     return std::ranges::any_of(info.losses.buffers, [cpu](const BufferStatistics& statistics) {
@@ -26,14 +26,14 @@ bool has_uncounted_loss(const TraceInfo& info) {
                              [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
 }
 
-// The CPUs that perf record -C left out.
+// Describes the CPUs that perf record -C excluded.
 std::string unrecorded_cpus(const Findings& findings) {
   const auto some = std::ranges::find(findings.kept(), Imperfection::some_cpus, &Finding::kind);
   if (some == findings.kept().end()) return {};
   return fmt::format("the CPUs that were not recorded (recorded were {})", some->detail);
 }
 
-// The first few of them.
+// Names the first few missing CPUs.
 std::string missing_cpus(const Findings& findings) {
   constexpr std::uint64_t kMostNamed = 8;
   std::uint64_t rest = findings.count_of(Imperfection::missing_cpu);
@@ -53,7 +53,7 @@ template <typename InWindow>
 RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, InWindow in_window, bool complete) {
   RecordedTime time{seen.first_ns, seen.last_ns};
   if (seen.events == 0) return time;
-  // If a ring buffer overwrote its oldest events, the recording starts with the first one left.
+  // If a ring buffer has overwritten its oldest events, the recording starts with the first event that is left.
   const bool whole_begin = total_lost_events(info.losses) == 0;
   for (const StateSample& sample : info.recording.samples) {
     if (!in_window(sample.ticks)) continue;

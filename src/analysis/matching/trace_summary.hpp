@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The summary of its trace that every result has.
+// Summarises a trace for its results.
 #pragma once
 
 #include <algorithm>
@@ -12,25 +12,25 @@
 
 namespace kmt {
 
-// Whether only some tasks were recorded: as the trace says, or by the command line that a .kmt holds.
+// True if only some tasks were recorded, according to the trace or to the command line in a .kmt file.
 bool only_some_tasks(const TraceInfo& info);
 
-// Returns the members of kHidesEvents that were found.
+// Returns the findings that are members of kHidesEvents.
 std::vector<Imperfection> hiding_events(const Findings& findings);
 
-// All of the summary but the times and the number of events.
+// Returns the summary without times and number of events.
 TraceSummary summarize(const TraceInfo& info);
 
-// Returns the source's findings; losses that only the kernel's statistics show count too.
+// Returns the source's findings, including losses that only the kernel's statistics show.
 Findings findings_of(const TraceInfo& info);
 
-// The times and the number of events, as they pass.
+// Collects the times and the number of events.
 struct EventSpan {
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
   std::uint64_t events = 0;
 
-  // In a damaged trace an event may be earlier than the one before it.
+  // In a damaged trace, an event may be earlier than the preceding event.
   void add(const Event& event) {
     first_ns = events++ == 0 ? event.time_ns : std::min(first_ns, event.time_ns);
     last_ns = std::max(last_ns, event.time_ns);
@@ -39,10 +39,10 @@ struct EventSpan {
   void store_in(TraceSummary& summary) const;
 };
 
-// Events as they pass, and how many of each type.
+// Counts events, and the events of each type.
 struct EventCounts {
   EventSpan span;
-  std::vector<std::uint64_t> of_type;  // by EventTypeId; may be shorter than there are types
+  std::vector<std::uint64_t> of_type;  // by EventTypeId; may have fewer entries than there are types
 
   void add(const Event& event) {
     span.add(event);
@@ -52,9 +52,9 @@ struct EventCounts {
   void add(const EventCounts& other);
 };
 
-// The time in which events were recorded, as far as the trace shows it: from the first to the last of those that were
-// seen. Samples of the kernel's memory are taken as recording starts and ends: if there are any, the time extends from
-// the first to the last of them. If a trace was not read to its end, it ends with the last event.
+// The time in which events were recorded, as far as the trace shows it. It extends from the first to the last event.
+// Memory samples are taken when a recording starts and ends, so the time is extended to the first and last of these. If
+// a trace was not read to its end, the time ends with the last event.
 struct RecordedTime {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
@@ -62,7 +62,7 @@ struct RecordedTime {
   std::uint64_t length_ns() const { return to_ns - from_ns; }
 };
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, const EventFilter& filter, bool complete);
-// Where there is no filter.
+// Without a filter.
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, bool complete);
 
 }  // namespace kmt

@@ -23,8 +23,8 @@ namespace kmt {
 
 namespace {
 
-// True for the kernel's ring buffer. perf and LTTng have buffers of their own, from which a .kmt may have been
-// converted.
+// True if nested events may have the time of the interrupted event. Only the kernel's ring buffer has them. perf and
+// LTTng have other buffers, and a .kmt file may have been converted from their traces.
 bool nests_times(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   if (!version || *version >= KernelVersion{5, 9}) return false;
@@ -34,9 +34,9 @@ bool nests_times(const TraceInfo& info) {
           (recorder == info.recording.notes.end() || recorder->second.starts_with("kmemtrace")));
 }
 
-// The clock may be read on another CPU, a while after the last event.
+// Minimum jump of a clock. The final time may be read on another CPU some time after the last event.
 constexpr std::uint64_t kJumpNs = 10'000'000'000;
-// An id does not come back as soon.
+// Clocks disagree if a task's first event precedes its birth by less than this. Thread IDs are not reused as quickly.
 constexpr std::uint64_t kBirthNs = 10'000'000;
 constexpr std::size_t kMostUnborn = 1 << 20;
 
@@ -60,12 +60,12 @@ struct CheckAnalysis::State {
   void check_free(const Event& event);
   void check_pages(const Event& event);
   SlabMatcher& objects_of(EventKind kind) { return objects[static_cast<std::size_t>(allocator_of(kind))]; }
-  // ", call site 0x…", where the kernel says it.
+  // Returns ", call site 0x…", or nothing if the kernel does not report it.
   std::string at_call_site(const Event& event) const {
     const std::uint64_t address = info.tables.call_sites[event.call_site.value];
     return address == 0 ? "" : fmt::format(", call site {:#x}", address);
   }
-  // The detail is composed only while examples of the kind are kept.
+  // Composes the detail only if an example of this kind is still wanted.
   template <typename Detail>
   void found(Imperfection kind, const Event& event, Detail&& detail) {
     if (!findings.wants(kind)) return findings.count(kind);
@@ -80,22 +80,23 @@ struct CheckAnalysis::State {
 
   const TraceInfo& info;
   bool pairs;
-  bool may_nest_times;  // as Linux before 5.9 does, in its ring buffer
+  bool may_nest_times;  // before Linux 5.9 (kernel's ring buffer)
   struct Last {
     std::uint64_t time_ns = 0;
-    std::uint64_t counted_ns = 0;  // when the recording had ended; 0: unknown
+    std::uint64_t counted_ns = 0;  // time after the recording had ended; 0: unknown
     std::int32_t tid = 0;
     std::uint8_t level = 0;
   };
-  std::vector<Last> last;  // event of each CPU
-  // When unknown tasks acted first. On CPUs whose clocks agree none does before its birth.
+  std::vector<Last> last;  // last event of each CPU
+  // Time and CPU of the first event of each unknown task. If the clocks of all CPUs agree, no task acts before its
+  // birth.
   std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
   bool cache_object_may_be_kfreed;
   RecorderTasks recorder;
   EventSpan span;
   LongestSilence silence;
   std::array<SlabMatcher, kPointerAllocators> objects;
-  std::vector<std::uint64_t> older_frees;  // of slab objects from before the trace, by CacheId
+  std::vector<std::uint64_t> older_frees;  // frees of slab objects that are older than the trace, by CacheId
   Findings findings;
 };
 
@@ -130,21 +131,22 @@ void CheckAnalysis::State::find_clocks_apart() {
   for (const auto& [tid, first] : unborn) {
     const auto& [time_ns, cpu] = first;
     const TaskLife* const life = info.tasks.lives.life_at(tid, time_ns + kBirthNs);
-    if (life == nullptr || life->born_ns == time_ns) continue;  // on a coarse clock both come at once
+    if (life == nullptr || life->born_ns == time_ns) continue;  // equal times are possible with a coarse clock
     findings.add(
         {Imperfection::clocks_apart, fmt::format("task {}: by {} ns", tid, life->born_ns - time_ns), cpu, {}, time_ns});
   }
 }
 
-// Samples of the memory's state have the time of two clocks. If the trace's clock stood still, the machine was
-// suspended. The recorder knows that better, and also whether the wall clock was set, which `tai` follows.
+// Compares the two clocks in memory samples. If the trace's clock stood still, the machine was suspended; that is not a
+// jump. A note by the recorder is more reliable. It also shows whether the wall clock was set, which affects the `tai`
+// clock.
 void CheckAnalysis::State::find_jumps_of_samples() {
   if (!info.clock.in_ns) return;
   if (const auto note = info.recording.notes.find("wall_clock_set_ns"); note != info.recording.notes.end()) {
     if (info.clock.name == "tai")
       findings.add(
           {Imperfection::clock_jumps, fmt::format("it was set, by {} ns", printable(note->second)), {}, {}, {}});
-    return;  // there is no clock to compare with
+    return;  // the wall clock was set, so comparing with it is useless
   }
   const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
   for (std::size_t i = 1; i < info.recording.samples.size(); ++i) {
@@ -164,12 +166,13 @@ void CheckAnalysis::State::find_jumps_of_samples() {
   }
 }
 
-// Other reasons for missing events are reported elsewhere.
+// Reports a silence only if nothing else explains the missing events.
 void CheckAnalysis::State::find_silence() {
   const auto found = silence.out_of_proportion(kJumpNs);
   if (!found || !info.clock.in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
   const std::uint64_t end_ns = found->begin_ns + found->ns;
-  // If only some tasks were recorded, all of them may have slept; kernel threads are recorded with all others.
+  // If only some tasks were recorded, all of them may have slept. Kernel threads are only recorded together with all
+  // other tasks.
   const auto is_of_kernel = [&](std::int32_t tid) {
     const std::string_view name = task_name(info.tasks, tid, found->begin_ns);
     return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||
@@ -217,7 +220,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
       ++older_frees[event.cache.value];
     }
   }
-  // These may be read in the order of another clock than their events', like lines of a text in their own order.
+  // Some traces are read in an order other than the order of their times, such as the lines of a text file.
   if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
     found(Imperfection::free_before_allocation, event,
           [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });

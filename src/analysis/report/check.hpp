@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One pass over a trace for `check`: every rule of trace/imperfections.def that events can break.
+// Checks a trace in one pass for all imperfections in trace/imperfections.def that events can show.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace kmt {
 
 class CheckAnalysis {
  public:
-  // Without pairs each event is judged by itself.
+  // If `pairs` is false, each event is checked by itself.
   explicit CheckAnalysis(const TraceInfo& info, bool pairs = true);
   ~CheckAnalysis();
   void add(const EventBatch& batch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which pages a CPU keeps in lists of its own when they are freed (pcp_allowed_order() in mm/page_alloc.c): pages of
-// order 0, and since Linux 5.14 those up to order 3 and huge ones. Others go back to their zone at once.
+// Determines which freed pages a CPU keeps in its own lists (pcp_allowed_order() in mm/page_alloc.c): pages of order 0
+// and, since Linux 5.14, pages up to order 3 and huge pages. Other pages immediately return to their zone.
 #pragma once
 
 #include <optional>

@@ -57,13 +57,13 @@ void join(const ReportResult& report, Allocator allocator, bool exact, std::vect
   }
 }
 
-// A trace's side of the rows of an allocator.
+// The rows of one trace for an allocator.
 struct Side {
-  std::optional<GroupRow> total;  // empty: not known
-  std::optional<GroupRow> none;   // the values of a group that is not there
-  bool is_there = false;          // any selected event of the allocator
+  std::optional<GroupRow> total;  // empty: unknown
+  std::optional<GroupRow> none;   // row for groups that are missing in the trace; empty: unknown
+  bool is_there = false;          // the trace has a selected event of the allocator
 
-  // The sum of several groups with one name has no peak, since theirs are at different times.
+  // Merges groups with the same name. Their sum has no peak, because their peaks were at different times.
   std::optional<GroupRow> joined(const std::vector<const GroupRow*>& groups) const {
     if (groups.empty()) return none;
     return groups.size() == 1 ? *groups.front() : sum_of(groups, "");
@@ -105,7 +105,7 @@ double count_of(const ReportResult& side, const std::string& event) {
 
 double seconds_of(const ReportResult& side) { return static_cast<double>(side.trace.recorded_ns) / 1e9; }
 
-// Empty where it cannot be compared per second.
+// Returns the reason why counts cannot be compared per second, or an empty string.
 std::string why_not_per_second(const ReportResult& a, const ReportResult& b) {
   if (!a.trace.clock_in_ns || !b.trace.clock_in_ns) return "a clock does not count nanoseconds";
   if (a.trace.recorded_ns == 0 || b.trace.recorded_ns == 0) return "a trace has no duration";

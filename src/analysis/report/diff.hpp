@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Joins the reports on two traces, which may be of different kernels, by what groups are called.
+// Compares the reports on two traces by joining groups with equal names. The traces may be from different kernels.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 namespace kmt {
 
 struct DiffRequest {
-  // Whether call sites are joined by symbol and offset, which only the same build of a kernel has in common.
+  // Join call sites by symbol and offset. This requires the same build of the kernel.
   bool exact = false;
-  std::optional<DiffPer> per;  // empty: DiffPer::second where the traces do not last about as long, else DiffPer::trace
+  std::optional<DiffPer> per;  // empty: DiffPer::second if the durations differ considerably, else DiffPer::trace
   std::string event;           // DiffPer::event: "sched_process_fork" or "sched:sched_process_fork"
 };
 
-// Throws Error where counts cannot be divided as asked for. Both reports are of the same keys.
+// Throws Error if the counts cannot be divided as requested. Both reports must have the same keys.
 DiffResult diff(const ReportResult& a, const ReportResult& b, const DiffRequest& request);
 
 }  // namespace kmt

@@ -36,7 +36,7 @@ struct EventStream::State {
   Matching matching;
   EventSink& sink;
   MatchedBatch batch;
-  std::vector<EndedPart> ended;  // of one event
+  std::vector<EndedPart> ended;  // parts that one event ends
   std::uint32_t allocations = 0;
   FreeCounts frees{};
   std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // likewise
@@ -51,7 +51,8 @@ EventStream::~EventStream() = default;
 
 CacheNames& EventStream::cache_names() { return state_->caches; }
 
-// An origin, which numbers a group of allocations in a report, numbers a single one here: the matchers only return it.
+// Sets the step's origin to the number of the allocation. In a report, an origin is the number of a group. The matchers
+// return it unchanged.
 void EventStream::State::number_allocations() {
   for (Step& step : batch.steps) {
     if (step.origin == 0) continue;
@@ -89,7 +90,7 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const bool is_selected = allocates                        ? step.origin != 0
                            : step.outcome == Outcome::freed ? !ended.empty()
                                                             : step.selected;
-  // An allocation that is not selected may still have replaced one that is.
+  // An unselected allocation may have replaced a selected one.
   if (!is_selected && ended.empty()) return;
   given.add(event);
   sink.add({&event, step.outcome, allocates ? step.origin : 0, task_name(tasks, event.tid, event.time_ns),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events that a filter selects, in their order, each with what it allocates or frees: allocations have numbers, and
-// a free names that of what it ends.
+// Streams the events that a filter selects, in their order, with the allocations they start or end. Allocations are
+// numbered, and a free names the number of the allocation that it ends.
 //
-// An event is selected as in a report: allocations by where, by whom and of what they were made, frees that match an
-// allocation with it, all others by where and by whom they happened.
+// Events are selected as in a report. Allocations are selected by call site, task and memory. Frees are selected with
+// their allocation. All other events are selected by place and task.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ namespace kmt {
 
 class EventStream {
  public:
-  // Uses only the request's filter and tasks. All arguments must outlive the stream; the info's tables may grow between
-  // batches.
+  // Uses only the request's filter and tasks. All arguments must outlive the stream. The tables of `info` may grow
+  // between batches.
   EventStream(const TraceInfo& info, const SymbolNames& symbols, const ReportRequest& request, EventSink& sink);
   ~EventStream();
 
-  // To be filled before the first event, where the trace does not name caches in its allocations.
+  // Fill this before the first event if allocation events do not name the caches.
   CacheNames& cache_names();
 
-  // Throws Error where there are more allocations than numbers.
+  // Throws Error if there are more allocations than numbers.
   void add(EventBatch& batch);
   void finish(bool complete);
 
