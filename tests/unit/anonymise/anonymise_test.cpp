@@ -58,7 +58,7 @@ TEST(Pseudonyms, NamesDependOnTheKey) {
   EXPECT_EQ(one.task("postgres").size(), 15u);
   EXPECT_EQ(one.task("swapper/3"), "swapper/3");
   EXPECT_EQ(one.task("<...>"), "<...>");
-  // A task that executes a program has the name of its file.
+  // A task that executes a program is named after the program's file.
   EXPECT_TRUE(one.program("/usr/local/bin/postgres").ends_with("/" + one.task("postgres")));
   EXPECT_EQ(one.program("/usr/local/bin/postgres").find("local"), std::string::npos);
 }
@@ -112,7 +112,7 @@ TEST(CodeLayout, MovesAddressesInTexts) {
   EXPECT_EQ(
       code.module_changes("+ 100 90 brd ffffffffc0a51000 16384 -\nffffffffc0a51000 t brd_init\t[brd]\n- 200 190 brd\n"),
       "+ 100 90 brd ffffffffc0011000 16384 -\nffffffffc0011000 t brd_init\t[brd]\n- 200 190 brd\n");
-  // Torn lines are left out.
+  // Incomplete lines are dropped.
   EXPECT_EQ(code.module_changes("+ 1\n+ 1 2 x\n+\nnonsense\n"), "");
   EXPECT_EQ(code.last_addresses("word\nbrd .text xyz\n"), "");
 }
@@ -137,9 +137,9 @@ TEST(UserLayout, CodeLiesAlikeInAllProcesses) {
   const UserLayout layout(memory);
   const std::uint64_t here = layout.moved(7, 100, 0x555500001234);
   EXPECT_EQ(layout.moved(8, 100, 0x666600001234), here);
-  EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // an unknown process
+  EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // the process is unknown
   EXPECT_EQ(layout.moved(7, 100, 0), 0u);
-  EXPECT_EQ(layout.moved(7, 100, 0x7f10), 1u);  // in code that has no file, whose places would be addresses
+  EXPECT_EQ(layout.moved(7, 100, 0x7f10), 1u);  // in code without a file, in which offsets would be addresses
 
   const UserMemory written = layout.memory(memory, Pseudonyms(kKey, 64));
   ASSERT_EQ(written.changes.size(), 3u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The rights of a confined process, tried in children, because confinement cannot be undone.
+// Tests the rights of a confined process in child processes, because confinement cannot be undone.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,7 +41,7 @@ class Confine : public ::testing::Test {
       ::close(::open((folder_ / file).c_str(), O_CREAT | O_WRONLY, 0600));
   }
 
-  // The result of `attempt` in a child that may read in/trace, write out/result, and use scratch/.
+  // Returns the result of `attempt` in a confined child that may read in/trace, write out/result, and use scratch/.
   template <typename Attempt>
   int confined(Attempt&& attempt) {
     const pid_t child = ::fork();
@@ -57,7 +57,7 @@ class Confine : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // The errno of a call that is made there.
+  // Returns the errno of a call made in a confined child.
   template <typename Call>
   int errno_of(Call&& call) {
     return confined([&] { return call() >= 0 ? 0 : errno; });

@@ -9,7 +9,7 @@
 namespace kmt {
 namespace {
 
-// Keys of few distinct low bits collide and run into each other: the hard case for deletion by shifting back.
+// Keys with few distinct low bits collide and form long runs, which is the hard case for deletion by shifting back.
 TEST(FlatMap, BehavesLikeAStandardMapUnderChurn) {
   std::mt19937_64 random(42);
   FlatMap<std::uint64_t> map;

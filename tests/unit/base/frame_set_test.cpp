@@ -15,7 +15,7 @@ std::optional<std::uint64_t> floor_of(const std::set<std::uint64_t>& frames, std
   return *std::prev(above);
 }
 
-// Dense, sparse and very large frames, so that the answer comes from each level.
+// Uses dense, sparse and very large frames, so that each level of the set provides some of the answers.
 TEST(FrameSet, FloorAgreesWithAnOrderedSet) {
   std::mt19937_64 random(7);
   const std::uint64_t widths[] = {200, 1 << 14, 1ull << 24, 1ull << 40, 0};

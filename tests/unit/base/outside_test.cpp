@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A confined process gets its outputs named and code opened. Children try it, because confinement cannot be undone.
+// Tests that a confined process gets its outputs named and code files opened. Uses child processes, because confinement
+// cannot be undone.
 #include "base/confinement/outside.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 
 class Outside : public ::testing::Test {
  protected:
-  // Runs `body` in a confined child for which result is prepared. Its exit status.
+  // Runs `body` in a confined child for which the output "result" is prepared. Returns its exit status.
   template <typename Body>
   int confined(Body&& body) {
     const pid_t child = ::fork();
@@ -50,7 +51,7 @@ class Outside : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // The names in the folder, when the process outside has ended.
+  // Returns the names in the folder after the process outside the sandbox has ended.
   std::string left(const std::string& wanted) {
     std::string names;
     for (int i = 0; i < 500; ++i) {

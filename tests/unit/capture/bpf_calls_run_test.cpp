@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The programs that record calls, run by the kernel with calls that are made up here. Skipped where no BPF program may
-// be loaded.
+// Runs the BPF programs that record calls in the kernel, with invented calls. Skipped if no BPF program may be loaded.
 #include <cstring>
 #include <optional>
 #include <string>
@@ -27,7 +26,7 @@ namespace {
 constexpr std::uint64_t kRingBytes = 16384;
 constexpr std::uint64_t kStride = sizeof(kmt_ring) + kRingBytes + 4096;
 constexpr unsigned kFunctions = 4;
-constexpr std::uint32_t kStack = 0xbf00;  // an address of one
+constexpr std::uint32_t kStack = 0xbf00;  // an arbitrary stack address
 
 struct Seen {
   bool is_entry;
@@ -76,7 +75,7 @@ class BpfCallPrograms : public testing::Test {
         kmt_function{function * KMT_MOST_VALUES, static_cast<unsigned>(values.size())});
   }
 
-  // The stack pointer follows the arguments; 0, as with trampolines.
+  // The stack pointer follows the arguments. It is 0, as with trampolines, if not given.
   void enter(std::uint64_t function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
     arguments.resize(KMT_CALL_ARGUMENTS + 1);
     arguments.insert(arguments.begin(), {function, frame});
@@ -109,7 +108,7 @@ class BpfCallPrograms : public testing::Test {
     });
     return seen;
   }
-  // Entries and exits as text: "(1 2 )2 )1", with depths checked.
+  // The entries and exits as text, such as "(1 2 )2 )1". Also checks the depths.
   std::string shape() {
     std::string text;
     unsigned depth = 0;
@@ -157,7 +156,7 @@ TEST_F(BpfCallPrograms, TakeArgumentsAndResults) {
   EXPECT_EQ(seen[1], (Seen{false, 1, 0, {~0ull - 8}, {}}));
 }
 
-// Its own end was missed, and that one's begin.
+// The end of the first call and the start of the second were missed.
 TEST_F(BpfCallPrograms, GiveNoCallTheResultOfAnother) {
   enter(1, kStack, {3, 0x7f00, 100});
   leave(1, kStack, 79, 0, {3, 0x7f00, 79});
@@ -194,7 +193,7 @@ TEST_F(BpfCallPrograms, FollowValues) {
 }
 
 TEST_F(BpfCallPrograms, ReadArgumentsOnTheStack) {
-  const char text[] = "etc";  // on the stack: a literal's page may not be there yet
+  const char text[] = "etc";  // an array on the stack, because the page of a literal may not be loaded yet
   const std::uint64_t stack[] = {0, 0x1122334455667788, reinterpret_cast<std::uint64_t>(text)};
   const auto stack_pointer = reinterpret_cast<std::uint64_t>(stack);
   record_values(3, {value_of(KMT_CALL_ARGUMENTS, {8}, false, 4), value_of(1, {}, false, 1),
@@ -239,9 +238,9 @@ TEST_F(BpfCallPrograms, StopReadingWhereValuesAreMany) {
 
 TEST_F(BpfCallPrograms, GiveExitsToCallsByTheirPlaceOnTheStack) {
   enter(1, kStack);
-  leave(1, kStack - 96);  // of a call inside of the same function whose entry was missed
+  leave(1, kStack - 96);  // an inner call of the same function; its entry was missed
   enter(2, kStack - 64);
-  leave(3, kStack - 128);  // of one that was never seen
+  leave(3, kStack - 128);  // a call whose entry was missed
   leave(2, kStack - 64);
   leave(1, kStack);
   leave(1, kStack);
@@ -250,13 +249,13 @@ TEST_F(BpfCallPrograms, GiveExitsToCallsByTheirPlaceOnTheStack) {
 
 TEST_F(BpfCallPrograms, LetProbesReturnAbove) {
   enter(1, kStack - 8);
-  enter(2, kStack - 8);  // which it goes on as
+  enter(2, kStack - 8);  // a tail call: function 1 continues as function 2
   leave(2, kStack, 0, 16);
   leave(1, kStack, 0, 16);
   EXPECT_EQ(shape(), "(1 (2 )2 )1");
 }
 
-// As of Linux 6.14 and later on x86, and on arm64.
+// As with return probes on arm64, and on x86 in Linux 6.14 and later.
 TEST_F(BpfCallPrograms, TellExitsByTheirFunctionWhereProbesGiveNoStackPointer) {
   for (unsigned i = 0; i < 200; ++i) {
     enter(1, kStack - 8);
@@ -275,7 +274,7 @@ TEST_F(BpfCallPrograms, CountExitsOfProbesThatFitNoCall) {
   enter(1, kStack - 8);
   leave(1, kStack, 0, 16);
   enter(1, kStack - 8);
-  leave(1, kStack - 104, 0, 16);  // of one inside, whose entry was missed
+  leave(1, kStack - 104, 0, 16);  // an inner call; its entry was missed
   leave(1, kStack, 0, 16);
   EXPECT_EQ(shape(), "(1 )1 (1 )1 (1 )1");
   EXPECT_EQ((*object_)->bss->exits_without_call, 1u);
@@ -288,13 +287,14 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   enter(1, kStack);
   enter(2, kStack - 64);
   enter(2, kStack - 32);  // above
-  enter(2, kStack - 32);  // as high: again
+  enter(2, kStack - 32);  // at the same height: a new call
   std::vector<unsigned> depths;
   for (const Seen& seen : take()) depths.push_back(seen.depth);
   EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 0, 0, 1, 1, 1}));
 }
 
-// irq_exit_rcu() begins while the kernel counts an interrupt; what it calls then does so no more.
+// irq_exit_rcu() starts while the kernel counts an interrupt. The functions that it calls later run when the interrupt
+// is no longer counted.
 TEST_F(BpfCallPrograms, NestWhatCountsInterruptsItself) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   enter(1, kStack);
@@ -308,7 +308,8 @@ TEST_F(BpfCallPrograms, NestWhatCountsInterruptsItself) {
   EXPECT_EQ(shape(), "(1 (2 (3 )3 )2 )1");
 }
 
-// On a stack that it shares with the softirq whose program it came to: the kernel tells their exits apart no more.
+// irq_exit_rcu() runs on the same stack as the softirq whose program was interrupted. After that, the kernel cannot
+// distinguish their exits.
 TEST_F(BpfCallPrograms, TakeExitsOfWhatCountsInterruptsItselfOnTopOfPrograms) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   (*object_)->bss->level_below = 1;
@@ -321,7 +322,7 @@ TEST_F(BpfCallPrograms, TakeExitsOfWhatCountsInterruptsItselfOnTopOfPrograms) {
 
 TEST_F(BpfCallPrograms, LeaveOutWhatProgramsCall) {
   (*object_)->bss->made_up_flags = 0x10;
-  for (const std::uint32_t level : {1u, 2u, 3u}) {  // 2, 3: of the exit of what counts interrupts itself
+  for (const std::uint32_t level : {1u, 2u, 3u}) {  // 2, 3: exits of functions that count interrupts
     (*object_)->bss->level_below = level;
     enter(1, kStack);
     EXPECT_EQ(shape(), "");
@@ -332,7 +333,7 @@ TEST_F(BpfCallPrograms, LeaveOutWhatProgramsCall) {
 TEST_F(BpfCallPrograms, PutInterruptsOnTop) {
   enter(1, kStack);
   (*object_)->bss->made_up_flags = 0x08;
-  enter(2, kStack + 0x10000);  // on a stack of its own
+  enter(2, kStack + 0x10000);  // on a separate stack
   leave(2, kStack + 0x10000);
   enter(3, kStack + 0x10000);  // its exit is missed
   (*object_)->bss->made_up_flags = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls by kprobe events: definitions of probes, the kernel's files about them, and their records. The kernel's texts
-// are those of Debian's 5.10; tests/vm has the kernels themselves.
+// Tests calls recorded by kprobe events: definitions of probes, the kernel's files about probes, and their records. The
+// texts are from Debian's kernel 5.10; tests/vm tests real kernels.
 #include <filesystem>
 #include <fstream>
 
@@ -78,7 +78,7 @@ TEST(ProbeDefinitions, ReadTheStack) {
   EXPECT_EQ(values("s390x"), " v0=+8($stack):x64 r0=+8($stack):string; v1=+0(+16($stack)):ustring;");
 }
 
-// regs_query_register_offset() of arch/*/kernel/ptrace.c, and the ABIs.
+// Expected values are from regs_query_register_offset() in arch/*/kernel/ptrace.c and from the ABIs.
 TEST(ProbeDefinitions, KnowTheRegistersOfMachines) {
   const auto arguments = [](const char* machine) {
     std::string text = entry_of(machine, {});
@@ -145,13 +145,13 @@ TEST(ProbeEvents, CountsAreThoseOfTheGroupAlone) {
 }
 
 TEST(ProbeEvents, MissedCallsBeginAndEnd) {
-  const std::vector<ProbeCounts> probes = {{9, 3}, {9, 4}, {9, 5}};  // exit, entry, values
+  const std::vector<ProbeCounts> probes = {{9, 3}, {9, 4}, {9, 5}};  // exits, entries, values
   EXPECT_EQ(missed_calls(probes), 8u);
   EXPECT_EQ(missed_calls(std::span(probes).first(2)), 7u);
   EXPECT_EQ(missed_calls({}), 0u);
 }
 
-// write_file() and read_file() work on a folder as on tracefs, without any effect.
+// write_file() and read_file() work on an ordinary folder in place of tracefs. Writing has no effect there.
 class ArgumentsOption : public ::testing::Test {
  protected:
   ArgumentsOption() {
@@ -215,7 +215,7 @@ TEST(MissedLog, TellsBetweenWhichTimes) {
   log.note(190, 200, {{"vfs_read", 5}, {"", 0}});
   EXPECT_EQ(log.total(), 0u) << "before it began";
   log.note(290, 300, {{"vfs_read", 7}, {"", 0}});
-  log.note(390, 400, {{"vfs_read", 7}, {"", 3}});  // a miss may come when counts are being read
+  log.note(390, 400, {{"vfs_read", 7}, {"", 3}});  // misses may occur while the counts are read
   EXPECT_EQ(log.total(), 5u);
   EXPECT_EQ(log.by_function(), (MissedCounts{{"", 3}, {"vfs_read", 2}}));
   EXPECT_EQ(log.text(), "190 300 2 vfs_read\n290 400 3\n");
@@ -256,8 +256,8 @@ TEST(NameList, IsShortened) {
   EXPECT_EQ(first_of({"a", "b", "c"}, 1), "a and 2 more");
 }
 
-// Records of probe_entry_0 that holds values too, as once made, and of probe_values_0 and probe_entry_1, as a kernel of
-// that machine writes them.
+// Records of probe_entry_0 with values, as in earlier versions, and of probe_values_0 and probe_entry_1. The parameter
+// is the machine whose kernel writes the records.
 class ProbeRecords : public ::testing::TestWithParam<Machine> {
  protected:
   ProbeRecords() {
@@ -332,7 +332,7 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     EXPECT_EQ(batch.size(), 1u);
     return batch.empty() ? Event{} : batch.front();
   }
-  // A string that has so many bytes with its NUL, and room that was taken for it.
+  // Adds a record with a string. `length` includes the NUL; `room` is the space reserved for the string.
   void tell_values(std::uint64_t sp, const std::string& text, std::size_t length, std::size_t room, unsigned cpu = 1,
                    std::uint16_t id = 8) {
     ByteBuilder record = ByteBuilder(GetParam()).u16(id).u8(0).u8(0).u32(42);
@@ -444,7 +444,7 @@ TEST_P(ProbeRecords, StringsAreCut) {
   EXPECT_EQ(values_at_entry(0x2000, 0), bytes().u16(0).get());
 }
 
-// strnlen_user_nofault() takes room for the NUL, strncpy_from_user_nofault() does not count it.
+// strnlen_user_nofault() reserves space for the NUL, but strncpy_from_user_nofault() does not count it.
 TEST_P(ProbeRecords, AnEmptyStringIsNotOneThatCouldNotBeRead) {
   tell_values(0x2000, "", 0, 1);
   EXPECT_EQ(values_at_entry(0x2000, 9), bytes().u16(0).get());
@@ -456,7 +456,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, ProbeRecords,
                          ::testing::Values(Machine{ByteOrder::little, 8}, Machine{ByteOrder::little, 4},
                                            Machine{ByteOrder::big, 8}, Machine{ByteOrder::big, 4}));
 
-// Calls of a task by their places on the stack; a function is a number.
+// Calls of a task, matched by their stack positions. Functions are numbers.
 class Frames : public ::testing::Test {
  protected:
   Event event(EventKind kind, std::uint32_t frame, std::uint8_t context = 0) {
@@ -472,7 +472,7 @@ class Frames : public ::testing::Test {
   unsigned enter(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0, std::uint8_t level = 0) {
     return stacks_.enter(event(EventKind::call_entry, frame, context), function, level).calls.back().depth;
   }
-  // x86: without the return address.
+  // On x86, the return address is already removed from the stack at the exit.
   bool leave(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0) {
     return stacks_.leave(event(EventKind::call_exit, frame + 8, context), function);
   }
@@ -545,7 +545,7 @@ TEST_F(Frames, InterruptsHaveStacksOfTheirOwn) {
   EXPECT_TRUE(leave(1, 0x7F00));
 }
 
-// irq_enter_rcu() begins before the interrupt is counted, irq_exit_rcu() ends when it is no more.
+// irq_enter_rcu() starts before the interrupt is counted; irq_exit_rcu() ends when the interrupt is no longer counted.
 TEST_F(Frames, WhatCountsInterruptsEndsAsItBegan) {
   constexpr std::uint32_t kTask = 1, kOutermost = 2, kEnter = 3, kHandler = 4, kExit = 5, kSoft = 6;
   enter(kTask, 0x7F00);

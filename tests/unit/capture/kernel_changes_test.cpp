@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The data that is read during a recording, and when.
+// Tests which data is read during a recording, and when.
 #include <algorithm>
 #include <filesystem>
 

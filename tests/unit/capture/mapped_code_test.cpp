@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reported mappings of code in processes' memory, which show the news of reading /proc again.
+// Tests the record of reported code mappings, which is used to find new mappings when /proc is read again.
 #include <gtest/gtest.h>
 
 #include "capture/sideband/mapped_code.hpp"

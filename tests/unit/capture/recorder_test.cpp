@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The parts of recording that need no kernel; tests/live has the others.
+// Tests the parts of recording that need no kernel; tests/live tests the other parts.
 #include "capture/ftrace/recorder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Mappings of code in /proc that the kernel did not report.
+// Tests code mappings in /proc that the kernel did not report.
 #include <map>
 #include <set>
 
@@ -17,11 +17,11 @@ const std::string kOther = "1000-5000 r-xp 00000000 08:01 43 /bin/other\n";
 const std::string kMade = "9000-a000 rwxp 00000000 00:00 0 \n";
 const std::string kVdsoLine = "7f000000-7f001000 r-xp 00000000 00:00 0 [vdso]\n";
 
-// Processes as /proc would show them, and news of them that come while they are looked at.
+// Processes as shown in /proc, and changes that are reported while they are read.
 struct CodeMachine {
   std::map<std::int32_t, std::string> maps;
   MappedCode told;
-  std::vector<std::function<void()>> news;  // of each look
+  std::vector<std::function<void()>> news;  // for each reading of /proc
   std::size_t looks = 0;
 
   void tell(std::int32_t process, std::uint64_t time_ns, const std::string& text) {
@@ -73,7 +73,7 @@ TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
   machine.tell(7, 10, kProgram);
   machine.tell(8, 10, kProgram);
   machine.maps = {{7, kProgram}, {8, kProgram}};
-  // It was read before its exec, which is reported now.
+  // Process 8 was read before its exec, which is reported now.
   machine.news = {[&] {
     machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::executed}, "");
     machine.tell(8, 21, kOther);

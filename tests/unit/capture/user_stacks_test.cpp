@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stacks of programs: what code lay where and when, which frames are kept, how it travels in a .kmt.
+// Tests user stacks: code mappings over time, the frames that are kept, and the encoding in a .kmt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,9 +46,9 @@ SpaceChange mapped(std::uint64_t time_ns, std::int32_t process, std::uint64_t st
 TEST(AddressSpaces, KnowWhatLayWhereAtATime) {
   AddressSpaces spaces;
   spaces.add(mapped(0, 7, 0x1000, 2, 0x5000));
-  spaces.add(mapped(10, 7, 0x1000, 3));  // in its place
+  spaces.add(mapped(10, 7, 0x1000, 3));  // replaces the earlier mapping
   spaces.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7});
-  spaces.add(mapped(30, 7, 0x1000, 4));  // after the fork
+  spaces.add(mapped(30, 7, 0x1000, 4));  // mapped after the fork
   spaces.add({.time_ns = 40, .process = 8, .kind = Kind::executed});
   spaces.add(mapped(41, 8, 0x8000, 5));
 
@@ -61,8 +61,8 @@ TEST(AddressSpaces, KnowWhatLayWhereAtATime) {
   EXPECT_EQ(object(7, 10, 0x1234), 3);
   EXPECT_EQ(object(7, 35, 0x1fff), 4);
   EXPECT_EQ(object(7, 35, 0x2000), -1);
-  EXPECT_EQ(object(8, 35, 0x1234), 3);  // its parent's when it was forked
-  EXPECT_EQ(object(8, 40, 0x1234), 3);  // where execve() was called
+  EXPECT_EQ(object(8, 35, 0x1234), 3);  // the parent's mapping at the time of the fork
+  EXPECT_EQ(object(8, 40, 0x1234), 3);  // the old mapping, at the time of execve()
   EXPECT_EQ(object(8, 50, 0x8000), 5);
   EXPECT_EQ(object(9, 50, 0x8000), -1);
   EXPECT_EQ(spaces.state(9, 50), 0u);
@@ -115,8 +115,8 @@ TEST_F(UserStacksTest, TheSameCodeIsOneStackWhereverItLies) {
 TEST_F(UserStacksTest, EndWhereThereIsNoCode) {
   info.code.address_spaces.add(mapped(0, 1, 0x10000, 2));
   EXPECT_EQ(offsets(placed(1, {0x10010, 0x3, 0x10020})), (std::vector<std::uint64_t>{0x10}));
-  EXPECT_EQ(offsets(placed(1, {0x5, 0x10020})), (std::vector<std::uint64_t>{0x5, 0x20}));  // the counter is right
-  EXPECT_EQ(offsets(placed(4, {0x5, 0x6})), (std::vector<std::uint64_t>{0x5, 0x6}));       // nothing is known
+  EXPECT_EQ(offsets(placed(1, {0x5, 0x10020})), (std::vector<std::uint64_t>{0x5, 0x20}));  // keeps the program counter
+  EXPECT_EQ(offsets(placed(4, {0x5, 0x6})), (std::vector<std::uint64_t>{0x5, 0x6}));       // no mappings are known
 }
 
 TEST_F(UserStacksTest, MeanWhatLayThereAtTheirTime) {
@@ -184,7 +184,7 @@ TEST(UserMemory, PartsOfATraceBecomeOne) {
   EXPECT_EQ(found, expected);
 }
 
-// The cost of a part does not depend on the number of objects before it: else this takes hours.
+// The cost of a chunk must not depend on the number of objects before it. Otherwise this test would run for hours.
 TEST(UserMemory, ManySmallPartsOfManyObjectsAreBounded) {
   UserMemory most;
   most.objects.resize(kMostCodeObjects);
@@ -329,7 +329,7 @@ TEST(EndedProcesses, TheOldestAreForgottenButNotWhatRunsStill) {
   EXPECT_EQ(ended.size(), 1u);
 }
 
-// Its first thread ended, or an earlier task with its id whose end was reported late.
+// The first thread ended, or an earlier task had the same ID and its end was reported late.
 TEST(EndedProcesses, WhoseIdIsInUseIsNotForgotten) {
   std::vector<SpaceChange> changes = {change_of(1, Kind::mapped), change_of(2, Kind::mapped),
                                       change_of(3, Kind::forked, 1), change_of(4, Kind::mapped),
@@ -346,7 +346,7 @@ std::string state_of(pid_t process) {
   return name_end == std::string::npos ? "" : stat.substr(name_end + 2, 1);
 }
 
-// It is a zombie until its other threads have ended, and the files of its memory are empty.
+// A first thread that ended is a zombie until the other threads have ended. Its memory files in /proc are empty.
 TEST(EndedProcesses, AFirstThreadMayEndBeforeOthers) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -61,7 +61,7 @@ TEST(BootParameters, NameEventsAsTheKernelMatchesThem) {
     EXPECT_FALSE(names_event({pattern}, kmalloc)) << pattern;
 }
 
-// The printed line has to be what a later boot is recognised by.
+// A later boot must be recognised by the line that was printed.
 TEST(BootPlan, LineIsRecognisedAfterTheBoot) {
   BootPlan plan;
   plan.release = "6.1.0";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Notes about a trace on standard error.
+// Tests the notes about a trace on standard error.
 #include "cli/input/damage_note.hpp"
 
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ std::string said_of_cgroups(const std::map<std::string, std::string>& notes) {
   return testing::internal::GetCapturedStderr();
 }
 
-// By all tasks that the recording knew, whichever of them the rows of a report are of.
+// All tasks known to the recording count, not only those in the rows of a report.
 TEST(LackOfCgroups, IsSaidWhereAllTasksWereInTheRoot) {
   EXPECT_NE(said_of_cgroups({{"tasks", "1 0 4026531836 /\n2 0 4026531836 /\n"}}).find("root cgroup"),
             std::string::npos);
   EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 /\n7 1 4026531836 /db.service\n"}}), "");
   EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 /\n"}, {"tasks_later", "9 1 4026531836 /late\n"}}), "");
-  // A trace.dat or a perf.data has no such notes.
+  // A trace.dat or a perf.data has no notes about tasks.
   EXPECT_EQ(said_of_cgroups({}), "");
   EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 \n"}}), "");
 }

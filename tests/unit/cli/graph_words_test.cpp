@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The meaning of the words of `kmemtrace graph`.
+// Tests the meaning of the words on the command line of `kmemtrace graph`.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -57,7 +57,7 @@ TEST_F(GraphWords, ATraceAndAFunctionAreToldHowToWriteIt) {
 TEST_F(GraphWords, WhatAsksForARecording) {
   EXPECT_EQ(asks_for_recording({}), "");
   CallRecordOptions options;
-  options.pids = {"812"};  // may be of a trace, too
+  options.pids = {"812"};  // may also select from a trace
   EXPECT_EQ(asks_for_recording(options), "");
   options.duration = "1s";
   EXPECT_EQ(asks_for_recording(options), "-d");

@@ -45,7 +45,7 @@ TEST_F(Interrupt, WhatWasBeforeIsPutBack) {
   EXPECT_EQ(ended, 1);
 }
 
-// For a file that is read twice: a signal between the readings is for both.
+// A file may be read twice. A signal between the two passes must interrupt both.
 TEST_F(Interrupt, OneInsideAnotherHeedsWhatCameBefore) {
   const InterruptGuard outer;
   std::raise(SIGTERM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Folders of `investigate --from`: their order, their times, and the data that an investigation kept.
+// Tests folders of `investigate --from`: their order, their times, and the data saved by an investigation.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -61,7 +61,7 @@ class InvestigateCopies : public ::testing::Test {
     return "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 0 kB\nShmem: 0 kB\nSlab: " +
            std::to_string(slab_kb) + " kB\nKernelStack: 0 kB\nPageTables: 0 kB\nVmallocUsed: 0 kB\n";
   }
-  // A state with that many kB of slab.
+  // Writes a state with that number of kB in slabs.
   void state(const std::string& name, unsigned slab_kb, const std::string& uptime) const {
     write(name + "/meminfo", meminfo_of(slab_kb));
     if (!uptime.empty()) write(name + "/uptime", uptime + " 1.0\n");
@@ -132,7 +132,7 @@ TEST_F(InvestigateCopies, DamagedCopiesAreLeftOutAndNamed) {
   EXPECT_EQ(copied.after_path, folder_ / "t3");
 }
 
-// 64 KiB, by both amounts of free memory; slabinfo alone does not tell.
+// The page size of 64 KiB is the quotient of two values for free memory. slabinfo alone does not contain the page size.
 TEST_F(InvestigateCopies, TheFirstStateThatTellsPagesSizesDoes) {
   write("t1/slabinfo", "slabinfo - version: 2.1\n");
   for (const char* const name : {"t2", "t3"}) {
@@ -161,7 +161,7 @@ TEST_F(InvestigateCopies, UptimesThatContradictNamesTellNoTimes) {
   EXPECT_EQ(slabs_of(copied), (std::vector<std::uint64_t>{1, 2}));
   EXPECT_NE(copied.no_times, "");
   EXPECT_NE(copied.no_order, "");
-  EXPECT_NE(read(10'000'000'000).no_order, "");  // a given time does not show the order
+  EXPECT_NE(read(10'000'000'000).no_order, "");  // a given duration does not show the order
 }
 
 TEST_F(InvestigateCopies, OneWithoutUptimeAmongManyIsLeftOut) {
@@ -194,7 +194,7 @@ TEST_F(InvestigateCopies, UptimesTellTheOrderWhereNamesDoNot) {
   EXPECT_NE(read().no_order.find("alpha, beta"), std::string::npos);
 }
 
-// Those that `kmemtrace snapshot -o` wrote.
+// Snapshots written by `kmemtrace snapshot -o`.
 TEST_F(InvestigateCopies, SnapshotsKnowTheirTimes) {
   const auto snapshot = [&](const char* name, std::uint64_t unix_seconds) {
     StateSample sample;
@@ -214,7 +214,7 @@ TEST_F(InvestigateCopies, SnapshotsKnowTheirTimes) {
   EXPECT_NE(read().no_times, "");
 }
 
-// Some groups that grow, and some that do not.
+// Evidence with some groups that grow and some that do not.
 InvestigationEvidence watched() {
   InvestigationEvidence evidence;
   evidence.seconds = 32;
@@ -278,11 +278,11 @@ TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
   EXPECT_EQ(second.states.size(), first.states.size());
 }
 
-// Too short to say that nothing grows is too short when it is read again.
+// A time too short to rule out growth must give the same result when the evidence is read again.
 TEST_F(InvestigateCopies, WhatWasWatchedComesToTheSameAgain) {
   for (const double seconds : {6.0, 32.0}) {
     InvestigationEvidence before = watched();
-    before.samples->groups.erase(before.samples->groups.begin());  // the one that grows
+    before.samples->groups.erase(before.samples->groups.begin());  // removes the growing group
     for (MemorySeriesPoint& point : before.states.front().points) point.value = 1e6;
     before.seconds = seconds;
     const auto again_concluded = [](InvestigationResult result, const InvestigationEvidence& evidence) {

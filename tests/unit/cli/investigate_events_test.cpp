@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events that an investigation records, by the events that a kernel has.
+// Tests which events an investigation records, depending on the events of the kernel.
 #include "cli/investigate/events.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders as tracefs has them.
+// Folders like those in tracefs.
 class InvestigateEvents : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ class InvestigateEvents : public testing::Test {
   TemporaryFolder tracefs;
 };
 
-// An allocation that is split is freed page by page: who records frees of its order alone takes it for one that lives.
+// A split allocation is freed page by page. If only frees of its order were recorded, the allocation would appear live.
 TEST_F(InvestigateEvents, FreesOfPartsAreRecordedToo) {
   Narrowing narrowing;
   narrowing.orders = {2, 3, 1};
@@ -45,7 +45,7 @@ TEST_F(InvestigateEvents, FreesOfPartsAreRecordedToo) {
   EXPECT_TRUE(has(options.filters, "kmem:mm_page_alloc:!(gfp_flags & 8) && (order == 2 || order == 3 || order == 1)"));
   EXPECT_TRUE(has(options.filters, "kmem:mm_page_free:order <= 3"));
   EXPECT_TRUE(has(options.events, "kmem:mm_page_free"));
-  EXPECT_FALSE(has(options.events, "kmem:mm_page_free_batched"));  // the same frees again
+  EXPECT_FALSE(has(options.events, "kmem:mm_page_free_batched"));  // reports the same frees again
 }
 
 TEST_F(InvestigateEvents, FreesOfAllPagesAreRecordedWithAllPages) {
@@ -57,7 +57,7 @@ TEST_F(InvestigateEvents, FreesOfAllPagesAreRecordedWithAllPages) {
                                    [](const std::string& text) { return text.starts_with("kmem:mm_page_free"); }));
 }
 
-// A kfree does not say what size it frees.
+// A kfree event does not contain the size.
 TEST_F(InvestigateEvents, FreesOfKmallocAreNotFiltered) {
   Narrowing narrowing;
   narrowing.sizes = {1024};

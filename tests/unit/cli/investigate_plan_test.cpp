@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether an investigation keeps to the CPU time that it may take, whatever goes on.
+// Tests that an investigation stays within its CPU budget under any load.
 #include "cli/investigate/plan.hpp"
 
 #include <algorithm>
@@ -12,14 +12,15 @@
 namespace kmt {
 namespace {
 
-constexpr double kTurn = 0.25;  // seconds, from one number of events to the next
+constexpr double kTurn = 0.25;  // seconds between two readings of the event count
 
-// Their cost on x86-64 beside other work, in seconds of CPU time: 2.3 million events, half of them stacks.
+// Costs on x86-64 with other work running, in seconds of CPU time. Measured with 2.3 million events, half of them
+// stacks.
 constexpr double kOfAnEvent = 1.0e-6;
 constexpr double kOfReading = 0.26e-6;
 constexpr double kOfAnalysing = 0.82e-6;
 constexpr double kOfAState = 2.5e-3;
-constexpr double kOfTheBegin = 0.15;  // until something is recorded, without states
+constexpr double kOfTheBegin = 0.15;  // until the recording starts, without reading states
 constexpr double kOfARecording = 0.33;
 constexpr double kOfTheEnd = 0.3;
 
@@ -28,7 +29,7 @@ struct Watched {
   double recorded_seconds = 0;
 };
 
-// The cost of a recording that starts then, and of everything until the end.
+// Returns the cost of a recording that starts now, and of everything until the end.
 Watched record_from(CpuUse use, const InvestigationPlan& plan, double events_per_s) {
   use.cpu_seconds += kOfARecording / 2;
   use.stacks = true;
@@ -49,7 +50,7 @@ Watched record_from(CpuUse use, const InvestigationPlan& plan, double events_per
       recorded};
 }
 
-// A watch without samples that records from its first look on.
+// An investigation without samples that records as soon as the first states were compared.
 Watched watch(const InvestigationPlan& plan, double events_per_s) {
   CpuUse use;
   use.seconds = 0.45 * plan.seconds;
@@ -86,12 +87,12 @@ TEST(InvestigationPlan, RecordsUntilTheEndWhatCostsLittle) {
 InvestigationPlan plan_with_samples(double seconds) {
   InvestigationPlan plan = plan_of(seconds, 0.01);
   plan.samples = plan.trace = true;
-  plan.most_cpu_seconds = std::max(0.02 * seconds, 3 * kFixedSeconds);  // of two CPUs
+  plan.most_cpu_seconds = std::max(0.02 * seconds, 3 * kFixedSeconds);  // 1 % of two CPUs
   plan.least_cpu_seconds = kFixedSeconds + cpu_of_states(0, plan);
   return plan;
 }
 
-// How long samples take until they have spent their part; the time where they do not.
+// Returns the time until the samples have spent their share of the budget, or the whole time if they do not.
 double seconds_of_samples(const InvestigationPlan& plan, double programs_per_s, CpuUse& use) {
   use.cpu_seconds = kFixedSeconds - kSecondsAtTheEnd;
   for (; use.seconds < plan.seconds && !is_part_of_samples_spent(use, plan); use.seconds += kTurn)
@@ -100,7 +101,7 @@ double seconds_of_samples(const InvestigationPlan& plan, double programs_per_s, 
 }
 
 TEST(InvestigationPlan, OnABusyMachineSamplesLeaveRoomForARecording) {
-  // The cost of programs per second beside eight compilers, and more.
+  // The CPU cost per second of the programs while eight compilers run, and higher costs.
   for (const double seconds : {40.0, 120.0, 600.0})
     for (const double programs_per_s : {0.02, 0.035, 0.05}) {
       const InvestigationPlan plan = plan_with_samples(seconds);
@@ -120,7 +121,7 @@ TEST(InvestigationPlan, OnAnIdleMachineSamplesGoOn) {
   CpuUse use;
   EXPECT_EQ(seconds_of_samples(plan_with_samples(120), 0.002, use), 120);
   InvestigationPlan without_trace = plan_with_samples(120);
-  without_trace.trace = false;  // then nothing is kept for it
+  without_trace.trace = false;  // no budget is reserved for a recording
   EXPECT_EQ(seconds_of_samples(without_trace, 0.05, use = {}), 120);
 }
 
@@ -137,12 +138,12 @@ TEST(InvestigationPlan, RecordsWhatLastsForLongEnough) {
   wanted.caches = {"filp"};
   wanted.sizes = {1024};
   wanted.orders = {0, 2};
-  // Seconds: of caches 1, of sizes 2, of pages 4.
+  // Seconds needed: 1 for caches, 2 for sizes, 4 for pages.
   const auto needed = [](const Narrowing& of) {
     return (of.caches.empty() ? 0.0 : 1.0) + (of.sizes.empty() ? 0.0 : 2.0) + (of.orders.empty() ? 0.0 : 4.0);
   };
   const RecordingChoice all = choose_recording(wanted, 7, 7, needed);
-  EXPECT_EQ(all.rest.orders, (std::vector<std::uint64_t>{2}));  // single pages are too many
+  EXPECT_EQ(all.rest.orders, (std::vector<std::uint64_t>{2}));  // single pages have too many events
   EXPECT_EQ(all.of.orders, (std::vector<std::uint64_t>{2}));
   EXPECT_EQ(all.of.sizes, (std::vector<std::uint64_t>{1024}));
   EXPECT_FALSE(all.ends_samples);
@@ -156,7 +157,7 @@ TEST(InvestigationPlan, RecordsWhatLastsForLongEnough) {
   EXPECT_TRUE(without_samples.ends_samples);
   EXPECT_EQ(without_samples.of.sizes, (std::vector<std::uint64_t>{1024}));
   EXPECT_TRUE(choose_recording(wanted, 0.5, 0.5, needed).of.empty());
-  // A busy cache does not keep others from being recorded.
+  // A busy cache must not prevent others from being recorded.
   Narrowing busy;
   busy.caches = {"filp", "UDP", "TCP"};
   const auto by_caches = [](const Narrowing& of) {

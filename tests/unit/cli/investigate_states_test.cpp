@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The use of successive states in an investigation.
+// Tests how an investigation uses successive states.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ std::vector<double> vmalloc_used(const std::vector<StateSample>& states) {
   return values;
 }
 
-// The maps of the own programs come while it is watched; somebody else's 100 kB of each second stay.
+// The maps of kmemtrace's own BPF programs appear during the investigation. Other memory grows by 100 kB per second and
+// stays.
 TEST(InvestigateStates, OwnMapsAreNobodysGrowth) {
   std::vector<StateSample> states(4);
   const std::size_t own_kb[] = {0, 900, 900, 0};
@@ -28,7 +29,7 @@ TEST(InvestigateStates, OwnMapsAreNobodysGrowth) {
     if (own_kb[i] != 0) states[i].texts.emplace_back("recorder", "bpf_maps " + std::to_string(own_kb[i] << 10) + "\n");
   }
   EXPECT_EQ(vmalloc_used(states), (std::vector<double>{5000 << 10, 5100 << 10, 5200 << 10, 5300 << 10}));
-  states[1].texts[1].second = "bpf_maps 99999999999\n";  // no more than there is
+  states[1].texts[1].second = "bpf_maps 99999999999\n";  // the own maps cannot be larger than the total
   EXPECT_EQ(vmalloc_used(states)[1], 0);
 }
 

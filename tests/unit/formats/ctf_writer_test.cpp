@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The folder that the CTF writer makes; tests/oracle has babeltrace2 read what is in it.
+// Tests the folder that the CTF writer creates; tests/oracle checks its content with babeltrace2.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST_F(CtfWriter, StreamsGoOn) {
       writer.end_stream();
     }
   }
-  EXPECT_FALSE(fs::exists(path()));  // not before it is complete
+  EXPECT_FALSE(fs::exists(path()));  // appears only when it is complete
   writer.finish();
   EXPECT_TRUE(fs::exists(path() / "kernel" / "metadata"));
   for (const char* const channel : {"channel0_0", "channel0_5"})
@@ -64,7 +64,7 @@ TEST_F(CtfWriter, ATraceWithoutStreamsBesideAnotherIsReported) {
       writer.end_stream();
     }
     writer.finish();
-    fs::remove(folder_ / "session" / (has_stream ? "b" : "a") / "description.kmt");  // as other tracers write it
+    fs::remove(folder_ / "session" / (has_stream ? "b" : "a") / "description.kmt");  // other tracers lack this file
   }
   const auto source = open_trace(folder_ / "session");
   for (EventBatch batch; source->read(batch);) continue;
@@ -81,7 +81,7 @@ TEST_F(CtfWriter, ATraceWithoutAnyStreamIsReported) {
     writer.describe({});
     writer.finish();
   }
-  fs::remove(path() / "description.kmt");  // as other tracers write it
+  fs::remove(path() / "description.kmt");  // other tracers lack this file
   const auto source = open_trace(path());
   for (EventBatch batch; source->read(batch);) continue;
   const auto& found = source->info().findings.kept();
@@ -90,7 +90,7 @@ TEST_F(CtfWriter, ATraceWithoutAnyStreamIsReported) {
   EXPECT_EQ(missing->detail, "the trace has no stream");
 }
 
-// Until it is complete, the trace has a random name, so that no link of that name can be planted.
+// Until it is complete, the trace has a random name, so that no user can place a symlink with that name.
 TEST_F(CtfWriter, IsMadeUnderANameThatNobodyKnows) {
   std::set<std::string> names;
   for (int i = 0; i < 2; ++i) {

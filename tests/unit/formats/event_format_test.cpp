@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Format descriptions as a hostile or damaged file may hold them: libtraceevent must never see one that it crashes on.
+// Tests format descriptions in hostile or damaged files: libtraceevent must never receive a description that crashes
+// it.
 #include "formats/ftrace/event_format.hpp"
 
 #include <string>
@@ -14,7 +15,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// A description as the kernel writes it, up to the declaration of its one field.
+// Returns the kernel's description of an event up to the declaration of its single field.
 std::string described(const std::string& field) { return "name: kfree\nID: 5\nformat:\n\tfield:" + field; }
 const std::string kRest = ";\toffset:0;\tsize:8;\tsigned:0;\n\nprint fmt: \"%lx\", REC->x\n";
 

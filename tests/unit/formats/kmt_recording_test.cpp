@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From ring-buffer pages to .kmt files while they are recorded, without a kernel: tests/live has the others.
+// Tests the conversion of ring-buffer pages to .kmt files during a recording, without a kernel. tests/live tests real
+// recordings.
 #include "formats/kmt/recording.hpp"
 
 #include <chrono>
@@ -60,7 +61,7 @@ KernelDescription kernel() {
   return kernel;
 }
 
-// A page of kmallocs, one a nanosecond from `time` on.
+// A page of kmallocs, one per nanosecond, starting at `time`.
 Page page_of(std::uint64_t time, unsigned events) {
   PageBuilder page(kMachine, time);
   for (unsigned i = 0; i < events; ++i)
@@ -147,7 +148,7 @@ TEST_F(KmtRecording, FullBlocksAreInTheFileBeforeItIsFinished) {
   Recording recording(path(), kernel(), {0, 1}, {}, {});
   const unsigned events = 50;
   std::uint64_t time = 0;
-  std::vector<Page> pages;  // made first: what is a second old is written, too
+  std::vector<Page> pages;  // created first, because events are also written after a second
   for (std::uint64_t given = 0; given < kBlockEvents; given += events, time += 1000)
     pages.push_back(page_of(time, events));
   const auto begin = std::chrono::steady_clock::now();

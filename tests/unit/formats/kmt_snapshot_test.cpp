@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every byte of a small series of snapshots, damaged: the rest is read, with a finding, and can be repaired.
+// Damages every byte of a small series of snapshots. The rest must be readable, with a finding, and the file must be
+// repairable.
 #include "formats/kmt/snapshot.hpp"
 
 #include <filesystem>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace kmt_format;
 
-constexpr unsigned kSnapshots = 4;  // two whole ones, each with a patch
+constexpr unsigned kSnapshots = 4;  // two complete snapshots, each followed by a patch
 
 StateSample snapshot_number(unsigned number) {
   std::mt19937 random(number / 2);
@@ -44,8 +45,8 @@ std::vector<std::uint8_t> series_file(const std::string& path) {
 
 struct Seen {
   std::size_t intact = 0;
-  bool is_whole = false;     // snapshots and description
-  bool has_finding = false;  // of any kind
+  bool is_whole = false;     // all snapshots and the description are intact
+  bool has_finding = false;  // a finding of any kind
 };
 
 Seen see(const std::vector<std::uint8_t>& file) {

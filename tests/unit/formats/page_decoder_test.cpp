@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records of the page allocator by hand, as include/trace/events/kmem.h of several kernels lays them out.
+// Tests hand-made records of the page allocator, with the layouts of include/trace/events/kmem.h in several kernels.
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr std::uint16_t kExtfrag = 539, kLocked = 541;
 
 class PageRecords : public testing::TestWithParam<Machine> {
  protected:
-  // Fields in their order: the first is a word, the others are ints.
+  // Describes an event with these fields in order: the first is a word, the others are ints.
   FormatText description(const char* name, unsigned id, const std::vector<std::string>& fields,
                          const std::string& print_format) const {
     std::string text = fmt::format("name: {}\nID: {}\nformat:\n", name, id);
@@ -91,7 +91,7 @@ TEST_P(PageRecords, NumbersThatNoKernelHasStayOutOfTheWay) {
   EXPECT_NE(event.page_flags & PageFlags::kOwnershipChanged, 0);
 }
 
-// Linux 2.6.32 to 3.12.
+// The layout of Linux 2.6.32 to 3.12.
 TEST_P(PageRecords, AnOldFallbackChangesTheOwnerWhenBothTypesAreOne) {
   describe(description("mm_page_alloc_extfrag", kExtfrag,
                        {"page", "alloc_order", "fallback_order", "alloc_migratetype", "fallback_migratetype"},

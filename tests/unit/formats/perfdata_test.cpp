@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// perf.data made by hand, read back through the registry.
+// Tests hand-made perf.data files, read through the registry.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -58,7 +58,7 @@ Octets kmalloc(Machine machine, std::uint64_t pointer = kPointer) {
   return kmalloc_record(machine, kSite, pointer, 100, 128, 42, Context::kHardIrq);
 }
 
-// A kmalloc at each of these times, on CPU 0.
+// Adds a kmalloc at each of these times.
 PerfData& samples(PerfData& data, const Times& times, std::uint32_t cpu = 0) {
   for (const std::uint64_t time : times) data.sample({time, cpu, kmalloc(kMachine, time)});
   return data;
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, PerfDataOf,
 TEST_P(PerfDataOf, EveryFieldArrives) {
   const Machine machine = GetParam().machine;
   PerfData data(machine);
-  data.features = {{3, data.text("host")}};  // perf writes it always
+  data.features = {{3, data.text("host")}};  // perf always writes this feature
   data.sample({110, 1, kmalloc(machine)}).sample({120, 0, kfree_record(machine, kSite + 1, kPointer)}).round();
   const Read read = read_all(bytes(data));
   ASSERT_EQ(read.events.size(), 2u);
@@ -148,7 +148,7 @@ TEST_P(PerfDataOf, SeveralEventsAreToldApartByTheirIds) {
   PerfData data(machine);
   PerfAttribute with_chain;
   with_chain.sample_type = kUsual | kCallchain | kRead | kStreamId | kAddr;
-  with_chain.read_format = 4 | 8 | 16;  // ids and losses, of a group
+  with_chain.read_format = 4 | 8 | 16;  // IDs and losses of a group
   with_chain.ids = {20, 21};
   data.features = {{3, data.text("host")}};
   data.attributes = {{kUsual, {10, 11}}, with_chain};
@@ -156,7 +156,7 @@ TEST_P(PerfDataOf, SeveralEventsAreToldApartByTheirIds) {
   const std::vector<std::uint64_t> chain = {kInKernel, 0xabc, 0xdef, kInUser, 0x1234};
   data.sample({101, 1, kmalloc(machine), 21, chain, {2, 1, 20, 0, 1, 21, 0}}, with_chain);
   data.sample({102, 1, kmalloc(machine), 11});
-  data.sample({103, 1, kmalloc(machine), 77});  // of no event
+  data.sample({103, 1, kmalloc(machine), 77});  // the ID belongs to no event
   const Read read = read_all(bytes(data));
   EXPECT_EQ(read.times(), (Times{100, 101, 102}));
   const auto stack = read.info().tables.stacks[read.events[1].stack];
@@ -184,7 +184,7 @@ TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
   sample(1, {kInUser, 1, 2});
   sample(2, {kInKernel, 5, 6});
   sample(3, {kInUser, 1, kInKernel, 5, 6});
-  sample(4, {~std::uint64_t{31}, 9, kInKernel, 7});  // of a hypervisor
+  sample(4, {~std::uint64_t{31}, 9, kInKernel, 7});  // frames of a hypervisor
   sample(5, {});
   sample(6, std::vector<std::uint64_t>(1000, kInKernel));
   const Read read = read_all(data.file());
@@ -194,17 +194,17 @@ TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
   EXPECT_EQ(read.events[2].stack, StackId{1});
   EXPECT_EQ(read.events[3].stack, StackId{2});
   EXPECT_EQ(read.info().tables.stacks[{2}].size(), 1u);
-  EXPECT_TRUE(read.info().tables.stacks[read.events[4].stack].empty());  // only where the CPU was
+  EXPECT_TRUE(read.info().tables.stacks[read.events[4].stack].empty());  // a chain with only the current address
 }
 
-// perf record --call-graph dwarf: the chain has the kernel's part alone, registers of the user's follow the record.
+// With perf record --call-graph dwarf, the chain has only the kernel part. The user registers follow the record.
 TEST(PerfData, WhereAProgramWasByItsRegisters) {
   PerfData data(kMachine);
   data.features = {{6, data.text("x86_64")}};
   PerfAttribute& attribute = data.attributes[0];
   attribute.sample_type |= kCallchain | kBranchStack | kUserRegisters;
   attribute.branch_type = 1 << 17;
-  attribute.user_registers = 0x1e1;  // four, then ip
+  attribute.user_registers = 0x1e1;  // four registers, then ip
   const Octets raw = kmalloc_record(kMachine, kSite, kPointer, 100, 128, 42, 0);
   const std::vector<std::uint64_t> branch = {1, 0, 11, 12, 13}, registers = {2, 91, 92, 93, 94, 0x4321};
   const auto sample = [&](std::uint64_t time, std::vector<std::uint64_t> chain, std::vector<std::uint64_t> behind) {
@@ -212,7 +212,7 @@ TEST(PerfData, WhereAProgramWasByItsRegisters) {
     data.sample({time, 0, raw, 1, chain, {}, behind});
   };
   sample(1, {kInKernel, 5}, registers);
-  sample(2, {kInKernel, 5}, {0});  // a thread of the kernel
+  sample(2, {kInKernel, 5}, {0});  // a kernel thread
   sample(3, {kInKernel, 5, kInUser, 0x1234}, registers);
   sample(4, {}, registers);
   sample(5, {kInKernel, 5}, {2, 91});  // cut off
@@ -232,17 +232,17 @@ TEST(PerfData, WhereAProgramWasByItsRegisters) {
   EXPECT_TRUE(user_of(4).empty());
 }
 
-// The output at each round's end is drawn in formats/perfdata/rounds.hpp.
+// formats/perfdata/rounds.hpp shows which events are released at the end of each round.
 TEST(PerfData, RoundsPutEventsInOrder) {
   PerfData data(kMachine);
   samples(data, {10, 30}, 0);
   samples(data, {12, 20}, 1);
-  data.round();  // gives out nothing: the next may have what is older than 30
+  data.round();  // releases no events: the next round may have events older than 30
   samples(data, {35, 50}, 0);
   samples(data, {25, 40}, 1);
-  data.round();  // up to 30
+  data.round();  // releases events up to 30
   samples(data, {45}, 1);
-  data.round();  // up to 50
+  data.round();  // releases events up to 50
   samples(data, {60}, 1);
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), (Times{10, 12, 20, 25, 30, 35, 40, 45, 50, 60}));
@@ -252,7 +252,7 @@ TEST(PerfData, RoundsPutEventsInOrder) {
 TEST(PerfData, WhatComesTooLateForItsRoundIsSaid) {
   PerfData data(kMachine);
   samples(data, {10, 30}).round();
-  samples(data, {40}).round();  // gives out up to 30
+  samples(data, {40}).round();  // releases events up to 30
   samples(data, {20, 50});
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), (Times{10, 30, 20, 40, 50}));
@@ -263,7 +263,7 @@ TEST(PerfData, RecordsOfTheKernelCountForRounds) {
   PerfData data(kMachine);
   samples(data, {10});
   data.comm(7, 7, "late", 30).round();
-  samples(data, {20}, 1).round();  // up to 30, which only the task's record has
+  samples(data, {20}, 1).round();  // releases events up to 30, the time of the task's record
   samples(data, {40}, 0).round();
   samples(data, {35}, 1);
   const Read read = read_all(data.file());
@@ -278,7 +278,7 @@ TEST(PerfData, WithoutRoundsAllIsPutInOrder) {
   data.sample({55, 0, kmalloc(kMachine)});
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), (Times{10, 50, 55, 55, 60}));
-  EXPECT_EQ(read.events[2].cpu, 0u);  // at equal times by CPU
+  EXPECT_EQ(read.events[2].cpu, 0u);  // sorted by CPU at equal times
 }
 
 TEST(PerfData, CompressedRecordsMaySpanPieces) {
@@ -302,19 +302,19 @@ TEST(PerfData, DamagedCompressionIsSaidAndTheRestIsRead) {
   samples(data, {1, 2, 3}).compress(4096);
   samples(data, {10}).round();
   Octets file = data.file();
-  file[data.data_offset() + 8] ^= 0xFF;  // zstd's magic number
+  file[data.data_offset() + 8] ^= 0xFF;  // damages the magic number of zstd
   const Read read = read_all(file);
   EXPECT_EQ(read.times(), Times{10});
   EXPECT_EQ(read.found(Imperfection::damaged_section), 1u);
 }
 
-// A zstd stream repeats earlier data: nothing after the first sign of damage is reliable.
+// A zstd stream refers to earlier data, so nothing after the first damage is reliable.
 TEST(PerfData, CompressedRecordsEndAtDamage) {
   const std::vector<Octets> bad = {
       PerfData(kMachine).bytes().u32(9).u16(0).u16(4).get(),        // an impossible size
-      PerfData(kMachine).bytes().u32(9).u16(0).u16(9).u8(1).get(),  // no whole words
-      PerfData(kMachine).bytes().u32(81).u16(0).u16(16).get(),      // compressed once more
-      PerfData(kMachine).bytes().u32(0).u16(0).u16(8).get(),        // of no type
+      PerfData(kMachine).bytes().u32(9).u16(0).u16(9).u8(1).get(),  // the size is not a multiple of a word
+      PerfData(kMachine).bytes().u32(81).u16(0).u16(16).get(),      // compressed again
+      PerfData(kMachine).bytes().u32(0).u16(0).u16(8).get(),        // type 0, which does not exist
       PerfData(kMachine).bytes().u32(9).u16(0).u16(8).get()};       // a sample without its fields
   for (const Octets& damage : bad) {
     for (const std::size_t piece : {16u, 4096u}) {
@@ -323,7 +323,7 @@ TEST(PerfData, CompressedRecordsEndAtDamage) {
       samples(data, {4, 5, 6}).compress(piece).round();
       samples(data, {10});  // not compressed
       const Read read = read_all(data.file());
-      // All of them are one block of zstd, and uncertain where the headers of its records show the damage.
+      // All these records are in one zstd block. If the header of a record shows damage, the whole block is uncertain.
       const bool in_header = &damage != &bad.back();
       EXPECT_EQ(read.times(), (in_header ? Times{10} : Times{1, 2, 3, 10})) << &damage - bad.data();
       EXPECT_EQ(read.found(Imperfection::damaged_section), 1u);
@@ -376,7 +376,7 @@ TEST(PerfData, WhatIsCutOffInsideOfCompressedIsSaid) {
 TEST(PerfData, RecordsOfUnknownTypesAreSaid) {
   PerfData data(kMachine);
   samples(data, {1}).record(30, 0, Octets(8)).record(0, 0, {}).record(200, 0, {});
-  data.record(19, 0, Octets(8));  // a cgroup: known, of no use
+  data.record(19, 0, Octets(8));  // a cgroup record, which is known but not used
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), Times{1});
   EXPECT_EQ(read.found(Imperfection::unknown_section), 3u);
@@ -389,7 +389,7 @@ TEST(PerfData, LossHasItsPlaceAndIsNotCountedTwice) {
   samples(data, {11}, 1);
   data.lost(5, 20, 1);
   samples(data, {21}, 1).round();
-  // perf's own sums at the end: no time, no CPU, but the id of an event that belongs to one.
+  // perf's own totals at the end have no time and no CPU, but the ID of an event that belongs to a CPU.
   ByteBuilder index = data.bytes();
   index.u64(2).u64(1).u64(0).u64(0).u64(~std::uint64_t{0}).u64(2).u64(1).u64(1).u64(~std::uint64_t{0});
   PerfData whole(kMachine);
@@ -438,14 +438,14 @@ TEST(PerfData, TasksHaveLives) {
     const Octets ids = data.bytes().u32(process).u32(parent_process).u32(task).u32(parent).u64(time).get();
     data.kernel_record(7, ids, time, 0);
   };
-  fork(7, 7, 1, 1, 0);  // as perf finds it in /proc
+  fork(7, 7, 1, 1, 0);  // found by perf in /proc
   fork(7, 9, 7, 7, 0);
   fork(20, 20, 7, 9, 100);
   fork(20, 21, 20, 20, 150);
   fork(30, 30, 20, 21, 200);
   samples(data, {210});
   fork(7, 7, 20, 20, 300);
-  fork(40, 40, 1, 1, 0);  // when it had ended: --tail-synthesize
+  fork(40, 40, 1, 1, 0);  // recorded after the process ended: --tail-synthesize
   const Read read = read_all(data.file());
   const TraceInfo& info = read.info();
   const auto ancestor = [&info](std::int32_t tid, std::uint64_t time_ns) {
@@ -462,7 +462,8 @@ TEST(PerfData, TasksHaveLives) {
   EXPECT_EQ(info.tasks.lives.known_later(40)->parent, 1);
 }
 
-// Without rounds half of what waits is given out at a million. Records of 16 and 32 bytes keep the file small.
+// Without rounds, half of the waiting records are released when a million are waiting. Records of 16 and 32 bytes keep
+// the file small.
 TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
   constexpr std::uint64_t kEach = 600'000;
   PerfData data(kMachine);
@@ -476,17 +477,17 @@ TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
   read.source = open_trace(TraceFile{"made by hand", file, nullptr});
   EventBatch batch;
   ASSERT_TRUE(read.source->read(batch));
-  EXPECT_LT(read.source->progress(), 0.95);  // names wait as well as events
+  EXPECT_LT(read.source->progress(), 0.95);  // task names wait like events
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.front().time_ns), "early");
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.back().time_ns), "later");
   std::uint64_t events = batch.size();
   while (read.source->read(batch)) events += batch.size();
   EXPECT_EQ(events, kEach);
   EXPECT_EQ(read.found(Imperfection::late_event), 0u);
-  EXPECT_EQ(read.found(Imperfection::no_memory_events), 1u);  // not of tracepoints
+  EXPECT_EQ(read.found(Imperfection::no_memory_events), 1u);  // these events are not tracepoints
 }
 
-// As perf writes it since it records build-ids in mappings: no feature has them.
+// perf no longer writes a feature with build IDs since it records them in mappings.
 TEST(PerfData, TheKernelIsKnownByMappingsOfTheSecondKind) {
   for (const bool at_the_end : {false, true}) {  // perf record --tail-synthesize
     PerfData data(kMachine);
@@ -499,8 +500,8 @@ TEST(PerfData, TheKernelIsKnownByMappingsOfTheSecondKind) {
     };
     mapping("[kernel.kallsyms]_text", 0xffffffff81000123, 0xab, 1 | 1 << 14);
     mapping("[ext4]", 0, 0xcd, 1 | 1 << 14);
-    mapping("[xfs]", 0, 0xcd, 1);                         // the number of a file, no build-id
-    mapping("/usr/lib/libc.so.6", 0, 0xef, 2 | 1 << 14);  // of user space
+    mapping("[xfs]", 0, 0xcd, 1);                         // a file number instead of a build ID
+    mapping("/usr/lib/libc.so.6", 0, 0xef, 2 | 1 << 14);  // user space
     if (!at_the_end) samples(data, {1});
     const Read read = read_all(data.file());
     ASSERT_EQ(read.info().recording.notes.count("kernel_build_id"), 1u) << at_the_end;
@@ -545,7 +546,7 @@ TEST(PerfData, OtherEventsAreCountedByName) {
   cycles.type = 0;
   cycles.ids = {30};
   cycles.period = 4000;
-  cycles.flags = {10, 18};  // a frequency, which is usual for these
+  cycles.flags = {10, 18};  // frequency sampling, which is usual for these events
   data.attributes.push_back(cycles);
   ByteBuilder names = data.bytes();
   names.u32(1).u32(8).u64(0).u32(1).bytes(data.text("cycles")).u64(30);
@@ -606,7 +607,7 @@ struct Selection {
 TEST_P(PerfDataOf, SomeTasksOnlyAreSaid) {
   const std::vector<Selection> selections = {
       {{"perf", "record", "-a"}, {18}, -1, false},
-      {{"perf", "record", "-p", "5"}, {18}, -1, false},  // the index knows
+      {{"perf", "record", "-p", "5"}, {18}, -1, false},  // the ID index shows that all tasks were recorded
       {{"perf", "record", "-a"}, {18}, 77, true},
       {{"perf", "record", "ls"}, {12, 18}, std::nullopt, true},
       {{"perf", "record", "ls"}, {12, 18}, 77, true},
@@ -638,7 +639,7 @@ TEST_P(PerfDataOf, SomeTasksOnlyAreSaid) {
 
 TEST_P(PerfDataOf, SomeCpusOnlyAreSaid) {
   struct CpuSelection {
-    std::vector<std::uint64_t> indexed_cpus;  // of the tracepoint, an id each
+    std::vector<std::uint64_t> indexed_cpus;  // CPUs of the tracepoint, one per ID
     std::uint32_t online;
     bool some;
   };
@@ -649,7 +650,7 @@ TEST_P(PerfDataOf, SomeCpusOnlyAreSaid) {
   for (const CpuSelection& selection : selections) {
     PerfData data(GetParam().machine);
     data.features = {{3, data.text("host")}, {7, data.bytes().u32(8).u32(selection.online).get()}};
-    PerfAttribute of_perf;  // on all CPUs
+    PerfAttribute of_perf;  // an event on all CPUs
     of_perf.type = 1;
     of_perf.ids = {50, 51, 52, 53};
     data.attributes[0].ids.clear();
@@ -674,11 +675,11 @@ TEST(PerfData, AKilledRecordingIsReadToItsEnd) {
   data.with_tracing_data = false;
   samples(data, {1, 2}).round();
   Octets file = data.file();
-  store(file.data() + 48, std::uint64_t{0}, kMachine.order);  // the size of the data is written last
+  store(file.data() + 48, std::uint64_t{0}, kMachine.order);  // perf writes the size of the data last
   const Read read = read_all(file);
   EXPECT_EQ(read.found(Imperfection::truncated_file), 1u);
   EXPECT_EQ(read.found(Imperfection::missing_section), 1u);
-  EXPECT_EQ(read.found(Imperfection::unknown_event), 2u);  // nothing describes them
+  EXPECT_EQ(read.found(Imperfection::unknown_event), 2u);  // the file has no description of these events
 }
 
 TEST(PerfData, TruncatedAnywhereItIsReadUpToThere) {
@@ -723,7 +724,7 @@ TEST(PerfData, ShortSamplesAreSaid) {
   ByteBuilder sample = data.bytes();
   for (unsigned i = 0; i < 6; ++i) sample.u64(1);
   data.record(9, 1, sample.get());                                             // no chain
-  data.record(9, 1, ByteBuilder(sample).u64(~std::uint64_t{0}).get());         // of too many
+  data.record(9, 1, ByteBuilder(sample).u64(~std::uint64_t{0}).get());         // a chain with too many frames
   data.record(9, 1, ByteBuilder(sample).u64(0).u32(0xFFFFFFFF).u32(0).get());  // too much raw data
   data.record(9, 1, ByteBuilder(sample).u64(0).u32(4).u32(kKmallocId).get());  // too little
   const Read read = read_all(data.file());
@@ -731,7 +732,7 @@ TEST(PerfData, ShortSamplesAreSaid) {
   EXPECT_EQ(read.found(Imperfection::short_record), 4u);
 }
 
-// The trace as records; checks the calls.
+// Converts the trace to records and checks the order of the calls. Returns the number of records.
 std::uint64_t converted_records(const Octets& file, Findings& findings) {
   CheckedSink sink;
   read_records(TraceFile{"made by hand", file, nullptr}, {}, sink, findings);
@@ -749,13 +750,13 @@ TEST(PerfData, ConvertingFindsWhatReadingFinds) {
   data.attributes[1].sample_type |= kCallchain;
   const std::vector<std::uint64_t> chain = {kInKernel, 0xabc};
   for (const std::uint64_t time : {10u, 30u}) data.sample({time, 0, kmalloc(kMachine), 1, chain});
-  data.round().sample({40, 1, kmalloc(kMachine), 1, chain}).lost(1, 41, 1).round();  // gives out up to 30
+  data.round().sample({40, 1, kmalloc(kMachine), 1, chain}).lost(1, 41, 1).round();  // releases events up to 30
   data.sample({20, 0, kmalloc(kMachine), 1, chain}).sample({50, 0, kmalloc(kMachine), 30}, data.attributes[1]);
   data.record(30, 0, Octets(8)).record(9, 1, Octets(8));
   const Octets file = data.file();
   const Read read = read_all(file);
   Findings findings;
-  EXPECT_EQ(converted_records(file, findings), 4u + 4u);  // and their stacks
+  EXPECT_EQ(converted_records(file, findings), 4u + 4u);  // four events, each with a stack
   EXPECT_EQ(findings.count_of(Imperfection::unwritten_event), 1u);
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind) {
     const auto each = static_cast<Imperfection>(kind);
@@ -770,7 +771,7 @@ TEST(PerfData, ConvertingFindsWhatReadingFinds) {
 TEST(PerfData, WhatATraceDatHasNoRoomForIsLeftOut) {
   PerfData data(kMachine);
   Octets large = kmalloc(kMachine);
-  large.resize(5000);  // more than a page
+  large.resize(5000);  // larger than a page
   data.sample({1, 0, kmalloc(kMachine)}).sample({2, 0, large}).sample({3, 0, kmalloc(kMachine)});
   const Octets file = data.file();
   const std::string path = testing::TempDir() + "kmemtrace-perfdata." + std::to_string(::getpid()) + ".dat";

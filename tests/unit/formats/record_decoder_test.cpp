@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Percpu and vmalloc records by hand, as include/trace/events/percpu.h and vmalloc.h of several kernels lay them out.
+// Tests hand-made percpu and vmalloc records, with the layouts of include/trace/events/percpu.h and vmalloc.h in
+// several kernels.
 #include "formats/ftrace/record_decoder.hpp"
 
 #include <optional>
@@ -20,7 +21,7 @@ struct FieldLine {
   const char* declaration;
   unsigned offset_64;
   unsigned offset_32;
-  unsigned bytes;  // 0: a word
+  unsigned bytes;  // 0 means a word
 };
 
 constexpr std::uint16_t kAlloc = 645, kFail = 643, kFree = 644, kArea = 716, kAreaFree = 714, kOldAlloc = 500;
@@ -69,11 +70,11 @@ std::vector<FormatText> descriptions(Machine machine) {
                                   {{"unsigned long va_start", 8, 8, 0},
                                    {"unsigned long nr_lazy", 16, 12, 0},
                                    {"unsigned long nr_lazy_max", 24, 16, 0}})},
-          // An event of the same name that is none of percpu's.
+          // An event with the same name in another system.
           {"other", description(machine, "percpu_free_percpu", 900, {{"void * ptr", 8, 8, 0}})}};
 }
 
-// Linux 4.13 to 5.18.
+// The layout of Linux 4.13 to 5.18.
 FormatText old_description(Machine machine) {
   return {"percpu", description(machine, "percpu_alloc_percpu", kOldAlloc,
                                 {{"bool reserved", 8, 8, 1},

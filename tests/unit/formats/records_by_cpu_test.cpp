@@ -50,7 +50,7 @@ TEST(RecordsByCpu, EachCpuKeepsItsOrder) {
   EXPECT_EQ(sink.page_bytes, 4096u);
   EXPECT_EQ(sink.of_cpu[2], (Items{{~std::uint64_t{0}, {}}, {11, b}}));
   EXPECT_EQ(sink.of_cpu[7], (Items{{10, a}, {5, {}}, {12, b}}));
-  by_cpu.finish();  // nothing is left
+  by_cpu.finish();  // no records are left
   EXPECT_EQ(sink.pieces, 2u);
 }
 
@@ -61,7 +61,7 @@ TEST(RecordsByCpu, MemoryIsBoundedForOneCpuAndForMany) {
     sink.describe({});
     RecordsByCpu by_cpu(sink, 4096);
     for (std::uint64_t time = 0; time < 3000; ++time) by_cpu.record(static_cast<unsigned>(time % cpus), time, record);
-    EXPECT_GT(sink.records, 1000u);  // of the 180 MB most have been given
+    EXPECT_GT(sink.records, 1000u);  // most of the 180 MB were passed on
     by_cpu.finish();
     sink.expect_ended();
     EXPECT_EQ(sink.records, 3000u);

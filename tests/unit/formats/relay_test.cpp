@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Relay files of 2008: every layout and byte order is found and read as it was written, and damage costs no more than
-// what is damaged.
+// Tests relay files of 2008. Every layout and byte order must be detected and read back unchanged, and only damaged
+// data may be lost.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 using File = std::vector<std::uint8_t>;
 
-// A folder that is gone after the test.
+// Provides a folder that is removed after the test.
 class RelayFolder : public testing::Test {
  protected:
   RelayFolder() : path_(fs::temp_directory_path() / ("kmemtrace-relay-" + std::to_string(::getpid()))) {
@@ -73,7 +73,8 @@ ReadTrace read_bytes(const File& file, const std::string& abi = "") {
 
 Abi abi_of(const char* name) { return parse_abi(name); }
 
-// Records that a kernel might write, in the order of one CPU's file; fields that the layout lacks are as they are read.
+// Random records that a kernel might write, in the order of one CPU's file. Fields that the layout lacks have the
+// values that the reader returns.
 std::vector<Record> records_of(const Abi& abi, std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   const Layout& layout = *abi.layout;
@@ -164,7 +165,7 @@ TEST_P(EveryAbi, IsFoundWithAllocationsOnlyAndWithFreesOnly) {
   }
 }
 
-// Cut anywhere, and with bytes in the middle that are none of it: what is intact is read.
+// The file is cut at some point, or has foreign bytes in the middle. All intact records must be read.
 TEST_P(EveryAbi, GoesOnBehindDamage) {
   std::mt19937 random(3);
   const std::vector<Record> records = records_of(abi_, 100, 11);
@@ -180,7 +181,7 @@ TEST_P(EveryAbi, GoesOnBehindDamage) {
     file.insert(file.end(), rest.begin(), rest.end());
     const ReadTrace trace = read_bytes(file, GetParam());
     EXPECT_GE(trace.info.findings.count_of(Imperfection::torn_record), 1u);
-    // The part that was cut off, and the record in its place; those from 52 on are all there.
+    // Lost are at most the cut records and the record in their place. All records from 52 on are present.
     ASSERT_GE(trace.events.size(), removes ? 97u : 100u);
     ASSERT_LE(trace.events.size(), 101u);
     for (std::size_t i = 0; i < 48; ++i)
@@ -199,7 +200,7 @@ TEST_P(EveryAbi, SaysWhatIsCutOffAtTheEnd) {
   EXPECT_FALSE(trace.info.losses.stretches[0].count);
 }
 
-// As the description of the layout says it, byte by byte; independent of the writer.
+// Expected bytes are written by hand from the description of each layout, independently of the writer.
 TEST(Relay, LayoutsAreThoseThatAreDescribed) {
   Record alloc;
   alloc.allocates = true;
@@ -319,7 +320,7 @@ TEST(Relay, ExtensionsOfV2AreSteppedOver) {
           .u64(0xC1000000 + 8 * number)  //
           .u16(7)
           .u8(1)
-          .u32(0xDDDDDDDD)  // a feature with 4 bytes of data, and one with none
+          .u32(0xDDDDDDDD)  // a feature with 4 bytes of data, followed by a feature without data
           .u16(3)
           .u8(2);
     const ReadTrace trace = read_bytes(file.get());
@@ -351,7 +352,7 @@ TEST(Relay, OtherBytesAreNoRelayFile) {
   }
 }
 
-// One record of v2 with a number that could be a CPU, of a 32-bit kernel: it might be either.
+// One record of v2 of a 32-bit kernel. Its sequence number could also be a CPU number, so two layouts fit.
 TEST(Relay, WhatTwoLayoutsFitIsSaid) {
   ByteBuilder file({ByteOrder::little, 4});
   file.u8(1).u8(0).u16(24).u32(1).u64(0xC0100000).u32(0xC1000000).u32(0xC2000000);
@@ -382,7 +383,7 @@ class RelayCapture : public RelayFolder {
     record.bytes_requested = record.bytes_allocated = 64;
     return record;
   }
-  // Distributes records with these numbers over the CPUs at random.
+  // Distributes records with these sequence numbers randomly over the CPUs.
   void put_v2(const std::vector<std::uint32_t>& numbers, unsigned cpus, const char* abi = "v2-be") {
     std::vector<std::vector<Record>> files(cpus);
     std::mt19937 random(9);
@@ -429,7 +430,7 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
   EXPECT_EQ(total_lost_events(trace.info.losses), 11u);
 }
 
-// Copied twice within a file, a part of it or all of it. The same number with another content is another record.
+// Part or all of a file is copied twice. A record with the same number but other content is a different record.
 TEST_F(RelayCapture, BlocksThatComeTwiceCountOnce) {
   const Abi abi = abi_of("v2-le");
   const auto append_all = [&abi](const std::vector<std::uint32_t>& run, File& file) {
@@ -455,7 +456,7 @@ TEST_F(RelayCapture, BlocksThatComeTwiceCountOnce) {
   }
 }
 
-// The gap in the numbers shows how many records the torn bytes were; without numbers it is unknown.
+// The gap in the sequence numbers shows how many records are damaged. Without sequence numbers, their count is unknown.
 TEST_F(RelayCapture, WhatIsTornIsCountedByNumbersOnly) {
   for (const char* const name : {"v2-le", "v1-le"}) {
     const Abi abi = abi_of(name);
@@ -483,7 +484,7 @@ TEST_F(RelayCapture, WhatIsTornIsCountedByNumbersOnly) {
   }
 }
 
-// A number with a wrong bit says nothing of what was lost: the records around it are where they belong.
+// A sequence number with a wrong bit is not a sign of loss if the records around it are in order.
 TEST_F(RelayCapture, DamagedNumbersAreNoGaps) {
   for (const std::uint32_t first : {1u, 0xFFFFFF00u})
     for (const auto& [wrong, cpus] : {std::pair(1u << 29, 2u), std::pair(1u << 20, 3u), std::pair(0xFFu << 16, 1u)}) {
@@ -534,7 +535,7 @@ TEST_F(RelayCapture, FilesBesideThatCannotBeReadAreSaid) {
   }
 }
 
-// As a shell's `*` names them.
+// The files that a shell's `*` would list.
 TEST_F(RelayCapture, FilesBesideMayBeNamed) {
   put_v2(numbers(1, 50), 1);
   put("kallsyms", "c0100000 T allocate\n");
@@ -548,7 +549,7 @@ TEST_F(RelayCapture, FilesBesideMayBeNamed) {
   EXPECT_EQ(total_lost_events(trace.info.losses), 17u);
 }
 
-// From one format to the next: what is missing stays said.
+// Missing data must still be reported after each conversion.
 TEST_F(RelayCapture, ConvertedTracesLackTheSame) {
   std::vector<std::uint32_t> run = numbers(1, 300);
   run.erase(run.begin() + 100, run.begin() + 105);
@@ -625,7 +626,7 @@ TEST_F(RelayCapture, ManyCpusAreConvertedInTwoPasses) {
   EXPECT_EQ(opened, 2u);
 }
 
-// Through records of today's events and back nothing changes.
+// Conversion to records of current events and back must not change anything.
 TEST_F(RelayCapture, ConvertedTracesHoldTheSame) {
   for (const Abi& abi : all_abis()) {
     fs::remove_all(path_);
@@ -661,7 +662,7 @@ TEST_F(RelayCapture, ConvertedTracesHoldTheSame) {
     EXPECT_EQ(before.info.machine.word_bits, after.info.machine.word_bits);
     EXPECT_EQ(before.info.code.kallsyms, after.info.code.kallsyms);
     EXPECT_EQ(before.info.clock.name, after.info.clock.name);
-    EXPECT_EQ(after.info.losses.stretches.size(), numbered ? 0u : 1u);  // no number is missing
+    EXPECT_EQ(after.info.losses.stretches.size(), numbered ? 0u : 1u);  // no sequence number is missing
     EXPECT_EQ(total_lost_events(before.info.losses), total_lost_events(after.info.losses));
     EXPECT_EQ(numbered, after.info.clock.name == "counter");
   }

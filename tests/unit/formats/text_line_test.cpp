@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines of text traces taken apart.
+// Tests how lines of text traces are parsed.
 #include <gtest/gtest.h>
 
 #include "formats/text/lines.hpp"
@@ -20,7 +20,8 @@ TEST(TextLine, TaskNamesMayHoldAnything) {
   EXPECT_EQ(line->fields, "call_site=f+0x1 ptr=0x10");
 }
 
-// A name has 15 characters: after more brackets there is no CPU, and a line full of them is soon given up.
+// A task name has at most 15 characters, so a CPU cannot follow after more brackets. The parser must give up quickly on
+// a line full of brackets.
 TEST(TextLine, FewPlacesCanBeACpu) {
   const std::string rest = "sh-1 [000] 1.5: e: x";
   EXPECT_TRUE(parse_line(std::string(15, '[') + rest));

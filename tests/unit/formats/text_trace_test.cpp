@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text of events: nothing of it is lost silently, and what is read of it is bounded.
+// Tests text traces: no part is lost without a report, and the data that is read is bounded.
 #include <chrono>
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(TextTrace, LinesOfEventsThatCannotBeReadAreCounted) {
   }
 }
 
-// As `trace_pipe`, trace-cmd report and perf script print them.
+// The lines printed by `trace_pipe`, trace-cmd report and perf script.
 TEST(TextTrace, TasksHaveLives) {
   const ReadText found = read(
       "sh-100 [000] d..1. 5.000000: task_newtask: pid=200 comm=my sh clone_flags=1200000 oom_score_adj=0\n"
@@ -77,7 +77,8 @@ TEST(TextTrace, TasksHaveLives) {
       1u);
 }
 
-// `trace_pipe` prints each CPU's events as they come: with clocks that differ the lines are in order, their times not.
+// `trace_pipe` prints each CPU's events as they arrive. If the clocks differ, the lines are in order, but their times
+// are not.
 TEST(TextTrace, AFreeThatIsEarlierThanItsAllocationTellsOfClocks) {
   const auto early = [](const char* free) {
     const std::string text = line(kWhole, "sh-148 [000] d..1. 5.020000: kmalloc: ") +
@@ -133,7 +134,7 @@ TEST(TextTrace, ValuesThatAreNoneMakeALineUnreadable) {
     EXPECT_EQ(found.events.size(), 1u) << bad;
     EXPECT_EQ(found.unreadable(), 1u) << bad;
   }
-  // A field that some lines do not have is not one that cannot be read.
+  // A field that is missing in some lines is not unreadable.
   const ReadText found = read(line(kWhole + " node=1") + line(kWhole));
   ASSERT_EQ(found.events.size(), 2u);
   EXPECT_EQ(found.events[0].node, 1);
@@ -168,7 +169,7 @@ TEST(TextTrace, TasksHaveTheirNamesOverTime) {
   EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'009'000), "ls");
 }
 
-// Text of trace-cmd and perf between time and event, and the form of the latency tracers.
+// Other text between time and event, as printed by trace-cmd and perf, and the format of the latency tracers.
 TEST(TextTrace, OtherFormsOfLines) {
   struct Form {
     const char* head;
@@ -246,7 +247,7 @@ TEST(TextTrace, OneLostEventIsOne) {
   EXPECT_EQ(detail("CPU:0 [EVENTS DROPPED]\n"), "an unknown number of events");
 }
 
-// Neither many CPUs nor long lines take more than one pass: seconds where each CPU or bracket had one of its own.
+// Many CPUs and long lines must be read in one pass. A pass per CPU or per bracket would take seconds.
 TEST(TextTrace, IsReadInOnePass) {
   std::string text;
   for (unsigned i = 0; i < 16'000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which process a task belongs to, from events of hand-made pages and from what a recorder saw.
+// Tests which process a task belongs to, using events in hand-made pages and the recorder's notes.
 #include <gtest/gtest.h>
 
 #include "formats/kmt/description.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t kThread = 0x3d0f00;  // of glibc's pthread_create(), including CLONE_THREAD
+constexpr std::uint64_t kThread = 0x3d0f00;  // flags of glibc's pthread_create(), including CLONE_THREAD
 constexpr std::uint64_t kFork = 0x1200011;
 
 std::string newtask_format(unsigned flags_bytes) {
@@ -35,7 +35,7 @@ struct NewTask {
 
 class ThreadGroupsOf : public testing::TestWithParam<Machine> {
  protected:
-  // The facts after reading a trace in which each CPU has these events.
+  // Returns the facts after reading a trace with these events on each CPU.
   TraceInfo read(const std::vector<std::vector<NewTask>>& cpus) const {
     const Machine machine = GetParam();
     TraceDat dat;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// trace.dat files made by hand, read back through the registry.
+// Tests hand-made trace.dat files, read through the registry.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -136,7 +136,7 @@ TEST_P(TraceDatOf, InstancesAreReadTooAndCanBeChosen) {
   const Read only = read_all(bytes(dat), {"foo"});
   ASSERT_EQ(only.events.size(), 1u);
   EXPECT_EQ(only.events[0].address, 0x999u);
-  EXPECT_EQ(read_all(bytes(dat), {""}).events.size(), 5u);  // the top one
+  EXPECT_EQ(read_all(bytes(dat), {""}).events.size(), 5u);  // the top buffer
   EXPECT_EQ(read_all(bytes(dat)).info().recording.buffers, (std::vector<std::string>{"", "foo"}));
   EXPECT_THROW(read_all(bytes(dat), {"bar"}), Error);
 }
@@ -148,7 +148,7 @@ TEST_P(TraceDatOf, ACpuThatABufferHasTwiceIsReadOnce) {
                    {"foo", {{page_of(machine, 113, {kfree_record(machine, kSite, 0x998)})}, {}}}};
   const std::vector<std::uint8_t> file = bytes(dat);
   EXPECT_EQ(read_all(file, {"foo"}).events.size(), 1u);
-  EXPECT_EQ(read_all(file).info().findings.count_of(Imperfection::damaged_section), 2u);  // of either CPU
+  EXPECT_EQ(read_all(file).info().findings.count_of(Imperfection::damaged_section), 2u);  // one for each CPU
   CheckedSink sink;
   Findings findings;
   read_records(TraceFile{"made by hand", file, nullptr}, {}, sink, findings);
@@ -196,15 +196,15 @@ TEST_P(TraceDatOf, AnEmptyCpuIsNoTruncation) {
   EXPECT_EQ(read.info().findings.count_of(Imperfection::truncated_file), 0u);
 }
 
-// Parsing each of them would take long: libtraceevent searches all that it has seen.
 TEST_P(TraceDatOf, ACpuWithoutTheEventsThatTheKernelCountedIsMissing) {
   TraceDat dat = example(GetParam().machine);
-  dat.cpus[1].clear();  // four were read of it
+  dat.cpus[1].clear();  // the kernel counted four read events on this CPU
   EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 1u);
   dat.options.pop_back();
   EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 0u) << "nobody knows";
 }
 
+// Parsing 30,000 copies of a format would take long, so each format must be parsed only once.
 TEST_P(TraceDatOf, AFormatThatComesAgainAndAgainIsParsedOnce) {
   TraceDat dat = example(GetParam().machine);
   const std::string again = dat.formats.front().second;
@@ -272,7 +272,8 @@ TEST_P(TraceDatOf, TimeThatFallsIsAFinding) {
   EXPECT_EQ(read.info().findings.count_of(Imperfection::time_goes_backward), 1u);
 }
 
-// Cut anywhere, a file is refused with a place, or gives a part of its events and says that it is truncated.
+// A file cut at any point must be refused with the offset, or give part of its events with a finding that it is
+// truncated.
 TEST_P(TraceDatOf, EveryTruncationIsSaid) {
   const TraceDat dat = example(GetParam().machine);
   const std::vector<std::uint8_t> file = bytes(dat);

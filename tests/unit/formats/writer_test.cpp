@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The output of the trace.dat writer, read back. tests/live has trace-cmd read the same.
+// Tests the output of the trace.dat writer by reading it back. In tests/live, trace-cmd reads such files.
 #include "formats/tracedat/writer.hpp"
 
 #include <unistd.h>
@@ -57,7 +57,7 @@ class WriterOf : public testing::TestWithParam<Case> {
     return made;
   }
 
-  // A CPU whose only page holds one kfree of that pointer.
+  // Adds a CPU whose only page has one kfree of the pointer.
   static void add_cpu(RawRecording& made, Machine machine, unsigned number, std::uint64_t pointer) {
     RawCpu& cpu = made.cpus.emplace_back();
     cpu.cpu = number;
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, WriterOf,
                                          Case{{ByteOrder::little, 8}, 7}, Case{{ByteOrder::little, 4}, 7},
                                          Case{{ByteOrder::big, 8}, 7}, Case{{ByteOrder::big, 4}, 7}));
 
-// A .kmt has no pages whose absence would tell it.
+// A .kmt has no pages, so missing pages cannot show that a CPU is missing.
 TEST_P(WriterOf, CpusThatAreMissingStayMissed) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);
@@ -89,7 +89,7 @@ TEST_P(WriterOf, CpusThatAreMissingStayMissed) {
   writer.finish();
   const std::unique_ptr<Source> source = open_trace(converted);
   std::filesystem::remove(converted);
-  // Version 6 lists all CPUs: one that is missing looks like one without events.
+  // Version 6 lists all CPUs, so a missing CPU cannot be distinguished from one without events.
   EXPECT_EQ(source->info().findings.count_of(Imperfection::missing_cpu), version == 6 ? 0u : 1u);
   for (const Finding& finding : source->info().findings.kept())
     if (finding.kind == Imperfection::missing_cpu) {
@@ -97,7 +97,7 @@ TEST_P(WriterOf, CpusThatAreMissingStayMissed) {
     }
 }
 
-// CPU 1 is empty, CPU 2 is not in the recording at all.
+// CPU 1 is empty; CPU 2 is missing in the recording.
 TEST_P(WriterOf, EverythingIsReadBack) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);
@@ -112,7 +112,7 @@ TEST_P(WriterOf, EverythingIsReadBack) {
   while (source->read(batch)) events.insert(events.end(), batch.begin(), batch.end());
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].address, 0x1000u);
-  EXPECT_EQ(events[0].time_ns, 1100u);  // with the clock's offset
+  EXPECT_EQ(events[0].time_ns, 1100u);  // includes the offset of the clock
   EXPECT_EQ(events[1].address, 0x3000u);
   EXPECT_EQ(events[1].cpu, 3);
 
@@ -158,7 +158,7 @@ TEST_P(WriterOf, AFileThatCannotBeWrittenLeavesTheOldOne) {
 
   RawRecording broken = recording(machine);
   add_cpu(broken, machine, 0, 0x1000);
-  broken.cpus[0].bytes = 8192;  // more than there is
+  broken.cpus[0].bytes = 8192;  // larger than the file
   EXPECT_THROW(tracedat::write(path_, version, broken), Error);
   EXPECT_EQ(std::filesystem::file_size(path_), before);
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path()))

@@ -59,7 +59,7 @@ TEST(Columns, ComputeWaste) {
   EXPECT_EQ(std::get<double>(find_group_column("waste")->get(row)), 25.0);
   EXPECT_EQ(std::get<std::uint64_t>(find_group_column("wasted")->get(row)), 100u);
   EXPECT_EQ(std::get<std::uint64_t>(find_group_column("size")->get(row)), 100u);
-  row.bytes_requested = 500;  // more than given: an error of the trace, not a negative waste
+  row.bytes_requested = 500;  // more requested than allocated: an error of the trace, not negative waste
   EXPECT_EQ(std::get<double>(find_group_column("waste")->get(row)), 0.0);
   EXPECT_EQ(std::get<std::uint64_t>(find_group_column("wasted")->get(row)), 0u);
 }

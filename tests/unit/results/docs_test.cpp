@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Documentation that states what the code knows has to agree with it.
+// Checks that documents agree with the facts in the code that they state.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>

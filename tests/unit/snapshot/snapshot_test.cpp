@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Snapshots: texts of made kernels, what they are parsed to, and how it is shown. Real ones are compared with sums of a
-// Python program in tests/oracle/snapshot_test.py.
+// Tests snapshots: how texts of invented kernels are parsed and shown. tests/oracle/snapshot_test.py compares real
+// snapshots with sums computed in Python.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST_F(Snapshots, HugePagesOfOldKernelsAreCounted) {
   EXPECT_EQ(line(result(), "hugetlb"), 8192 * 1024);
 }
 
-// A kernel without CONFIG_VMAP_STACK has stacks that are not in VmallocUsed, which vmallocinfo shows.
+// On a kernel without CONFIG_VMAP_STACK, VmallocUsed does not contain the stacks. vmallocinfo shows whether it does.
 TEST_F(Snapshots, StacksAreTakenOutOfVmallocOnlyWhereTheyAreInIt) {
   EXPECT_EQ(line(result(), "vmalloc"), (200 - 64) * 1024);
   set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
@@ -207,7 +207,7 @@ TEST_F(Snapshots, WithoutATotalThereIsNoSheet) {
   EXPECT_THROW(result(), Error);
 }
 
-// Lines missing in a cut file would seem to be unaccounted memory.
+// If meminfo is cut off, its missing lines would appear as unaccounted memory.
 TEST_F(Snapshots, OfACutMeminfoThereIsNoSheet) {
   const std::string whole = kMeminfo;
   for (const char* const line : {"MemFree", "Cached", "Slab", "KernelStack", "VmallocUsed", "Percpu"}) {
@@ -253,7 +253,7 @@ TEST_F(Snapshots, ZonesHaveATotalThatIsTheFreeMemory) {
   const std::string text = text_snapshot(result(), {}, style);
   const std::size_t at = text.find("total", text.find("node 0 Normal"));
   ASSERT_NE(at, std::string::npos) << text;
-  for (const char* const sum : {"8273920", "4136960", "135168"})  // pages 2020, 1010, 33
+  for (const char* const sum : {"8273920", "4136960", "135168"})  // 2020, 1010 and 33 pages
     EXPECT_NE(text.find(sum, at), std::string::npos) << sum << '\n' << text;
   EXPECT_NE(text.find("4272128", at), std::string::npos) << text;  // both kinds of free pages
 }

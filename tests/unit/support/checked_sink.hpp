@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A sink that is strict about the order in which it is called: what is wrong there is a mistake of ours, never of the
-// trace. It keeps only numbers.
+// A sink that checks the order of its calls. A wrong order is always a mistake of kmemtrace, never of the trace. The
+// sink keeps only counts.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class CheckedSink : public RecordSink {
     expect(in_stream_, "no stream to end");
     in_stream_ = false;
   }
-  // After a whole trace.
+  // Must be called after a whole trace.
   void expect_ended() const { expect(described_ && !in_stream_, "not ended"); }
 
   std::uint64_t records = 0;

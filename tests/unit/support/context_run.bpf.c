@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Asks for the context where it is known: whose tracepoint it is says it.
+// Determines the context at tracepoints whose context is known, and counts right and wrong results.
 #include "capture/bpf/programs/context.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-__u64 right[3] = {};  // by enum kmt_context
+__u64 right[3] = {};  // index: enum kmt_context
 __u64 wrong[3] = {};
 
 static __always_inline int expect(enum kmt_context expected) {

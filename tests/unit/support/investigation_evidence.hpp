@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Made-up evidence of an investigation: noise, and planted growth.
+// Generated evidence of an investigation: noise and planted growth.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace kmt::planted {
 inline constexpr std::size_t kSteps = 64;
 inline constexpr double kStepSeconds = 0.25;
 inline constexpr double kSeconds = kSteps * kStepSeconds;
-inline constexpr double kRate = 200'000;  // bytes a second, of what is planted
+inline constexpr double kRate = 200'000;  // bytes per second of the planted growth
 
 using Course = std::function<double(double seconds)>;
 
@@ -92,7 +92,7 @@ inline MemorySeries cache_series(const std::string& name, const Course& course) 
   return series;
 }
 
-// A sampled watch followed by a recording of the same length.
+// Evidence of samples, followed by a recording of the same length.
 inline InvestigationEvidence evidence_with_noise(unsigned seed) {
   InvestigationEvidence evidence;
   evidence.seconds = 2 * kSeconds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// BTF that is made by libbpf, of a few functions as a kernel might have them, in any byte order and word size.
+// BTF created with libbpf for a few kernel-like functions, in any byte order and word size.
 #pragma once
 
 #include <memory>
@@ -50,8 +50,8 @@ class MadeTypes {
 // };
 // struct dentry { struct qstr { unsigned int hash; const unsigned char *name; } d_name; };
 // enum mode { SLOW = -1, FAST = 7 }
-// and void forget(struct kuid id, long long offset, signed char level, int (*call)(void), ...); struct kuid { int val;
-// }
+// void forget(struct kuid id, long long offset, signed char level, int (*call)(void), ...);
+// struct kuid { int val; }
 struct MadeFiles {
   explicit MadeFiles(Machine machine);
   std::vector<std::uint8_t> bytes;

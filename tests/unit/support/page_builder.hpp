@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hand-made ring-buffer pages, record by record; the layout is drawn in formats/ftrace/page.hpp.
+// Builds ring-buffer pages by hand, record by record. formats/ftrace/page.hpp shows the layout.
 #pragma once
 
 #include <optional>

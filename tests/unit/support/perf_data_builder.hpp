@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hand-made perf.data, file and pipe mode, of any byte order and word size: written from
-// tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h, independent of the reader.
+// Builds perf.data by hand, in file and pipe mode, in any byte order and word size. Written from
+// tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h, independently of the reader.
 #pragma once
 
 #include <string>
@@ -48,22 +48,22 @@ class PerfData {
   explicit PerfData(Machine machine) : machine_(machine) {}
 
   std::vector<PerfAttribute> attributes = {{}};
-  std::vector<std::pair<unsigned, Octets>> features;  // number, contents; without the tracing data
+  std::vector<std::pair<unsigned, Octets>> features;  // number and content, except the tracing data
   bool with_tracing_data = true;
 
   // Records, in the order of the calls.
   PerfData& record(std::uint32_t type, std::uint16_t misc, const Octets& payload);
-  PerfData& append(const Octets& bytes);  // as they are
+  PerfData& append(const Octets& bytes);  // unchanged bytes
   PerfData& sample(const PerfSample& sample, const PerfAttribute& attribute);
   PerfData& sample(const PerfSample& sample_of_first) { return sample(sample_of_first, attributes.front()); }
   PerfData& round() { return record(68, 0, {}); }
-  // With the trailer of the first attribute.
+  // Adds a record with the trailer that the first attribute requires.
   PerfData& kernel_record(std::uint32_t type, const Octets& payload, std::uint64_t time, std::uint32_t cpu,
                           std::uint64_t id = 1, std::uint16_t misc = 0);
   PerfData& lost(std::uint64_t count, std::uint64_t time, std::uint32_t cpu);
   PerfData& comm(std::int32_t process, std::int32_t task, const std::string& name, std::uint64_t time);
   PerfData& fork(std::int32_t process, std::int32_t task, std::int32_t parent, std::uint64_t time);
-  // All records so far in one zstd stream, cut into compressed ones of so many bytes.
+  // Compresses all records added so far into one zstd stream, split into compressed records of `piece` bytes.
   PerfData& compress(std::size_t piece, std::uint32_t type = 81);
 
   Octets file() const;
@@ -71,7 +71,7 @@ class PerfData {
   std::size_t data_offset() const;  // in file()
   std::size_t size() const { return records_.size(); }
   ByteBuilder bytes() const { return ByteBuilder(machine_); }
-  Octets text(const std::string& value) const;  // of a feature
+  Octets text(const std::string& value) const;  // a string in the format of features
 
  private:
   Octets attribute_bytes(const PerfAttribute& attribute) const;

@@ -7,7 +7,7 @@ namespace kmt::test {
 
 namespace {
 
-// A format file's text, field by field, with the offsets a C compiler of the machine would choose.
+// Builds the text of a format file field by field, with the offsets that a C compiler for the machine would choose.
 class FormatText {
  public:
   FormatText(Machine machine, std::string name, unsigned id) : machine_(machine) {
@@ -78,7 +78,7 @@ std::vector<std::uint8_t> joined(const std::vector<Page>& pages) {
   return bytes;
 }
 
-// Tag, the CPUs' places, then their data, page aligned.
+// Writes the tag, the offset and size of each CPU's data, then the data, aligned to pages.
 void append_flyrecord(ByteBuilder& out, const TraceDat& dat, const std::vector<std::vector<Page>>& cpus) {
   out.c_string("flyrecord");
   std::size_t offset = out.size() + 16 * cpus.size();
@@ -154,7 +154,7 @@ std::vector<std::uint8_t> TraceDat::version_6() const {
   out.u64(comms.size()).text(comms);
   out.u32(static_cast<std::uint32_t>(cpus.size()));
 
-  // The instances' data comes last; their options in front name its place, so build the front twice.
+  // The instances' data is at the end, but the options before it contain its offset, so the front part is built twice.
   const auto with_options = [this, &out](const std::vector<std::uint64_t>& places) {
     ByteBuilder whole = out;
     whole.c_string("options  ");
@@ -199,7 +199,7 @@ std::vector<std::uint8_t> TraceDat::version_7() const {
   ByteBuilder comms(machine);
   section(21, comms.u64(9).text("7 worker\n"));
 
-  // As trace-cmd does it: a first options section before the data, a second one with the buffers after it.
+  // Like trace-cmd: a first options section before the data, and a second one with the buffers after it.
   const std::size_t first_options = out.size();
   ByteBuilder first(machine);
   for (const auto& [id, place] : sections) first.u16(id).u32(8).u64(place);

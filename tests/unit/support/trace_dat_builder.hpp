@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hand-made trace.dat files of version 6 and 7, for any byte order and word size, written from trace-cmd.dat.v6(5) and
-// trace-cmd.dat.v7(5); independent of the reader and of the writer under test.
+// Builds trace.dat files of version 6 and 7 by hand, for any byte order and word size. Written from trace-cmd.dat.v6(5)
+// and trace-cmd.dat.v7(5), independently of the reader and of the writer under test.
 #pragma once
 
 #include <string>
@@ -29,10 +29,10 @@ struct TraceDat {
   Machine machine;
   std::uint32_t page_size = 4096;
   std::vector<std::pair<std::string, std::string>> formats;  // system, text
-  std::vector<std::uint8_t> btf;                             // of version 7, with its size in front; empty: none
+  std::vector<std::uint8_t> btf;                             // version 7 only, preceded by its size; empty if none
   std::string kallsyms = "ffffffff81000000 T first_function\n";
-  std::vector<std::pair<std::uint16_t, std::string>> options;                     // id, raw value
-  std::vector<std::vector<Page>> cpus;                                            // of the top buffer
+  std::vector<std::pair<std::uint16_t, std::string>> options;                     // (ID, raw value)
+  std::vector<std::vector<Page>> cpus;                                            // pages of the top buffer
   std::vector<std::pair<std::string, std::vector<std::vector<Page>>>> instances;  // name, CPUs
 
   std::vector<std::uint8_t> version_6() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Types of calls: hand-made ones in every byte order and word size, damaged ones, and those of the running kernel.
+// Tests types of calls: hand-made types in every byte order and word size, damaged types, and the types of the running
+// kernel.
 #include <unistd.h>
 
 #include <array>
@@ -49,7 +50,7 @@ std::string result(const CallSignatures& signatures, const char* function, const
   return typed ? value_text(*typed, true) : "nothing";
 }
 
-// The error of a call that throws, hint included.
+// Returns the message of the error that the call throws, including its hint.
 template <typename Call>
 std::string said(Call&& call) {
   try {
@@ -67,7 +68,7 @@ TEST(CallTypes, ArgumentsAreShownByTheirTypes) {
     const BtfSignatures signatures(btf, recorded, 8 * machine.long_bytes);
     ByteBuilder values(machine);
     values.u16(5).text("a\"\n\\z").u16(16).text("sh").pad_to(2 + 5 + 2 + 16);
-    // Bits of a register above a narrow value are not part of the value.
+    // In a register, the bits above a narrow value are not part of the value.
     const std::uint64_t dirt = machine.long_bytes == 8 ? 0xDEADBEEF00000000 : 0;
     EXPECT_EQ(arguments(signatures, "read_file", abi_of(machine),
                         {0xC0001000, 0xC0002000, 4096, dirt | 0x255, 0xAB01, dirt | 0xFFFFFFFF}, values.get()),
@@ -105,7 +106,7 @@ TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
   std::vector<std::uint8_t> kernel = MadeFiles({kHostOrder, sizeof(long)}).bytes;
   write("btf/vmlinux", kernel);
   write("same", kernel);
-  kernel[kernel.size() - 2] ^= 1;  // in a name
+  kernel[kernel.size() - 2] ^= 1;  // changes a name
   write("other", kernel);
   EXPECT_TRUE(check_running_types(folder / "same", "", folder / "btf"));
   EXPECT_TRUE(are_running_types(folder / "same", folder / "btf"));
@@ -113,13 +114,13 @@ TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
   EXPECT_FALSE(are_running_types(folder / "same", folder)) << "this kernel has none";
   EXPECT_NE(said([&] { check_running_types(folder / "other", "", folder / "btf"); }).find("Leave --btf out"),
             std::string::npos);
-  // A kernel without types of its own: the build ID decides, if there is one.
+  // If the kernel has no types, the build ID decides, if there is one.
   EXPECT_FALSE(check_running_types(folder / "other", "", folder));
   EXPECT_FALSE(check_running_types(folder / "other", "12ab", folder)) << "BTF alone has none";
   std::filesystem::remove_all(folder);
 }
 
-// A module's types are in a file of their own, over those of the kernel.
+// The types of a module are in a separate file and refer to those of the kernel.
 TEST(CallTypes, ModulesHaveTypesOfTheirOwn) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("call_types.{}", ::getpid());
@@ -153,7 +154,7 @@ TEST(CallTypes, ModulesHaveTypesOfTheirOwn) {
   EXPECT_TRUE(prepared.functions[2].values.empty());
   ASSERT_EQ(prepared.functions[0].values.size(), 1u);
   EXPECT_EQ(prepared.functions[0].values[0].offsets, std::vector<std::uint32_t>{0});
-  ASSERT_EQ(prepared.functions[1].values.size(), 2u);  // with the name, which is a string
+  ASSERT_EQ(prepared.functions[1].values.size(), 2u);  // two values, one of them the name, a string
   EXPECT_EQ(prepared.functions[1].values[0].text, "name");
   const Btf travelled(prepared.types.btf);
   const BtfSignatures signatures(travelled, prepared.types.functions, 64);
@@ -184,7 +185,7 @@ TEST(CallTypes, WideArgumentsTakeTwoRegisters) {
             "id={val=1000}, offset=(not recorded), level=(not recorded), call=(not recorded), ...");
 }
 
-// Psabi of x86-64, AAPCS64 and the s390x ELF ABI.
+// According to the psABI of x86-64, AAPCS64 and the s390x ELF ABI.
 TEST(CallTypes, ArgumentsLieOnTheStackWhereTheAbiPutsThem) {
   const auto make = [](Machine machine) {
     MadeTypes types(machine);
@@ -271,7 +272,7 @@ TEST(CallTypes, StructuresFollowTheAbi) {
             "none=?, two=(STRUCT)[0xa:0xb], three=(STRUCT)[0xc:0xd:0xe], last=0xf");
 }
 
-// sockptr_t of include/linux/sockptr.h.
+// sockptr_t in include/linux/sockptr.h.
 TEST(CallTypes, StructuresInRegistersShowTheirMembers) {
   const Machine machine;
   MadeTypes types(machine);
@@ -291,7 +292,7 @@ TEST(CallTypes, StructuresInRegistersShowTheirMembers) {
             "level=true, value={kernel=0x7ffe0010, user=0x7ffe0010, is_kernel=false, rest=true}, last=0x7");
 }
 
-// The older sockptr_t, of machines whose kernel and programs share no addresses.
+// The older sockptr_t, on machines where kernel and programs share no addresses.
 TEST(CallTypes, StructuresOfOneRegisterShowTheirMembersEverywhere) {
   for (const char* const arch : {"", "riscv64", "x86_64", "aarch64"}) {
     const Machine machine;
@@ -447,7 +448,7 @@ TEST(CallTypes, LateValuesTakeTheirPlace) {
   late.u16(1).u16(3).text("etc");
   EXPECT_EQ(with(late.get()), "file=0x1, name=\"etc\" (read at exit)" + rest);
   for (std::size_t cut = 0; cut < late.size(); ++cut) EXPECT_EQ(with(Bytes(late.get()).first(cut)), without);
-  EXPECT_EQ(with(ByteBuilder(machine).u16(2).u16(0).get()), without);  // there is no such value
+  EXPECT_EQ(with(ByteBuilder(machine).u16(2).u16(0).get()), without);  // the function has no value with this number
 }
 
 TEST(CallTypes, ResultsNameErrors) {
@@ -468,7 +469,7 @@ TEST(CallTypes, ResultsNameErrors) {
     EXPECT_EQ(result(signatures, "try_it", abi, wide ? 0xABCD00000003 : 3), "3");
     EXPECT_EQ(result(signatures, "count", abi, 0xFFFFFFF4), "4294967284");
     EXPECT_EQ(result(signatures, "find_file", abi, 0), "NULL");
-    EXPECT_EQ(result(signatures, "map", abi, word(-12)), "-12 (ENOMEM)");  // as IS_ERR_VALUE() has it
+    EXPECT_EQ(result(signatures, "map", abi, word(-12)), "-12 (ENOMEM)");  // according to IS_ERR_VALUE()
     EXPECT_EQ(result(signatures, "map", abi, word(-4096)), wide ? "0xfffffffffffff000" : "0xfffff000");
     EXPECT_EQ(result(signatures, "is_ready", abi, 0xFF00), "false");
     EXPECT_EQ(result(signatures, "is_ready", abi, 0xFF01), "true");
@@ -556,18 +557,18 @@ TEST(CallTypes, RecordedNumbersHaveTheirTypes) {
         {"find_file", {type("file->level"), type("file->numbers[0]"), type("mode"), type("file->next")}}};
     const BtfSignatures signatures(btf, recorded, 8 * machine.long_bytes);
     ByteBuilder values(machine);
-    // level is 9; of a big-endian word the first bits of a byte are its highest
+    // level is 9; in a big-endian word, bit fields start at the highest bit of a byte
     values.u16(4).u8(machine.order == ByteOrder::big ? 9 : 9 << 3).u8(0).u8(0).u8(0);
     values.u16(4).u32(0xFFFFFFFE).u16(4).u32(7).u16(0xFFFF);
     EXPECT_EQ(arguments(signatures, "find_file", abi_of(machine), {}, values.get()),
               "file->level=9, file->numbers[0]=-2, mode=FAST, file->next=? (unreadable)");
     const std::vector<std::uint8_t> all = values.get();
     for (std::size_t cut = 0; cut < all.size(); ++cut)
-      arguments(signatures, "find_file", abi_of(machine), {}, Bytes(all).first(cut));  // must not read beyond
+      arguments(signatures, "find_file", abi_of(machine), {}, Bytes(all).first(cut));  // must not read beyond the end
   }
 }
 
-// A valid header, and types as they are given, which libbpf would not make.
+// Returns a valid BTF header with these types unchanged, even if libbpf would not create them.
 std::vector<std::uint8_t> raw_types(const std::vector<std::uint32_t>& words, std::string_view strings) {
   ByteBuilder out(Machine{});
   const auto bytes = static_cast<std::uint32_t>(4 * words.size());
@@ -603,7 +604,7 @@ void use_all(const Btf& btf) {
 
 TEST(CallTypes, TypesThatNameThemselvesEnd) {
   const std::string_view strings("\0f\0a\0", 5);
-  // a function of an argument `a` whose type is number 3
+  // a function with an argument `a` of type number 3
   const std::vector<std::uint32_t> function = {1, info(BTF_KIND_FUNC), 2, 0, info(BTF_KIND_FUNC_PROTO, 1), 3, 3, 3};
   const auto with = [&](std::vector<std::uint32_t> more) {
     std::vector<std::uint32_t> words = function;
@@ -612,23 +613,23 @@ TEST(CallTypes, TypesThatNameThemselvesEnd) {
   };
   use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 3})));                              // itself
   use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 4, 0, info(BTF_KIND_CONST), 3})));  // a circle
-  use_all(Btf(with({0, info(BTF_KIND_PTR), 3})));                                  // a pointer to itself: sound
+  use_all(Btf(with({0, info(BTF_KIND_PTR), 3})));                                  // a pointer to itself (valid)
   use_all(Btf(with({0, info(BTF_KIND_ARRAY), 0, 3, 3, 0xFFFFFFFF})));              // an array of itself
-  use_all(Btf(with({0, info(BTF_KIND_STRUCT, 1), 8, 0, 3, 0})));                   // a member without name: itself
+  use_all(Btf(with({0, info(BTF_KIND_STRUCT, 1), 8, 0, 3, 0})));                   // an unnamed member of its own type
   use_all(Btf(with({0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 1), 8, 3, 4, 0xFFFFFFFF})));
-  std::vector<std::uint32_t> wide = {0, info(BTF_KIND_STRUCT, 100), 8};  // a hundred of itself, each with as many
+  std::vector<std::uint32_t> wide = {0, info(BTF_KIND_STRUCT, 100), 8};  // a hundred members of its own type
   for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 3, 0});
   use_all(Btf(with(wide)));
-  wide = {0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 100), 8};  // the same through a pointer
+  wide = {0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 100), 8};  // the same, through a pointer
   for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 4, 0});
   use_all(Btf(with(wide)));
-  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 0x7FFFFFFF})));               // out of range
-  use_all(Btf(with({0xFFFFFF, info(BTF_KIND_INT), 1u << 31, 0xFFFFFFFF})));  // a name beyond all, a size too
+  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 0x7FFFFFFF})));               // a type number out of range
+  use_all(Btf(with({0xFFFFFF, info(BTF_KIND_INT), 1u << 31, 0xFFFFFFFF})));  // name and size out of range
   use_all(Btf(with({0, info(BTF_KIND_ENUM, 1), 3, 9, 9})));
   use_all(Btf(raw_types({1, info(BTF_KIND_FUNC), 77}, strings)));         // no prototype
-  use_all(Btf(raw_types({1, info(BTF_KIND_FUNC), 1}, strings)));          // nor one that is itself
-  EXPECT_THROW(Btf(with({0, info(BTF_KIND_STRUCT, 0xFFFF), 8})), Error);  // members that are not there
-  EXPECT_THROW(Btf(with({0, info(31), 8})), Error);                       // no such kind
+  use_all(Btf(raw_types({1, info(BTF_KIND_FUNC), 1}, strings)));          // its prototype is itself
+  EXPECT_THROW(Btf(with({0, info(BTF_KIND_STRUCT, 0xFFFF), 8})), Error);  // the members are missing
+  EXPECT_THROW(Btf(with({0, info(31), 8})), Error);                       // an invalid kind
 }
 
 TEST(CallTypes, DamagedTypesAreRefusedOrBounded) {
@@ -644,7 +645,7 @@ TEST(CallTypes, DamagedTypesAreRefusedOrBounded) {
         bytes[(round % 10 == 0 ? 0 : 24) + random() % (bytes.size() - 24)] = static_cast<std::uint8_t>(random());
       if (said([&] { use_all(Btf(bytes)); }) == "nothing") ++read;
     }
-    EXPECT_GT(read, 100u);  // or it is not the walks that are tested
+    EXPECT_GT(read, 100u);  // otherwise the test would check only refused types
   }
   EXPECT_THROW(Btf(Bytes{}), Error);
 }
@@ -671,7 +672,7 @@ TEST(CallTypes, RecordsAreGivenBack) {
   EXPECT_TRUE(records.at(empty).registers.empty());
 }
 
-// The running kernel's types; bpftool is a reader of its own.
+// Tests the running kernel's types; bpftool is an independent reader.
 class RunningKernel : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -704,7 +705,7 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
     const unsigned id = type["id"];
     types[id] = std::move(type);
   }
-  // The type without typedef and the like; null: void.
+  // The type without typedef and qualifiers; null for void.
   const auto stripped = [&](unsigned id) -> Json {
     static const std::set<std::string> kPassed = {"TYPEDEF", "CONST", "VOLATILE", "RESTRICT", "TYPE_TAG"};
     while (id != 0 && kPassed.contains(types[id]["kind"])) id = types[id]["type_id"];
@@ -719,7 +720,7 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
     if (kind != "INT") return type.kind == ValueKind::unknown;
     if (of["size"] == 16) return type.kind == ValueKind::structure;
     if (of["encoding"] == "BOOL") return type.kind == ValueKind::boolean;
-    const bool is_flags = !type.is_signed && type.is_hex;  // whatever they are declared as
+    const bool is_flags = !type.is_signed && type.is_hex;  // flags may be declared as signed
     return type.kind == ValueKind::integer && (type.is_signed == (of["encoding"] == "SIGNED") || is_flags) &&
            of["size"] == type.bytes;
   };
@@ -748,7 +749,7 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
   }
   EXPECT_GT(compared, 200u);
 
-  // The types stored in a trace are the same, in far fewer bytes.
+  // The types stored in a trace must give the same results in far fewer bytes.
   const PreparedCalls prepared = prepare_calls(requests);
   EXPECT_LT(prepared.types.btf.size(), 100'000u);
   const Btf copied(prepared.types.btf);

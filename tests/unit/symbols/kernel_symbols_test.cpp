@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the symbols of a trace come from that holds none.
+// Tests the sources of symbols for a trace without symbols.
 #include "symbols/kernel_symbols.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST_F(KernelSymbols, NeverOfAnotherKernel) {
   files_.running_kallsyms = put("hidden", "0000000000000000 T _stext\n0000000000000000 t asked\n");
   none("it takes root or CAP_SYSLOG");
   files_.running_kallsyms = put("running", kSymbols);
-  info_.recording.notes["kernel_reference"] = "_text ffffffff81000000";  // no such symbol
+  info_.recording.notes["kernel_reference"] = "_text ffffffff81000000";  // the symbol does not exist
   none("lacks _text");
   info_.recording.notes["kernel_reference"] = "nonsense";
   none("where it lay");
@@ -103,7 +103,7 @@ TEST_F(KernelSymbols, ATraceWithItsOwnNeedsNoOthers) {
 
 TEST_F(KernelSymbols, ANamedFileCountsMoreThanTheRunningKernel) {
   files_.kallsyms = put("named", "ffffffff81000000 T _stext\nffffffff81000100 t named\nffffffff81000200 T end\n");
-  info_.code.kallsyms = "0000000000000000 T _stext\n";  // recorded by somebody who may not see addresses
+  info_.code.kallsyms = "0000000000000000 T _stext\n";  // recorded by a user who may not see kernel addresses
   EXPECT_EQ(name(0xffffffff81000110), "named+0x10");
   info_.recording.notes.clear();
   EXPECT_EQ(name(0xffffffff81000110), "named+0x10");

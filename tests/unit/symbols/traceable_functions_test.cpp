@@ -24,7 +24,7 @@ constexpr const char* kNames =
     "vfs_read\nvfs_write\nrelease\nrelease\n__ftrace_invalid_address___8\nalias_one\nrelease [loop]\nlo_open [loop]\n"
     "ext4_open [ext4]\n";
 
-// Trace points four bytes into the function, after endbr64 (x86 IBT).
+// Trace points are four bytes inside the function, after endbr64 (x86 IBT).
 constexpr const char* kPlaces =
     "ffffffff81001004 vfs_read\nffffffff81001104 vfs_write\nffffffff81001304 release\nffffffff81001604 alias_one\n"
     "ffffffff81001604 alias_two\nffffffffc0000004 release [loop]\nffffffffc0000104 lo_open [loop]\n"
@@ -86,7 +86,8 @@ TEST(TraceableFunctions, HaveEachAddressOnce) {
   EXPECT_EQ(choice.functions, (std::vector<TraceableFunction>{{"alias_one", "", 0xffffffff81001600}}));
 }
 
-// A place that fits no symbol of its name is another function's, of a list that has changed meanwhile.
+// An address that is too far from the symbol belongs to another function with the same name, or the list has changed
+// since.
 TEST(TraceableFunctions, AreNotThoseFarBehindASymbol) {
   const FunctionChoice choice = choose_functions("ffffffff81002000 vfs_write\n", kKallsyms, {"vfs_write"});
   EXPECT_TRUE(choice.functions.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The maps of made code that are read, and which files they may be.
+// Tests which perf map files of generated code are read, and which files they may be.
 #include <fstream>
 
 #include <gtest/gtest.h>

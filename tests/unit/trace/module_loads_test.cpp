@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Modules that lie at one address one after the other have names of their own.
+// Tests that modules loaded successively at one address are named separately.
 #include <gtest/gtest.h>
 
 #include "symbols/kallsyms.hpp"
@@ -80,7 +80,7 @@ TEST(LoadsOfOneBuild, HaveOneFirstAddressForEachPlace) {
   EXPECT_EQ(loads.real_address(again), 0xc0500010u) << "it lay there all the same";
 }
 
-// Modules that are not known to be the same count as different.
+// Modules count as different unless they are known to be the same.
 TEST_F(Loads, NeitherWhatWasThereNorUnknownBuildsAreAnother) {
   auto changes = parse_module_changes(std::string(kChanges) + "- 5000 4900 nbd\n+ 6000 5900 brd c0481000 8192 -\n", {});
   const ModuleLoads loads(changes, kModules, {});
@@ -91,7 +91,7 @@ TEST_F(Loads, NeitherWhatWasThereNorUnknownBuildsAreAnother) {
 }
 
 TEST_F(Loads, OneThatNobodyNoticedIsNotNamedAsAnother) {
-  // brd was removed, and something else was there before nbd came.
+  // brd was removed, and an unnoticed module was loaded before nbd.
   const ModuleLoads loads(changes_, kModules, {{"brd", {{1950, true}, {2100, false}}}});
   EXPECT_EQ(name(loads, 0xc0481010, 2050), "brd_alloc+0x10 [brd]");
   EXPECT_EQ(name(loads, 0xc0481010, 2500), "unknown+0x10 [removed]");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which process an id means at which time, who started it, and where it runs.
+// Tests which process an ID refers to at a given time, the process that started it, and its cgroup.
 #include <gtest/gtest.h>
 
 #include "trace/tasks/processes.hpp"
@@ -16,7 +16,7 @@ TaskLife thread(std::int32_t tid, std::uint64_t born_ns, std::int32_t creator) {
 TEST(TaskLives, AnIdIsAnotherTaskFromEachBirthOn) {
   TraceTasks tasks;
   tasks.lives.born(birth(300, 2000, 10));
-  tasks.lives.born(birth(300, 1000, 11));  // CPUs are read one after the other
+  tasks.lives.born(birth(300, 1000, 11));  // out of order, because CPUs are read one after the other
   EXPECT_EQ(process_at(tasks, 300, 999).life, nullptr);
   EXPECT_EQ(process_at(tasks, 300, 1000).life->creator, 11);
   EXPECT_EQ(process_at(tasks, 300, 1999).life->creator, 11);
@@ -37,7 +37,7 @@ TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
       << "which of the two the end told of is not known";
 }
 
-// The kernel's files were read before events began, and when they had.
+// The kernel's files were read before the first events and again afterwards.
 TEST(TaskLives, WhoWasBornBetweenHasWhatWasTold) {
   TraceTasks tasks;
   tasks.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Told::meanwhile);
@@ -61,7 +61,7 @@ TEST(TaskLives, BothEventsOfOneBirthAreOne) {
   EXPECT_TRUE(tasks.lives.is_used_again(301));
 }
 
-// perf's record of a fork is kept apart from the events of the same file, and comes when those are known.
+// perf stores forks separately from events, so a fork may arrive after events of the new task.
 TEST(TaskLives, WhatComesLaterMayTellOfABirthThatIsKnown) {
   TraceTasks tasks;
   TaskLife first = birth(300, 2000, 10);
@@ -94,7 +94,7 @@ TEST(TaskLives, ThreadsOfTheBeginAreTold) {
   TraceTasks tasks;
   tasks.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Told::at_begin);
   tasks.lives.known(301, {300, 0, 0, ""}, TaskLives::Told::at_begin);
-  tasks.thread_groups = {{300, 300}, {301, 301}};  // its group at the end
+  tasks.thread_groups = {{300, 300}, {301, 301}};  // the process at the end of the recording
   EXPECT_EQ(process_at(tasks, 301, 5).pid, 300);
 }
 
@@ -103,7 +103,7 @@ TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
   tasks.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Told::at_begin);
   tasks.lives.born(birth(300, 1000, 10));
   tasks.lives.born(birth(301, 1500, 300));
-  tasks.lives.born(birth(300, 2000, 99));  // 301's parent has gone
+  tasks.lives.born(birth(300, 2000, 99));  // the parent of 301 has exited
   EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 301, 3000)).pid, 10);
   EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 300, 3000)).pid, 99);
   EXPECT_EQ(oldest_ancestor(tasks, {10, nullptr}).pid, 10);

@@ -16,7 +16,7 @@ Event at(std::uint64_t time_ns, unsigned cpu, std::uint64_t place) {
   return event;
 }
 
-// Gives its events in batches of varying size.
+// Returns its events in batches of varying size.
 class ListStream : public CpuStream {
  public:
   explicit ListStream(std::vector<Event> events) : events_(std::move(events)) {}
@@ -69,7 +69,7 @@ TEST(TimeMerge, OrdersByTimeThenCpuThenPlace) {
   }
 }
 
-// A damaged CPU whose time falls keeps its own order and loses no event.
+// A damaged CPU whose times decrease must keep its order and lose no events.
 TEST(TimeMerge, KeepsTheBuffersOrderWhereTimeFalls) {
   const std::vector<Event> all = merged({{at(10, 0, 0), at(5, 0, 1), at(20, 0, 2)}, {at(7, 1, 0), at(12, 1, 1)}});
   std::vector<std::uint64_t> places_of_0;

@@ -113,7 +113,7 @@ TEST(JsonReport, IsValidWhateverTheTraceHolds) {
   const std::string hostile = "\x1b[2J\"\\\n\xff\xc3";
   result.trace.kernel = hostile;
   test::call_sites(result)[0].keys = {CodeAddress{0x1000, hostile}};
-  result.events = {{hostile, 3}, {"\\x1b[2J\"\\\\x0a\\xff\\xc3", 4}};  // the second is what the first is shown as
+  result.events = {{hostile, 3}, {"\\x1b[2J\"\\\\x0a\\xff\\xc3", 4}};  // the escaped form of the first name
   result.findings.add({Imperfection::damaged_page, hostile, 1, 0x1000, 77});
   const Json json = report(result);
   EXPECT_EQ(json["trace"]["kernel"], "\\x1b[2J\"\\\\x0a\\xff\\xc3");

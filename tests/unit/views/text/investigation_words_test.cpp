@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The words about growth, and the suggested commands.
+// Tests the words about growth and the suggested commands.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(InvestigationWords, SaysWhatElseGrows) {
   const std::string words = concluded(result).words;
   EXPECT_NE(words.find("Also confirmed, mostly unexplained: the slab cache key_jar by 97.7 KiB/s"), std::string::npos)
       << words;
-  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // comes with the files
+  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // explained by the open files
 }
 
 TEST(InvestigationWords, SaysWhichCachesWereMerged) {
@@ -42,7 +42,7 @@ TEST(InvestigationWords, SaysWhichCachesWereMerged) {
   EXPECT_NE(words.find("sigqueue (merged with inotify_inode_mark, dnotify_mark) by"), std::string::npos) << words;
 }
 
-// Each task has a stack without trace events.
+// Each task also has a kernel stack, which has no allocation events.
 TEST(InvestigationWords, SaysThatTasksHaveStacks) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
@@ -69,7 +69,7 @@ TEST(InvestigationWords, AdvisesOnlyCommandsThatCanBeRun) {
                                        "kmemtrace graph do_pipe2.isra.0 -a -d 5s",
                                        "kmemtrace diff 'it'\\''s here/before.kmt' 'it'\\''s here/after.kmt'",
                                    }));
-  result.cost.reset();  // copies, of another kernel
+  result.cost.reset();  // copies of another kernel
   result.files = {{"summary.json", ""}};
   EXPECT_EQ(next_commands(result), std::vector<std::string>());
 }
@@ -89,7 +89,7 @@ TEST(InvestigationWords, SharesAddUpToNoMoreThanAll) {
   InvestigationResult result;
   GrowthFinding& finding = result.judgement.findings.emplace_back();
   finding.call_site = "take+0x1";
-  finding.bytes = 100 << 10;  // recorded; what was not is estimated on top of it
+  finding.bytes = 100 << 10;  // recorded bytes only; unrecorded bytes are estimated and added
   for (const char* const name : {"take+0x1", "other+0x2"}) {
     FindingSite& site = finding.sites.emplace_back();
     site.call_site = name;
@@ -150,7 +150,7 @@ TEST(InvestigationWords, TellsThatItTookMoreThanItWasTo) {
   EXPECT_TRUE(is_told());
 }
 
-// A cache outside of the recording has only samples.
+// A cache that is not in the recording has only samples.
 TEST(InvestigationWords, MarksEstimatesBesideWhatWasRecorded) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   plant(evidence);
@@ -174,7 +174,7 @@ TEST(InvestigationWords, MarksEstimatesBesideWhatWasRecorded) {
   EXPECT_EQ(row_of("alloc_pipe_info+0x52").find("~"), std::string::npos) << text;
 }
 
-// It may be of another's evidence.json.
+// The text may be from an evidence.json of another user.
 TEST(InvestigationWords, WhyItEndedReachesNoTerminalRaw) {
   InvestigationResult result;
   result.complete = false;
@@ -220,7 +220,7 @@ TEST(InvestigationWords, GrowthWithoutACallSiteIsGrowth) {
   EXPECT_EQ(next.empty(), false);
 }
 
-// Without slabinfo, BPF programs and recording, sums alone cannot show that nothing grows.
+// Without slabinfo, BPF programs and a recording, sums alone cannot rule out growth.
 TEST(InvestigationWords, SumsAloneDoNotTell) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;

@@ -29,7 +29,7 @@ TEST(Table, ShortensNamesBeforeItDropsColumns) {
             "  b                                  333    4\n");
 }
 
-// A time has no middle that could be left out.
+// A time must not be shortened in the middle.
 TEST(Table, ShortensTheLeastImportantNamesFirst) {
   const Table table{{{"Began", true, 0, true}, {"File", true, 1}, {"Trace", true, 2}},
                     {{{"2026-11-24T10:11:17Z", "a_rather_long_path.kmt", "0123456789abcdef0123456789abcdef"}}}};
@@ -78,7 +78,7 @@ TEST(Shortened, KeepsStartAndOffset) {
   EXPECT_EQ(shortened(name, name.size()), name);
   for (std::size_t width = 12; width < name.size(); ++width) {
     const std::string text = shortened(name, width);
-    EXPECT_EQ(text.size(), width + 2) << text;  // … is three bytes in one column
+    EXPECT_EQ(text.size(), width + 2) << text;  // the character … has three bytes but one column
     EXPECT_TRUE(text.starts_with("tomo")) << text;
     if (width >= 16) {
       EXPECT_TRUE(text.ends_with("+0x3b")) << text;
