@@ -48,10 +48,11 @@ void History::see_pages(const Event& event) {
   }
 }
 
-// All series together take 48 MiB at most, until there are 32768 groups; then 1.5 KiB each.
+// Adds a series for a group. All series together use at most 48 MiB for up to 32768 groups. With more groups, each
+// series uses 1.5 KiB.
 void History::add_group(std::uint32_t group) {
-  constexpr std::size_t kFinest = 4096;         // groups whose series have all buckets
-  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs some
+  constexpr std::size_t kFinest = 4096;         // number of groups up to which series have all buckets
+  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs this many
   of_group_.resize(group + std::size_t{1});
   const std::size_t groups = std::bit_ceil((of_group_.size() + kFinest - 1) / kFinest);
   const auto most = std::max(static_cast<std::uint32_t>(TimeBuckets::kMostBuckets / groups), kFewestBuckets);
@@ -85,7 +86,8 @@ void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
 
 namespace {
 
-// Losses after the last event that was analysed, which --time may choose, hide no free of what is live then.
+// Finds losses before the end of the analysed time, which --time may limit. Later losses cannot hide frees of memory
+// that is live at that time.
 void find_losses(const TraceInfo& info, Histories& common) {
   bool unknown_time = lost_unmarked(info);
   for (const LostEvents& lost : info.losses.stretches) {
@@ -112,7 +114,7 @@ EventKind allocation_of(const Origin& origin) {
   return origin.from_cache ? EventKind::cache_alloc : EventKind::kmalloc;
 }
 
-// The common properties of all objects of a call site and size.
+// Allocations with the same allocator, call site and size.
 struct Kind {
   Allocator allocator;
   std::uint32_t call_site;
@@ -125,7 +127,7 @@ struct HashOfKind {
   }
 };
 
-// How allocations of a kind ended.
+// Number of allocations of a kind that ended, and of those whose address was reused without a free.
 struct Ends {
   std::uint64_t all = 0;
   std::uint64_t reallocated = 0;
@@ -149,7 +151,7 @@ class HistoryMaker {
     return history;
   }
 
-  // The common properties of all live objects of an origin.
+  // Properties that all live objects of an origin share.
   struct OriginFacts {
     bool known = false;
     std::optional<Doubt> doubt;
@@ -208,13 +210,14 @@ class HistoryMaker {
       const History::Reuse& reuse = from_.history.reuse()[number];
       Ends& ends = ends_[kind_of(number)];
       ends.all += reuse.ended;
-      // A lost free explains those that were allocated before the loss.
+      // If an address was allocated before a loss and reused after it, the free may just have been lost.
       if (reuse.reallocated > 0 && reuse.last_reallocated_began >= common_.lost_until_ns)
         ends.reallocated += reuse.reallocated;
     }
   }
 
-  // A few are no path of their own: clocks of CPUs that disagree, an event that an interrupt kept from being recorded.
+  // True if many frees of a kind were not traced. A few reused addresses do not prove an untraced path: the clocks of
+  // CPUs may disagree, or an interrupt may have prevented an event from being recorded.
   bool is_freed_unseen(const Kind& kind) const {
     const auto ends = ends_.find(kind);
     return ends != ends_.end() && ends->second.reallocated > 0 &&
@@ -254,7 +257,7 @@ class HistoryMaker {
   std::optional<KernelVersion> version_;
   bool tasks_selected_ = false;
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
-  std::vector<OriginFacts> facts_;  // by number of the origin
+  std::vector<OriginFacts> facts_;  // by origin number
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Growth over time, which the ledger keeps beside its sums if an analysis asks for it: whether frees are traced, and a
-// series for each group. A series takes at most 12 KiB, and is less exact if there are many groups.
+// Collects growth over time for the ledger if an analysis requests it: whether frees are traced, and a time series for
+// each group. A series uses at most 12 KiB, and has a lower resolution if there are many groups.
 #pragma once
 
 #include <array>
@@ -19,31 +19,31 @@ namespace kmt {
 
 class History {
  public:
-  // Counts of an origin, by its number.
+  // Counts for one origin.
   struct Reuse {
     std::uint64_t allocations = 0;
     std::uint64_t ended = 0;
-    std::uint64_t reallocated = 0;             // while live; these have ended too
-    std::uint64_t last_reallocated_began = 0;  // when the last of them had been allocated
-    std::uint32_t cache = 0;                   // CacheId that a free named
+    std::uint64_t reallocated = 0;             // address allocated again while live; included in `ended`
+    std::uint64_t last_reallocated_began = 0;  // allocation time of the newest of these
+    std::uint32_t cache = 0;                   // CacheId in a free event
   };
 
   History(std::uint64_t page_size, CpuPageLists cpu_lists) : page_size_(page_size), cpu_lists_(cpu_lists) {}
 
-  // Every event, before what is booked of it.
+  // Call this for each event before the functions below.
   void see(const Event& event);
   void began(std::uint32_t number, const Origin& origin);
-  // `whole`: the allocation ends with these bytes.
+  // `whole` is true if these bytes are the last of the allocation.
   void ended(std::uint32_t number, const Origin& origin, std::uint64_t bytes, bool whole);
   void freed(std::uint32_t number, CacheId cache) {
     if (cache.value != 0) reuse_of(number).cache = cache.value;
   }
   void reallocated(std::uint32_t number, std::uint64_t began_ns);
-  // The recording ended at `time_ns`. Series requested after this call have buckets up to that time.
+  // Sets the end of the recording. Series requested later have buckets up to `time_ns`.
   void end(std::uint64_t time_ns) {
     if (clock_) clock_->bucket_of(time_ns);
   }
-  const std::optional<TimeBuckets>& clock() const { return clock_; }  // empty without events
+  const std::optional<TimeBuckets>& clock() const { return clock_; }  // empty if there are no events
   const TimeSeries& of_group(std::uint32_t group) const { return of_group_[group]; }
   const TimeSeries& of_allocator(Allocator allocator) const {
     return of_allocator_[static_cast<std::size_t>(allocator)];
@@ -51,10 +51,10 @@ class History {
   const TimeSeries& reclaimable_slab() const { return reclaimable_slab_; }
   const TimeSeries& page_backed_slab() const { return page_backed_slab_; }  // large kmallocs
   const TimeSeries& page_frames() const { return page_frames_; }
-  // Pages that left the zones' lists of free pages less those that came back to them; null where the trace has no
-  // events that tell of it.
+  // Pages that left the free lists of the zones minus pages that returned to them. Null if the trace has no events of
+  // these.
   const TimeSeries* taken_from_zones() const { return sees_zones_ ? &taken_from_zones_ : nullptr; }
-  const std::vector<Reuse>& reuse() const { return reuse_; }  // may be shorter than there are origins
+  const std::vector<Reuse>& reuse() const { return reuse_; }  // may have fewer entries than there are origins
   const FreeCounts& frees() const { return frees_; }
 
  private:
@@ -86,7 +86,7 @@ class History {
   FreeCounts frees_{};
 };
 
-// The data that finish() needs to make histories.
+// The data needed to make histories.
 struct HistorySources {
   const History& history;
   const Matching& matching;
@@ -95,7 +95,7 @@ struct HistorySources {
   const SymbolNames& symbols;
 };
 
-// By group: of those that `followed` names; the others are null.
+// Returns histories by group. Groups that are not in `followed` have a null pointer.
 std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, std::size_t groups,
                                                const std::vector<std::uint32_t>& followed, Histories& common);
 

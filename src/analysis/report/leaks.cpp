@@ -38,7 +38,7 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
   if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
     row.trend = trend_of_group(row, axis, false);
     row.certain = row.doubtful.bytes == 0 ? row.trend : trend_of_group(row, axis, true);
-    if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};  // the certain objects have gone since
+    if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};  // the certain objects have been freed
   }
   return row;
 }
@@ -60,7 +60,7 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
   return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
 }
 
-// An allocator to which no key of the report applies.
+// Returns a row for the whole allocator, for allocators to which no key of the report applies.
 GroupRow whole(Allocator allocator, const AllocatorTotals& totals, const ReportResult& report) {
   GroupRow row = row_of(totals, allocator);
   row.name = "all";

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which groups of a report grow, and whether what is certainly live carries that alone.
+// Decides which groups of a report grow, and whether certainly live memory alone explains the growth.
 #pragma once
 
 #include "results/report/leaks.hpp"
 
 namespace kmt {
 
-// Growth is certain if the low end of its interval is above the threshold, it goes on in the last half, and random
-// walks rise as steadily in less than one of twenty reports (by the number of groups that are judged). All of that must
-// also be true of the live bytes without those that may be freed: these count as freed at once.
+// Growth is certain if three conditions are met: the lower bound of the rate is above the threshold, growth continues
+// in the last half, and random walks rise as steadily in fewer than one of twenty reports. The last condition depends
+// on the number of judged groups. All three conditions must also hold for the live bytes without doubtful bytes, which
+// then count as freed immediately.
 //
-// A group that was followed for less than a second has no verdict: programs that start look like leaks.
+// A group that was followed for less than a second has no verdict, because programs that start look like leaks.
 //
 // The report must have histories.
 LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s);

@@ -14,7 +14,7 @@ void allocated_at(Account& account, std::uint64_t time_ns) {
   account.last_ns = std::max(account.last_ns, time_ns);
 }
 
-// An Account or a Ledger::Allocated.
+// Adds live bytes to an Account or a Ledger::Allocated.
 void grow(auto& of, std::uint64_t bytes, std::uint64_t time_ns) {
   of.live_bytes += bytes;
   if (of.live_bytes > of.peak_bytes) {
@@ -23,7 +23,7 @@ void grow(auto& of, std::uint64_t bytes, std::uint64_t time_ns) {
   }
 }
 
-// An event may be earlier than the one before it where a trace is damaged.
+// In a damaged trace, an event may be earlier than the preceding event.
 std::uint64_t lifetime(std::uint64_t began_ns, std::uint64_t end_ns) {
   return end_ns > began_ns ? end_ns - began_ns : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps the accounts of a report: what each group allocated, freed, has live, and what was wrong.
+// Keeps the accounts of a report: how much each group allocated, freed and still has live, and its anomalies.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@
 
 namespace kmt {
 
-// All sums of a report are sums over these.
+// All sums of a report are sums of these accounts.
 struct Account : AllocationSums {
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
-  std::uint64_t first_ns = 0;  // of the allocations, failed ones too
+  std::uint64_t first_ns = 0;  // first allocation, including failed ones
   std::uint64_t last_ns = 0;
   std::uint64_t cross_node_frees = 0;
   Lifetimes lifetimes;
 };
 
-// One pair of call sites and what is wrong with it.
+// A pair of call sites and its kind of anomaly.
 struct AnomalyKey {
   std::uint32_t first_site;   // CallSiteId; 0: none
   std::uint32_t second_site;  // likewise
@@ -51,7 +51,7 @@ struct LedgerOptions {
   bool history = false;
   bool traffic = false;
   bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
-  CpuPageLists cpu_page_lists;    // for the history
+  CpuPageLists cpu_page_lists;    // used by the history
 };
 
 class Ledger {
@@ -61,7 +61,7 @@ class Ledger {
     if (options_.traffic) traffic_.emplace();
   }
   void add(const MatchedBatch& batch);
-  // The recording went on until then.
+  // Sets the end of the recording.
   void end(std::uint64_t time_ns) {
     if (history_) history_->end(time_ns);
   }
@@ -75,13 +75,13 @@ class Ledger {
   };
 
   const EventCounts& selected_events() const { return selected_events_; }
-  const EventCounts& other_events() const { return other_events_; }  // those that are not selected
+  const EventCounts& other_events() const { return other_events_; }  // events that are not selected
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
-  // By group and octave of the lifetime, where LedgerOptions::by_lifetime asks for it.
+  // By group and octave of the lifetime; only filled if LedgerOptions::by_lifetime is set.
   const std::map<std::pair<std::uint32_t, unsigned>, Account>& accounts_by_lifetime() const { return by_lifetime_; }
-  const std::optional<History>& history() const { return history_; }  // where LedgerOptions::history asks for it
-  std::optional<TrafficLog>& traffic() { return traffic_; }           // where LedgerOptions::traffic asks for it
+  const std::optional<History>& history() const { return history_; }  // set if LedgerOptions::history is set
+  std::optional<TrafficLog>& traffic() { return traffic_; }           // set if LedgerOptions::traffic is set
   const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
   const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
   std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }
@@ -91,13 +91,13 @@ class Ledger {
   const AnomalyCount& anomaly_count(std::size_t pair) const { return anomaly_counts_[pair]; }
 
  private:
-  // Part of an allocation that ends.
+  // The part of an allocation that an event ends.
   struct Ending {
     std::uint64_t began_ns;
     std::uint64_t bytes;
     std::uint32_t origin;
     std::uint16_t began_cpu;
-    bool whole;  // the allocation ends with it
+    bool whole;  // nothing of the allocation remains
   };
 
   Allocated& allocated(Allocator allocator) { return allocated_[static_cast<std::size_t>(allocator)]; }
@@ -118,7 +118,7 @@ class Ledger {
   LedgerOptions options_;
   EventCounts selected_events_;
   EventCounts other_events_;
-  std::vector<Origin> origins_ = {{}};  // by number; 0 is "none"
+  std::vector<Origin> origins_ = {{}};  // by number; 0 means "none"
   std::vector<Account> accounts_;       // by group
   std::map<std::pair<std::uint32_t, unsigned>, Account> by_lifetime_;
   std::array<Allocated, kAllocators> allocated_{};
@@ -126,7 +126,7 @@ class Ledger {
   std::uint64_t cross_node_allocations_ = 0;
   std::array<std::uint64_t, kImperfections.size()> anomalies_{};
   InternTable<AnomalyKey> anomaly_keys_;
-  std::vector<AnomalyCount> anomaly_counts_;  // by id of the key
+  std::vector<AnomalyCount> anomaly_counts_;  // by ID of the key
   std::optional<History> history_;
   std::optional<TrafficLog> traffic_;
 };

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kSampleClockNs = 1'000'000;  // a sample's time is a little coarser than an event's
+constexpr std::uint64_t kSampleClockNs = 1'000'000;  // sample times are slightly coarser than event times
 
 struct Lived {
   std::uint64_t objects = 0;
@@ -24,7 +24,8 @@ struct Lived {
 };
 using LivedByCache = std::map<std::string, Lived, std::less<>>;
 
-// Lines "CACHE/alloc_traces:   25 do_one+0x12/0x40 …" begin a call site's entry; its stack follows, without numbers.
+// Reads the number of live objects of each call site. The first line of a call site contains its number:
+// "CACHE/alloc_traces:   25 do_one+0x12/0x40 …". The lines of its stack follow without numbers.
 void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   constexpr std::string_view kFile = "/alloc_traces:";
   for (const std::string_view line : split(text, '\n')) {
@@ -39,7 +40,7 @@ void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   }
 }
 
-// A text that was cut off lacks the last call sites, so it does not count.
+// True if a text was cut off. Such a text is not used because it lacks the last call sites.
 bool is_cut(const StateSample& sample, std::string_view name) {
   const auto lines = split(text_of(sample, "missing"), '\n');
   return std::ranges::any_of(lines, [name](std::string_view line) { return line.substr(0, line.find('\t')) == name; });
@@ -89,7 +90,7 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
   return result;
 }
 
-// kmalloc's large objects belong to no cache, so the number that lived is unknown.
+// Large kmalloc objects belong to no cache, so their number at the start is unknown.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings) {
   for (const OlderObjects& row : older.caches)
     if (!row.cache.empty() && row.lived && row.frees > *row.lived)

@@ -21,11 +21,12 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostSevereOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER, as in the kernel's script
+constexpr unsigned kMostSevereOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER, used by the kernel's script
 
-constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // as a group of live frames
+constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // origin of live frames of unselected allocations
 
-// The actor: a thread id, or below all of them an interrupt, by the bit that comes first in interrupt_name().
+// The actor of an event: a thread ID, or a number below all thread IDs for an interrupt. Uses the same context bit as
+// interrupt_name().
 using Doer = std::int64_t;
 constexpr Doer kInterrupts = std::int64_t{-1} << 40;
 
@@ -35,9 +36,9 @@ Doer doer_of(const Event& event) {
   return event.tid;
 }
 
-// The order of the architecture's huge page where all of its kernels have the same, of Linux 6.1: on x86-64 and arm64
-// what an entry of the last but one table of page tables maps, a page of entries of 8 bytes (PMD_SHIFT - PAGE_SHIFT;
-// arm64 raises MAX_ORDER to it for pages of 16 and 64 KiB), on s390 1 MiB (HPAGE_SHIFT).
+// Returns the pageblock order if all kernels of the architecture use the same one; based on Linux 6.1. x86-64 and arm64
+// use the pages mapped by one PMD entry (PMD_SHIFT - PAGE_SHIFT): a page of 8-byte entries. arm64 with 16 and 64 KiB
+// pages raises MAX_ORDER to that order. s390 uses huge pages of 1 MiB (HPAGE_SHIFT).
 std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
   constexpr std::uint64_t kLeast = 4096;
   constexpr std::uint64_t kMost = 65536;
@@ -48,7 +49,7 @@ std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
   return std::nullopt;
 }
 
-// i386 has 10 without PAE, powerpc what its MMU does.
+// Assumed if the order is unknown. i386 without PAE uses order 10; on powerpc the order depends on the MMU.
 constexpr unsigned kMostCommonPageblockOrder = 9;
 
 std::optional<unsigned> nodes_with_cpus(const TraceInfo& info) {
@@ -71,7 +72,7 @@ void count_fallback(const Event& event, unsigned pageblock_order, Row& row) {
 }  // namespace
 
 struct PagesAnalysis::State {
-  // The actions of one actor under one name; a renamed task gets another part.
+  // The actions of one actor under one name. If a task is renamed, a new part starts.
   struct Part {
     Doer doer = 0;
     std::uint64_t first_ns = 0;
@@ -81,7 +82,7 @@ struct PagesAnalysis::State {
     std::string name;
     std::uint32_t part = 0;
   };
-  // Allocations of a part that are alike.
+  // Allocations of a part with the same order and migrate type.
   struct Group {
     std::uint32_t part = 0;
     std::uint8_t order = 0;
@@ -116,7 +117,7 @@ struct PagesAnalysis::State {
   std::uint32_t group_of(const Event& event, std::uint32_t part);
   PageTaskRow named(const Part& part) const;
   std::string type_name(int type) const { return migrate_type_name(type, info.machine.kernel); }
-  // Rows of the result. add_tasks() returns the task name of each part.
+  // Adds the rows of tasks, and returns the task name of each part.
   std::vector<std::string> add_tasks(PagesResult& result);
   void add_types(PagesResult& result) const;
   void add_fallbacks(PagesResult& result) const;
@@ -130,16 +131,17 @@ struct PagesAnalysis::State {
   std::optional<unsigned> known_pageblock_order;
   unsigned pageblock_order;
   PageMatcher frames;
-  EventSpan seen;  // of all kinds, within the window
-  EventSpan span;  // of those that count
+  EventSpan seen;  // all events within the time window
+  EventSpan span;  // selected page events
   std::uint64_t impossible_orders = 0;
   std::vector<Part> parts;
-  std::unordered_map<Doer, Named> current;                   // the part that each doer is in
-  std::map<std::pair<Doer, std::uint32_t>, EventKind> last;  // kind of the last event in each sequence, by doer and CPU
+  std::unordered_map<Doer, Named> current;                   // current part of each actor
+  std::map<std::pair<Doer, std::uint32_t>, EventKind> last;  // kind of the last event by actor and CPU
   std::vector<Group> groups;
   std::map<std::tuple<std::uint32_t, std::uint8_t, std::int8_t>, std::uint32_t> group_numbers;
   std::map<FailureKey, Failures> failures;
-  std::map<std::pair<int, unsigned>, PageFallbackRow> fallbacks;  // by migrate type and the one taken from
+  // by requested migrate type and the type whose pages were taken
+  std::map<std::pair<int, unsigned>, PageFallbackRow> fallbacks;
 };
 
 void PagesAnalysis::State::add(const Event& event) {
@@ -212,12 +214,12 @@ void PagesAnalysis::State::count_failure(const Event& event, std::uint32_t part)
 
 bool PagesAnalysis::State::begins_run(const Event& event) {
   const Doer doer = doer_of(event);
-  const std::uint32_t cpu = doer <= 0 ? event.cpu : 0;  // the idle task and interrupts: one on each
+  const std::uint32_t cpu = doer <= 0 ? event.cpu : 0;  // idle tasks and interrupts are separate for each CPU
   const auto [kind, inserted] = last.try_emplace({doer, cpu}, event.kind);
   return inserted || std::exchange(kind->second, event.kind) != event.kind;
 }
 
-// A task that is renamed goes on as another part.
+// Returns the current part of an actor. A renamed task gets a new part.
 std::uint32_t PagesAnalysis::State::part_of(const Event& event) {
   const Doer doer = doer_of(event);
   const std::string_view name = doer == event.tid ? task_name(tasks, event.tid, event.time_ns) : std::string_view();

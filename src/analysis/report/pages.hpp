@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One pass over a trace for `pages`: the page allocator's story, task by task.
+// Computes the data of `pages` in one pass over a trace: the work of the page allocator for each task.
 //
-// The columns are those of the kernel's Documentation/trace/postprocess/trace-pagealloc-postprocess.pl (Linux 6.1), and
-// the same orders decide: a fallback fragments below pageblock_order, and severely up to order 3.
+// The columns are the same as in the kernel's script Documentation/trace/postprocess/trace-pagealloc-postprocess.pl
+// (Linux 6.1), with the same limits: a fallback below pageblock_order causes fragmentation, and up to order 3 it is
+// severe.
 //
-// A run (of drains, of takings under the zone's lock) is what a task does in sequence: it ends with the task's next
-// page event of another kind, whatever other tasks do meanwhile and on whichever CPU the task goes on. The idle task
-// and interrupts are one on each CPU, with a sequence each.
+// A run is a sequence of drains, or of allocations under the zone lock, by one task. The run ends with the task's next
+// page event of another kind. Events of other tasks do not end it, nor does a migration to another CPU. On each CPU,
+// the idle task and each kind of interrupt have a separate sequence.
 //
-// A filter comes first: events that it excludes neither count nor end a run. Frees count for the task that frees; live
-// pages belong to the task that allocated them.
+// The filter is applied first: events that it excludes are not counted and do not end a run. Frees count for the
+// freeing task. Live pages count for the task that allocated them.
 #pragma once
 
 #include <memory>
@@ -23,12 +24,12 @@ namespace kmt {
 
 class PagesAnalysis {
  public:
-  // All must outlive the analysis; the info's tables may grow between batches. `tasks` knows what tasks are called,
-  // which `info` may not know yet.
+  // All arguments must outlive the analysis. The tables of `info` may grow between batches. `tasks` contains names of
+  // tasks that may not be in `info` yet.
   PagesAnalysis(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols, ReportFilter filter);
   ~PagesAnalysis();
   void add(const EventBatch& batch);
-  // Call after the source has ended (or was interrupted: the result is that of what was read).
+  // Call this after the source has ended. If reading was interrupted, the result covers the part that was read.
   PagesResult finish(bool complete = true);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs analyses over a source. With more than one thread the stages of batches that follow each other run at the same
-// time; every stage sees the batches in their order, so the results are the same, byte for byte.
+// Runs analyses over a source. With more than one thread, the stages of successive batches run in parallel. Every stage
+// handles the batches in order, so the results are identical byte for byte.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Runs until the source ends. Rethrows the exceptions of stages and of the source.
+// Runs until the source ends. Exceptions of stages and of the source are rethrown.
 void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads);
 
 }  // namespace kmt

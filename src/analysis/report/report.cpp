@@ -48,7 +48,7 @@ GroupRow row_of(const Account& account, std::vector<KeyValue> keys) {
 // False if every allocation of this group was a duplicate event that counts in another group.
 bool happened(const Account& account) { return account.allocations + account.failed_allocations > 0; }
 
-// It takes some allocations, and something that stays.
+// True if a group has enough allocations and still has live memory.
 bool may_grow(const Account& account) {
   return account.allocations >= Histories::kFewestAllocations &&
          (account.live_bytes > 0 || account.live_allocations > 0);
@@ -98,7 +98,7 @@ struct ReportAnalysis::State {
   Ledger ledger;
   bool history_of_live;
   MatchedBatch batch;                    // of add()
-  std::vector<SharedHistory> histories;  // by group, where they are asked for
+  std::vector<SharedHistory> histories;  // by group; empty if not requested
   std::vector<SharedTraffic> traffic;    // likewise
 };
 
@@ -206,7 +206,7 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
     const std::uint64_t count = of_type[type];
     if (count == 0) continue;
     const std::string& name = info.tables.event_types[type].name;
-    // Events of two systems may share a name.
+    // Events of different systems may have the same name.
     const auto same =
         std::find_if(counts.begin(), counts.end(), [&name](const auto& entry) { return entry.first == name; });
     if (same == counts.end())
@@ -300,9 +300,10 @@ std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t
   return of_all;
 }
 
-// kfree takes objects of caches too, kmem_cache_free none of kmalloc's.
+// Reports allocators without recorded frees. kfree() also accepts objects of caches; kmem_cache_free() does not accept
+// kmalloc objects.
 void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportResult& result) const {
-  constexpr std::uint64_t kEnough = 100;  // allocations, of which some would have been freed
+  constexpr std::uint64_t kEnough = 100;  // with this many allocations, some frees are expected
   std::array<std::uint64_t, 256> of_kind{};
   for (std::size_t type = 0; type < seen.of_type.size(); ++type)
     of_kind[static_cast<std::size_t>(info.tables.event_types[type].kind)] += seen.of_type[type];
@@ -317,10 +318,10 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
   check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
 }
 
-// Reports keys whose data no recording of this kind has.
+// Reports keys for which this kind of recording has no data.
 void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
   const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
-  // perf record -g takes both parts of a stack: where there is none of a program, none had asked for memory.
+  // perf record -g records kernel and user stacks. If no stack has a user part, no program requested memory.
   const bool took_both = info.format.starts_with("perf.data") && info.tables.stacks.kernel_stacks() > 0;
   if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.code.user.frames.empty() && !took_both)
     result.findings.add({Imperfection::no_user_stacks});
@@ -350,7 +351,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   if (!state.info.machine.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
   result.pages = state.page_totals();
   result.percpu = state.totals_of(Allocator::percpu);
-  // Every allocation of a kernel that says it takes some.
+  // Kernels that report the bytes do so for each allocation.
   result.percpu.knows_bytes = result.percpu.allocations == 0 || result.percpu.bytes_allocated > 0;
   result.vmalloc = state.totals_of(Allocator::vmap);
   result.memory = memory_state_of(state.info.recording.samples);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One pass over a trace for `report`: counts, matching of allocations and frees, what each group of allocations did.
+// Computes the data of `report` in one pass over a trace: counts, matched allocations and frees, and the sums of each
+// group.
 //
-// A filter selects allocations by their place, task and properties. A matched free belongs to its allocation, an
-// unmatched one to the task that freed. The time window comes first: events outside it are not seen at all.
+// A filter selects allocations by call site, task and properties. A matched free is selected with its allocation, an
+// unmatched free by the freeing task. The time window is applied first: events outside it are ignored.
 #pragma once
 
 #include <memory>
@@ -19,34 +20,37 @@ struct ReportRequest {
   ReportFilter filter;
   std::vector<GroupKey> by = {GroupKey::call_site};
   FindCaller find_caller;  // for GroupKey::caller
-  // Names and thread groups of tasks, from this trace read to its end; null: as far as it has been read.
+  // Names and thread groups of tasks after the whole trace was read. If null, the data read so far is used.
   const TraceTasks* tasks = nullptr;
-  // Allocations by interrupts count for the interrupted task and program, as in perf.
+  // Allocations by interrupts count for the interrupted task, as in perf.
   bool with_interrupted = false;
   bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
-  bool tree = false;              // GroupKey::process: children belong to whom started them, see Grouping
+  bool tree = false;              // GroupKey::process: children count for their oldest ancestor, see Grouping
   bool history = false;           // fill ReportResult::histories; not with GroupKey::lifetime
-  bool traffic = false;           // fill ReportResult::traffic; likewise
-  bool history_of_live = false;   // if groups are too many, follow live ones that may grow, not the highest peaks
+  bool traffic = false;           // fill ReportResult::traffic; not with GroupKey::lifetime
+  // if there are too many groups, follow live groups that may grow instead of the highest peaks
+  bool history_of_live = false;
 };
 
 class ReportAnalysis {
  public:
-  // The info must outlive the analysis; its tables may grow between batches, and so must what names the symbols.
+  // `info` and `symbols` must outlive the analysis. They may grow between batches.
   ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request);
   ~ReportAnalysis();
 
-  // To be filled before the first event; see needs_cache_names().
+  // Fill this before the first event; see needs_cache_names().
   CacheNames& cache_names();
 
-  // A batch passes through all stages, each of which takes the batches in their order. Stages of different batches may
-  // run at the same time, but the first not while the source reads: it looks things up in the trace's tables.
+  // Each batch passes through all stages, and each stage handles the batches in order. Stages of different batches may
+  // run at the same time. The first stage must not run while the source is reading, because it uses the tables of the
+  // trace.
   static constexpr unsigned kStages = kUnits + 2;
   void run_stage(unsigned stage, MatchedBatch& batch);
 
-  // All stages, one after the other.
+  // Runs all stages one after the other.
   void add(const EventBatch& batch);
-  // Call after the source has ended; not `complete`: it was interrupted, and the result is that of what was read.
+  // Call this after the source has ended. `complete` is false if reading was interrupted; the result then covers the
+  // part that was read.
   ReportResult finish(bool complete = true);
 
  private:
@@ -54,8 +58,8 @@ class ReportAnalysis {
   std::unique_ptr<State> state_;
 };
 
-// True if the trace has to be read once before. Frees then give the names of slab caches, and renamings give the names
-// that tasks had before.
+// True if the trace has to be read twice. The first pass learns the names of slab caches from frees, or former names of
+// tasks from renamings.
 bool needs_cache_names(const ReportRequest& request);
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info);
 

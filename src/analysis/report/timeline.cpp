@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// So many buckets become one.
+// Returns the number of buckets to merge into one.
 std::size_t joined(const TimeAxis& axis, std::size_t most) {
   return std::max<std::size_t>((axis.buckets + most - 1) / std::max<std::size_t>(most, 1), 1);
 }
@@ -38,7 +38,7 @@ void add_allocators(TimelineResult& result, std::size_t by) {
   }
 }
 
-// The kernel's own account, of the stretch that was analysed.
+// Restricts the kernel's account to the analysed time.
 void clip(std::vector<MemorySeries>& memory, const TimeAxis& axis) {
   for (MemorySeries& series : memory)
     std::erase_if(series.points, [&axis](const MemorySeriesPoint& point) {
@@ -47,7 +47,7 @@ void clip(std::vector<MemorySeries>& memory, const TimeAxis& axis) {
   std::erase_if(memory, [](const MemorySeries& series) { return series.points.empty(); });
 }
 
-// The time of the samples alone, a bucket each: of a trace without events.
+// Returns a time axis for a trace without events, with one bucket for each sample.
 TimeAxis axis_of(const std::vector<MemorySeries>& memory) {
   TimeAxis axis{~std::uint64_t{0}, 0, 1, 0};
   for (const MemorySeries& series : memory) {
@@ -81,12 +81,12 @@ std::int64_t live_at(const std::vector<TimeSeriesPoint>& points, const TimeAxis&
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// The part of a line of meminfo that the events of an allocator explain.
+// Compares a line of meminfo with events of an allocator.
 struct Comparison {
   std::string_view name;
   Allocator allocator;
-  bool frames;  // every page allocated less every page freed, not only of what was allocated in the trace
-  bool falls;   // allocations decrease it
+  bool frames;  // all pages allocated minus all pages freed, including memory older than the trace
+  bool falls;   // allocations decrease this line
   std::string_view of_what;
 };
 constexpr std::string_view kSlabObjects =
@@ -108,7 +108,7 @@ constexpr std::string_view kZoneFrames =
     "from there; the kernel keeps some changes of the count on each CPU for a while";
 
 Points without(Points points, const Points& part) {
-  for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)  // modulo 2^64, as the series are
+  for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)  // modulo 2^64, like the series
     points[i].live_bytes = static_cast<std::int64_t>(static_cast<std::uint64_t>(points[i].live_bytes) -
                                                      static_cast<std::uint64_t>(part[i].live_bytes));
   return points;
@@ -129,7 +129,7 @@ void add_balance(const MemorySeries& memory, const std::vector<TimeSeriesPoint>&
   const auto& [first_ns, first] = memory.points.front();
   const auto& [last_ns, last] = memory.points.back();
   const TimeAxis& axis = result.report.histories->axis;
-  // Modulo 2^64, as the series are.
+  // Modulo 2^64, like the series.
   const auto at_first = static_cast<std::uint64_t>(live_at(points, axis, first_ns));
   const auto at_last = static_cast<std::uint64_t>(live_at(points, axis, last_ns));
   const auto grown = static_cast<std::int64_t>(falls ? at_first - at_last : at_last - at_first);

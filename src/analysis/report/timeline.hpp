@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The course of a trace in time, and the balance between what the kernel says of its memory and what the trace
-// explains.
+// Computes memory over time, and compares the kernel's counters with the events of the trace.
 #pragma once
 
 #include "results/report/timeline.hpp"
@@ -8,9 +7,9 @@
 namespace kmt {
 
 struct TimelineRequest {
-  std::size_t top = 5;        // groups of each allocator
+  std::size_t top = 5;        // maximum number of groups for each allocator
   std::size_t buckets = 512;  // at most
-  bool balances = true;       // false where only a part of the trace is seen
+  bool balances = true;       // false if only part of the trace is analysed
 };
 
 // The report must have histories.

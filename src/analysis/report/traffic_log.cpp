@@ -8,7 +8,7 @@ namespace kmt {
 
 namespace {
 
-// At most some 150 MiB, or one entry for each group.
+// Maximum number of entries, about 150 MiB. Each group keeps at least one entry.
 constexpr std::size_t kMostOfGroups = 2'000'000;
 constexpr std::size_t kMostOfOthers = 100'000;
 

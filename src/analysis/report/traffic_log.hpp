@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts by group and time, which the ledger keeps beside its sums so that they can be added up for any stretch of
-// time.
+// Counts events by group and time for the ledger, so that they can be summed up for any interval.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +15,18 @@ namespace kmt {
 
 class TrafficLog {
  public:
-  // Every event, before what is booked of it.
+  // Call this for each event before the functions below.
   void see(const Event& event);
   void began(const Origin& origin);
-  // The address was given again without a free. took_back() follows if that was a duplicate event.
+  // The address was allocated again without a free. took_back() follows if it was a duplicate event.
   void replaced(const Origin& origin, std::uint64_t bytes, bool whole);
   void took_back(const Origin& origin);
-  // `whole`: the allocation ends with these bytes.
+  // `whole` is true if these bytes are the last of the allocation.
   void freed(const Origin& origin, std::uint64_t bytes, bool whole, std::uint64_t began_ns, std::uint16_t began_cpu);
 
-  // Returns everything that belongs to no group; call sites are numbers of a CallSiteId. The recording went on until
-  // `end_ns`.
+  // Returns all data that belongs to no group. Call sites are CallSiteId values. `end_ns` is the end of the recording.
   TrafficOverTime finish(std::uint64_t end_ns);
-  // By group, of `groups` of them; after finish().
+  // Returns the data of each group. `groups` is the number of groups. Call it after finish().
   std::vector<SharedTraffic> of_groups(std::size_t groups);
 
  private:
@@ -55,7 +53,7 @@ class TrafficLog {
 
   std::uint64_t now_ns_ = 0;
   std::uint16_t cpu_ = 0;
-  std::optional<Sums> sums_;  // empty without events
+  std::optional<Sums> sums_;  // empty if there are no events
   InternTable<SizeKey> sizes_;
   InternTable<LifetimeKey> lifetimes_;
   InternTable<CpuKey> cpus_;

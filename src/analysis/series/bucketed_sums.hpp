@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sums by id and bucket of time, in bounded memory: where there are too many, buckets become twice as wide. Events come
-// in the order of time; one that is earlier counts for the bucket that is current.
+// Sums by ID and time bucket in bounded memory: if there are too many entries, buckets become twice as wide. Events are
+// added in order of time; an earlier event counts for the current bucket.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace kmt {
 
 class BucketedSums {
  public:
-  // At most this many entries, but one for each id.
+  // Keeps at most `most_entries` entries, or one for each ID if there are more IDs.
   BucketedSums(std::uint64_t start_ns, std::size_t most_entries) : clock_(start_ns), most_entries_(most_entries) {}
 
-  // To add to, until the next call.
+  // Returns the counts to add to; valid until the next call.
   TrafficCounts& at(std::uint32_t id, std::uint64_t time_ns) {
     const TimeBucket bucket = clock_.bucket_of(time_ns);
     if (bucket.shift != current_.shift || bucket.index > current_.index) begin(bucket);
@@ -29,11 +29,12 @@ class BucketedSums {
     return current.counts;
   }
 
-  // The clock went on until then.
+  // Ends the last bucket at this time.
   void end(std::uint64_t time_ns) { begin(clock_.bucket_of(time_ns)); }
   std::uint32_t shift() const { return clock_.shift(); }
   const TimeBuckets& clock() const { return clock_; }
-  // By id, then bucket, of buckets of 2^shift ns, which are no narrower than the clock's. Call end() before.
+  // Returns entries sorted by ID and bucket. Buckets are 2^shift ns wide, which must not be less than the clock's
+  // width. Call end() first.
   std::vector<Traffic> take(std::uint32_t shift);
 
  private:
@@ -48,9 +49,9 @@ class BucketedSums {
   TimeBuckets clock_;
   std::size_t most_entries_;
   TimeBucket current_;
-  std::vector<Current> counts_;  // of the current bucket, by id
+  std::vector<Current> counts_;  // current bucket, by ID
   std::vector<std::uint32_t> touched_;
-  std::vector<Traffic> entries_;  // of earlier ones, by bucket
+  std::vector<Traffic> entries_;  // earlier buckets, sorted by bucket
 };
 
 }  // namespace kmt

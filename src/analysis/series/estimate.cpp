@@ -8,10 +8,10 @@ namespace kmt {
 
 namespace {
 
-constexpr double kNormalQuantile = 1.959963984540054;  // of 97.5 %
+constexpr double kNormalQuantile = 1.959963984540054;  // 97.5 % quantile
 
-// The quantile of a chi-squared distribution by the cube of a normal one (Wilson & Hilferty 1931): within 1 % for the
-// degrees of freedom of two samples and more, too wide below.
+// Returns a quantile of the chi-squared distribution, based on the cube of a normal quantile (Wilson & Hilferty 1931).
+// The error is below 1 % for two or more samples. With fewer samples the interval becomes too wide.
 double chi_squared_quantile(double degrees, double normal) {
   const double spread = 2 / (9 * degrees);
   const double root = 1 - spread + normal * std::sqrt(spread);

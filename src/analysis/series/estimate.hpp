@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Totals from samples that were drawn with known probabilities (Horvitz & Thompson 1952), and how far they may be off.
+// Estimates totals and their uncertainty from samples with known probabilities (Horvitz & Thompson 1952).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace kmt {
 
-// The probability that an allocation of that many bytes is drawn by a Poisson process along the bytes.
+// Returns the probability that an allocation of this size is sampled by a Poisson process over the allocated bytes.
 double probability_of(std::uint64_t bytes, std::uint64_t mean_bytes);
 
 class Estimator {
  public:
-  // Samples that stand for `amount` each of what is estimated.
+  // Adds samples that each represent `amount` of the estimated quantity.
   void add(std::uint64_t samples, double amount, double probability) {
     if (samples == 0) return;
     const double weighted = amount / probability;
@@ -29,10 +29,10 @@ class Estimator {
   }
 
   // The interval is that of a weighted sum of Poisson counts (Fay & Feuer 1997, "Confidence intervals for directly
-  // standardized rates"), which holds for a handful of samples too, where a normal one does not. `unseen`: what one
-  // sample of a kind that was not drawn yet may stand for; 0 where all are of one kind.
+  // standardized rates"). Unlike a normal interval, it is also valid for a handful of samples. `unseen` is the weight
+  // of a sample of a kind that was not sampled yet; 0 if there is only one kind.
   Estimate estimate(double unseen = 0) const;
-  // The most that one of the samples so far stands for, less what is sure of it.
+  // Largest uncertain weight of a sample so far: its estimate minus the certain part.
   double largest() const { return largest_; }
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostTasks = 1 << 20;
 constexpr std::int32_t kNobody = std::numeric_limits<std::int32_t>::min();
-constexpr std::uint64_t kTimes = 20;  // as long as any other
+constexpr std::uint64_t kTimes = 20;  // minimum ratio to the second-longest silence
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void LongestSilence::add(const Event& event) {
 }
 
 std::optional<LongestSilence::Silence> LongestSilence::out_of_proportion(std::uint64_t least_ns) {
-  constexpr std::uint64_t kFewEvents = 1000;  // of kinds that are rare
+  constexpr std::uint64_t kFewEvents = 1000;  // with fewer events, silences are normal
   if (events_ < kFewEvents || longest_ns_ <= least_ns || longest_ns_ / kTimes <= second_ns_) return std::nullopt;
   for (const auto& [tid, time_ns] : on_cpus_)
     if (tid != kNobody) note(tid, time_ns);

@@ -33,7 +33,8 @@ MemorySeries values_of(MemorySource source, std::string_view text, std::string_v
   return series;
 }
 
-// A counter that is smaller than before (the machine was resumed elsewhere, the trace is damaged) has no rate there.
+// Returns the rates of a counter. There is no rate where the counter decreases, because the machine was resumed
+// elsewhere or the trace is damaged.
 MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& samples, double scale) {
   MemorySeries series{MemorySource::vmstat_rate, std::string(name), {}};
   std::optional<std::uint64_t> before;
@@ -51,7 +52,7 @@ MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& sam
   return series;
 }
 
-// The two series of a cache are beside each other, at its index.
+// The two series of a cache have the same index.
 struct Caches {
   std::unordered_map<std::string, std::size_t> index;
   std::vector<MemorySeries> objects;
