@@ -44,45 +44,48 @@ double most_cpu_seconds(const LiveInvestigation& request);
 double next_state_after(double seconds, const InvestigationPlan& plan);
 // Returns the CPU time for the remaining states.
 double cpu_of_states(double from_seconds, const InvestigationPlan& plan);
-// For an event of a recording, in the kernel; a stack is an event of its own.
+// Returns the CPU time in the kernel per event of a recording. A stack is recorded as a separate event.
 double seconds_of_an_event(bool stacks);
 
-// The budget used so far.
+// The CPU time and the events used so far.
 struct CpuUse {
   double seconds = 0;        // since the start
-  double cpu_seconds = 0;    // in this process and the kernel
-  std::uint64_t events = 0;  // recorded, to be read at the end
+  double cpu_seconds = 0;    // used by this process and in the kernel
+  std::uint64_t events = 0;  // recorded events, which must be read at the end
   bool is_recording = false;
-  double events_per_s = 0;  // their present rate
+  double events_per_s = 0;  // current rate
   bool stacks = false;
 };
-// The budget that is not reserved for states, the second snapshot, reading the recording, and the page; during a
-// recording also for its end, and events until the next check. Negative: none.
+// Returns the CPU budget that is not reserved. Reserved are states, the second snapshot, reading the recording, and the
+// page. During a recording, its end and the events until the next check are also reserved. A negative value means that
+// the budget is exceeded.
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan);
 
-// True if samples have used their part, which happens early on a busy machine: the rest is for a recording, of memory
-// that grows by then if it can be recorded for long enough, or else of later growth. False before samples show
-// anything.
+// True if samples have used their part of the budget, which happens early on a busy machine. The rest is for a
+// recording: of memory that grows now, if it can be recorded for long enough, or else of later growth. False before
+// samples can show anything.
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan);
-// True if samples last long enough with those of pages, at this cost of the programs in CPU time per second.
+// True if the budget lasts long enough for samples that include pages. `programs_per_s` is the CPU time of the BPF
+// programs per second.
 bool can_sample_pages(double programs_per_s, double cpu_left, const InvestigationPlan& plan);
-// The part of growing memory to record.
+// A choice of the growing memory to record.
 struct RecordingChoice {
-  Narrowing rest;             // without single pages: on the whole machine, with stacks, they cost too much
-  Narrowing of;               // as much of the rest as can be recorded long enough, fastest growth first; may be empty
-  bool ends_samples = false;  // samples must make room for it
+  Narrowing rest;             // wanted memory except single pages, which cost too much with stacks on a whole machine
+  Narrowing of;               // part of `rest` that can be recorded long enough, fastest growth first; may be empty
+  bool ends_samples = false;  // true: samples must end to make room for the recording
 };
-// `cpu_seconds` are available besides samples, `without_samples` if these end; `needed` returns a recording's cost.
+// `cpu_seconds` is the available CPU time while samples continue, and `without_samples` if they end. `needed` returns
+// the cost of a recording.
 RecordingChoice choose_recording(const Narrowing& wanted, double cpu_seconds, double without_samples,
                                  const std::function<double(const Narrowing&)>& needed);
 
-// For an event of a recording, in all; with its stack, which is an event of its own.
+// Returns the total CPU time per event of a recording. With stacks, it includes the event of the stack.
 double whole_seconds_of_an_event(bool stacks);
 
-// Why slabinfo is unreadable; empty: it is readable.
+// Returns the reason why slabinfo is unreadable, or nothing if it is readable.
 std::optional<UnseenSource> unseen_slabinfo(const std::string& path = "/proc/slabinfo");
 
-// By looking at permissions here.
+// Plans according to the permissions of this process.
 InvestigationPlan plan_investigation(const LiveInvestigation& request);
 
 }  // namespace kmt

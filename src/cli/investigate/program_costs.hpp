@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// CPU time of the programs that draw samples, by the kernel's clock, which is on for short periods.
+// Measures the CPU time of the BPF programs that take samples. The clock of the kernel is turned on only for short
+// periods.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +13,21 @@ namespace kmt {
 
 class ProgramCosts {
  public:
-  // `seconds`: of the whole investigation.
+  // `seconds` is the duration of the whole investigation.
   explicit ProgramCosts(double seconds) : all_seconds_(seconds) {}
 
-  // Call it several times per second, with the seconds since the start.
+  // Call it several times per second. `now` is the time since the start, in seconds.
   void measure(double now, const InvestigationSamples& samples);
-  // The programs are replaced.
+  // Call it when the programs are replaced.
   void pause() { clock_.reset(); }
-  // The programs have ended.
+  // Call it after the programs have ended.
   void end() {
     clock_.reset();
     per_s_ = 0;
   }
 
   bool is_measured() const { return measured_seconds_ > 0; }
-  double seconds() const { return seconds_; }            // of CPU time, until now
+  double seconds() const { return seconds_; }            // CPU time until now
   double per_s() const { return per_s_; }                // likewise
   double kfrees_per_s() const { return kfrees_per_s_; }  // 0: unknown
 
@@ -36,7 +37,7 @@ class ProgramCosts {
 
   double all_seconds_;
   std::unique_ptr<ProgramClock> clock_;
-  double clock_begin_ = 0;  // when it was turned on, or will be
+  double clock_begin_ = 0;  // time when the clock was or will be turned on
   ProgramRuns runs_begin_;
   std::uint64_t kfrees_begin_ = 0;
   double measured_seconds_ = 0;

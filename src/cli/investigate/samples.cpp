@@ -37,7 +37,7 @@ std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen) {
       const auto [of, is_new] = cgroups.try_emplace(group.process);
       if (is_new) of->second = memory_cgroup_of(group.process);
     }
-  std::erase_if(cgroups, [](const auto& of) { return of.second.empty(); });  // it is gone
+  std::erase_if(cgroups, [](const auto& of) { return of.second.empty(); });  // the process has ended
   return cgroups;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The samples of an investigation: drawn in the kernel, and followed until they are freed.
+// Takes the samples of an investigation in the kernel and follows them until they are freed.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@
 
 namespace kmt {
 
-// For live processes in `seen`. Empty: version 1 does not account memory here.
+// Returns the memory cgroups of the live processes in `seen`. Returns nothing if this process has no memory cgroup.
 std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen);
 
 class InvestigationSamples {
  public:
-  // A sample per `mean_bytes` of slab objects and, with `pages`, of kernel pages; for this many seconds. Throws Error
-  // if BPF programs cannot be loaded.
+  // Takes one sample per `mean_bytes` of slab objects for `seconds`. With `pages`, also samples kernel pages. Throws
+  // Error if BPF programs cannot be loaded.
   InvestigationSamples(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds);
 
   void drain() { watcher_.drain(); }
   std::uint64_t samples() const { return growth_.samples(); }
-  ProgramRuns runs(std::string_view event = {}) const { return watcher_.runs(event); }  // as in HeapWatcher
+  ProgramRuns runs(std::string_view event = {}) const { return watcher_.runs(event); }  // see HeapWatcher::runs
   const SampleGrowth& growth() const { return growth_; }
   std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
   std::uint64_t begin_ns() const { return begin_ns_; }
   std::uint64_t kernel_bytes() const { return watcher_.memory(); }
   std::uint64_t ring_bytes() const { return watcher_.ring_bytes(); }  // of these
   GrowthSeen seen();
-  HeapProfileForms forms();  // for a file
+  HeapProfileForms forms();  // result in the form that is written to a file
 
  private:
   std::uint64_t mean_bytes_;

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
-constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not make samples too
-                                                      // rare
-constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
-constexpr double kSecondProbeSeconds = 2;             // then, until it is known whether that was a burst's
-constexpr double kFarFiner = 3;                       // is worth a restart
-constexpr double kMostSamplesPerSecond = 5e3;         // limit of the ring buffer while a recording starts
-constexpr double kPartForDrawing = 0.5;  // of the budget; the rest pays for program runs that take no sample
-constexpr double kMostOfReader = 0.25;   // of a CPU: one thread reads samples, and the kernel's counters
+// This limit prevents that a burst during the measurement makes samples too rare.
+constexpr std::uint64_t kMostBytesApart = 128 << 10;
+constexpr double kProbeSeconds = 1;            // time to measure the rate of samples
+constexpr double kSecondProbeSeconds = 2;      // time to find out whether the first rate was that of a burst
+constexpr double kFarFiner = 3;                // an improvement by this factor is worth a restart
+constexpr double kMostSamplesPerSecond = 5e3;  // limit because of the ring buffer while a recording starts
+constexpr double kPartForDrawing = 0.5;        // fraction of the budget; the rest is for program runs without a sample
+constexpr double kMostOfReader = 0.25;         // fraction of a CPU, because one thread reads samples and counters
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void WatchedSamples::drain() {
 
 void WatchedSamples::tune(double cpu_left, bool recorded, const InvestigationPlan& plan) {
   const double sampled = static_cast<double>(monotonic_ns() - sampler_->begin_ns()) / 1e9;
-  // Not during a recording: loading the programs would delay its end.
+  // Do not restart samples during a recording, because loading the programs would delay the end of the recording.
   if (tuned_ == 2 || (tuned_ == 1 && recorded) || sampled < (tuned_ == 0 ? kProbeSeconds : kSecondProbeSeconds)) return;
   const bool is_first = tuned_++ == 0;
   const bool pages = is_first ? can_sample_pages(costs_.per_s(), cpu_left, plan) : have_pages_;
@@ -62,8 +62,8 @@ void WatchedSamples::tune(double cpu_left, bool recorded, const InvestigationPla
   earlier_ += sampler_->samples();
   begin(static_cast<std::uint64_t>(wanted), pages);
   if (is_first && !pages)
-    unseen_.push_back(
-        {"direct users of the page allocator", "sampling them too would exceed the CPU budget", "raise --cpu"});
+    unseen_.push_back({"callers that use the page allocator directly",
+                       "sampling their pages would exceed the CPU budget", "raise --cpu"});
 }
 
 void WatchedSamples::look() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Samples during an investigation: as fine as the budget allows, with their results so far.
+// Manages the samples of an investigation. Samples are as fine as the budget allows. Results are available while
+// sampling runs.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +19,26 @@ namespace kmt {
 
 class WatchedSamples {
  public:
-  // `seconds`: of the whole investigation; `seconds_left`: of it.
+  // `seconds` is the duration of the investigation, and `seconds_left` returns the rest of it.
   WatchedSamples(double seconds, std::function<double()> seconds_left, std::vector<UnseenSource>& unseen)
       : costs_(seconds), seconds_left_(std::move(seconds_left)), unseen_(unseen) {}
 
   void begin();
   void drain();
   void measure(double now) { costs_.measure(now, *sampler_); }
-  // Restarts once the rate is known, as fine as the budget allows, and again if that was a burst's rate and samples can
-  // be much finer.
+  // Restarts sampling when the rate is known, as fine as the budget allows. Restarts it once more if the first rate was
+  // that of a burst and samples can be much finer.
   void tune(double cpu_left, bool recorded, const InvestigationPlan& plan);
   void look();
-  // Call look() before. Writes profile.kmt into the folder.
+  // Call look() first. Writes profile.kmt into the folder.
   void end(const std::string& folder);
 
   bool are_drawn() const { return sampler_ != nullptr; }
   const ProgramCosts& costs() const { return costs_; }
-  double kernel_seconds() const;  // of CPU time
+  double kernel_seconds() const;  // CPU time in seconds
   std::uint64_t ring_bytes() const { return sampler_ ? sampler_->ring_bytes() : 0; }
   std::uint64_t kernel_bytes() const { return sampler_ ? sampler_->kernel_bytes() : 0; }
-  // At the last look.
+  // Results of the last call of look().
   const std::optional<GrowthSeen>& seen() const { return seen_; }
   std::uint64_t begin_ns() const { return begin_ns_; }
   const std::map<std::string, double>& allocations_per_s() const { return allocations_per_s_; }  // by cache
@@ -50,7 +51,7 @@ class WatchedSamples {
   std::function<double()> seconds_left_;
   std::vector<UnseenSource>& unseen_;
   std::unique_ptr<InvestigationSamples> sampler_;
-  std::uint64_t earlier_ = 0;  // samples of samplers that ended
+  std::uint64_t earlier_ = 0;  // number of samples from earlier samplers
   std::uint64_t mean_bytes_ = 0;
   bool have_pages_ = false;
   int tuned_ = 0;               // times

@@ -23,8 +23,8 @@ namespace kmt {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // per CPU; a boot of some seconds fits
-constexpr std::size_t kLongestLine = 1024;            // COMMAND_LINE_SIZE of the strictest architectures
+constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // per CPU, enough for a boot of several seconds
+constexpr std::size_t kLongestLine = 1024;            // smallest COMMAND_LINE_SIZE of the architectures
 
 void check_options(const RecordOptions& options) {
   const std::array<std::pair<const char*, bool>, 13> senseless = {{
@@ -45,12 +45,13 @@ void check_options(const RecordOptions& options) {
   for (const auto& [name, given] : senseless) {
     if (!given) continue;
     throw Error(fmt::format("--boot and {} cannot be combined", name))
-        .hint("A boot is traced by kernel parameters: only -o, -e, -b, --max-memory, --clock and --stacks apply");
+        .hint("A boot is traced with kernel parameters, so only -o, -e, -b, --max-memory, --clock and --stacks apply");
   }
 }
 
-// The clock of `record` ticks in milliseconds until the kernel has chosen its clocksource, and then restarts. "global"
-// is ordered across CPUs too, runs from the start, and has the times of dmesg.
+// Returns the clock for boot tracing. The default clock of `record` ticks in milliseconds until the kernel has chosen
+// its clocksource, and then restarts. The clock "global" is also ordered across CPUs, runs from the start, and matches
+// the times of dmesg.
 std::string clock_of(const RecordOptions& options, const RecordRequest& request, const std::string& tracefs) {
   if (!options.clock.empty()) return request.clock;
   const std::vector<std::string> offered = read_clocks(tracefs).offered;
@@ -65,21 +66,22 @@ BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
   plan.release = names.release;
   plan.events = request.events;
   if (std::none_of(plan.events.begin(), plan.events.end(), [](const auto& event) { return event.system == "kmem"; }))
-    throw Error("--boot needs a kmem event, to recognise its buffer after the boot").hint("Add one: -e kmem:kmalloc");
+    throw Error("--boot needs a kmem event, because the event identifies the buffer after the boot")
+        .hint("Add one: -e kmem:kmalloc");
   if (options.events.empty()) plan.missing = default_events(tracefs, available_events(tracefs)).missing;
   plan.cpus = std::max(buffer_limits(tracefs).cpus_online, 1u);
   const std::uint64_t share = std::max(request.most_buffer_bytes / plan.cpus / kMiB * kMiB, kMiB);
   plan.buffer_bytes = request.buffer_bytes.value_or(std::min(kPreferredBytes, share));
   plan.clock = clock_of(options, request, tracefs);
   plan.stacks = wants_kernel_stacks(options);
-  // Functions that the kernel calls through a table, so they have a symbol wherever they exist.
+  // The kernel calls these functions through a table, so they always have a symbol if they exist.
   const std::string symbols = try_read_file("/proc/kallsyms").value_or("");
   plan.has_trace_instance = symbols.find(" boot_instance\n") != std::string::npos;
   plan.has_boot_tracing = symbols.find(" trace_boot_init\n") != std::string::npos;
   return plan;
 }
 
-// In the kernel's syntax: "64M".
+// Returns the size in the syntax of kernel parameters: "64M".
 std::string kernel_size(std::uint64_t bytes) {
   if (bytes % kMiB == 0) return fmt::format("{}M", bytes / kMiB);
   return fmt::format("{}K", (bytes + 1023) / 1024);
@@ -107,30 +109,32 @@ std::string describe_boot_plan(const BootPlan& plan) {
     text += fmt::format("# Without {}: {}.\n", event.pattern, event.reason);
   text += fmt::format(
       R"(#
-# Boot with the line below. Once: press e in GRUB's menu and append it to the line that starts with "linux".
-# Always: put it into GRUB_CMDLINE_LINUX of /etc/default/grub, then run update-grub (Debian, Ubuntu) or
-# grub2-mkconfig -o /boot/grub2/grub.cfg; or with grubby --update-kernel=ALL --args="…". On Debian and Ubuntu it can be
-# a file of its own, /etc/default/grub.d/kmemtrace.cfg: GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX …"
+# Boot with the line below. To boot once: press e in GRUB's menu and append the line to the line that starts with
+# "linux". To boot always: add the line to GRUB_CMDLINE_LINUX in /etc/default/grub, then run update-grub (Debian, Ubuntu)
+# or grub2-mkconfig -o /boot/grub2/grub.cfg. Or run grubby --update-kernel=ALL --args="…". On Debian and Ubuntu, you can
+# also create the file /etc/default/grub.d/kmemtrace.cfg with GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX …"
 #
 # Then reboot and run `kmemtrace record --boot -o boot.kmt`, as root. It writes the trace and frees the buffer.
 #
-# Until then it takes {} of memory per CPU, {} for {} CPUs, and time for each event. When a CPU's buffer
-# is full, later events are counted as lost: without "nooverwrite" earlier ones are. Tracing starts when the kernel's
-# allocators are ready, before other CPUs are started. Instances that are made during such a boot start with this size.
+# Until then, tracing uses {} of memory per CPU, {} for {} CPUs, and CPU time for each event. When the buffer
+# of a CPU is full, later events are lost. Without "nooverwrite", earlier events would be lost. Tracing starts when the
+# kernel's allocators are ready, before the other CPUs start. Trace instances created in this boot start with this size.
 )",
       humane_bytes(plan.buffer_bytes), humane_bytes(plan.buffer_bytes * plan.cpus), plan.cpus);
   if (line.size() > kLongestLine)
     text += fmt::format(
-        "# The line has {} characters; some architectures take only 1,024, most 2,048: -e chooses fewer events.\n",
+        "# The line has {} characters. Most architectures accept 2,048, some only 1,024. Use -e to select fewer "
+        "events.\n",
         humane_count(line.size()));
   text += line + "\n";
-  text += fmt::format(R"(#
-# The same into an instance of its own, which leaves the top-level buffer to others (since Linux 6.3; {}).
-# Its clock is "local": trace_clock= is the top-level buffer's.
+  text += fmt::format(
+      R"(#
+# Alternative: trace into a separate instance, so that others can use the top-level buffer (since Linux 6.3; {}).
+# The clock of the instance is "local", because trace_clock= applies only to the top-level buffer.
 # trace_instance={},{} {}
 #
-# The same as a bootconfig (CONFIG_BOOTTIME_TRACING; {}), for `bootconfig -a FILE INITRD` and the
-# parameter "bootconfig". It starts later, with the kernel's core initcalls.
+# Alternative: use a bootconfig (CONFIG_BOOTTIME_TRACING; {}) with `bootconfig -a FILE INITRD` and
+# the parameter "bootconfig". Tracing starts later, with the kernel's core initcalls.
 # ftrace.instance.{} {{
 #   trace_clock = {}
 #   buffer_size = {}
@@ -138,10 +142,9 @@ std::string describe_boot_plan(const BootPlan& plan) {
 #   events = "{}"
 # }}
 )",
-                      plan.has_trace_instance ? "this kernel can" : "this kernel cannot", kBootInstance, events, rest,
-                      plan.has_boot_tracing ? "this kernel has it" : "this kernel does not have it", kBootInstance,
-                      plan.clock, size, plan.stacks ? "nooverwrite, stacktrace" : "nooverwrite",
-                      join_events(plan.events, "\", \""));
+      plan.has_trace_instance ? "available in this kernel" : "not available in this kernel", kBootInstance, events,
+      rest, plan.has_boot_tracing ? "available in this kernel" : "not available in this kernel", kBootInstance,
+      plan.clock, size, plan.stacks ? "nooverwrite, stacktrace" : "nooverwrite", join_events(plan.events, "\", \""));
   return text;
 }
 
@@ -154,8 +157,7 @@ std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
     say("This boot was traced: collecting {}\n",
         buffer->top_level ? "the top-level ring buffer, which this boot's parameters use" : buffer->path);
     if (!options.events.empty() || !options.buffer.empty() || !options.clock.empty() || !options.stacks.empty())
-      say("note: -e, -b, --clock and --stacks apply to the parameters of another boot; this one's are in "
-          "/proc/cmdline\n");
+      say("note: -e, -b, --clock and --stacks have no effect now; /proc/cmdline has the parameters of this boot\n");
     return buffer;
   }
   const bool asked = !parameters.events.empty() || !parameters.instance_events.empty();
@@ -172,7 +174,7 @@ void give_boot_buffer_back(const BootBuffer& buffer) {
   if (!release_boot_buffer(tracefs, buffer))
     say_left_open(buffer.path);
   else
-    say("The buffer is freed. Without the parameters the next boot is not traced\n");
+    say("The buffer is freed. To stop tracing at boot, remove the parameters\n");
 }
 
 }  // namespace kmt

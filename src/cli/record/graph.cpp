@@ -50,25 +50,27 @@ bool looks_like_file(const std::string& word) {
 
 void check_options(const CallRecordOptions& options) {
   if (options.functions.empty())
-    throw Error("Name a function").hint("kmemtrace graph vfs_read,vfs_write -- cat /etc/hostname");
+    throw Error("No function given").hint("kmemtrace graph vfs_read,vfs_write -- cat /etc/hostname");
   if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
-    throw Error("-a records the whole machine, -p and --cgroup a part of it: choose one");
+    throw Error("-a records the whole machine, but -p and --cgroup only a part of it: choose one");
   if (!options.all && options.pids.empty() && options.cgroup.empty() && options.command.empty())
     throw Error("Choose what to trace: COMMAND, -p, --cgroup or -a")
-        .hint(fmt::format("-- COMMAND records it and its child processes, -p PID a process, -a the whole machine until "
-                          "Ctrl+C. If \"{}\" was meant as a trace to show: there is no such file",
-                          printable(options.functions.front())));
+        .hint(
+            fmt::format("-- COMMAND records COMMAND and its child processes, -p PID records a process, and -a records "
+                        "the whole machine until Ctrl+C. To show a trace, name a file: there is no file \"{}\"",
+                        printable(options.functions.front())));
   if (options.output.ends_with(".dat"))
-    throw Error("Calls are recorded into a .kmt: a trace.dat has no place for their types")
-        .hint("Name it FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+    throw Error("Calls can only be recorded into a .kmt file, because a trace.dat cannot store their types")
+        .hint("Use -o FILE.kmt; `kmemtrace convert` converts the file to trace.dat");
 }
 
 RecordOptions record_options(const CallRecordOptions& options, const std::string& path, bool by_bpf) {
   RecordOptions record;
   record.output = path;
   if (by_bpf) record.backend = "bpf";
-  record.clock = "mono";  // for durations of calls: other clocks may tick, or be the same for all readers at once
-  // Names of tasks are always needed.
+  // Durations of calls need this clock. Other clocks are coarse, or return the same time to several readers.
+  record.clock = "mono";
+  // The names of tasks are always needed.
   if (!options.allocations) record.events = {"task:task_newtask", "task:task_rename"};
   record.pids = options.pids;
   record.cgroup = options.cgroup;
@@ -89,9 +91,11 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
           fmt::format("{} of {} called {}", same.left_out, same.chosen + same.left_out, printable(same.name)));
     else
       all.push_back(fmt::format("{} called {}", same.chosen, printable(same.name)));
-  if (!all.empty()) say("note: several functions have this name; the calls of all are recorded: {}\n", first_of(all));
+  if (!all.empty())
+    say("note: several functions have the same name, and the calls of all of them are recorded: {}\n", first_of(all));
   if (!some.empty())
-    say("note: skipped, because this kernel does not report which functions of a name can be traced: {}\n",
+    say("note: some functions with the same name are skipped, because this kernel does not report which of them can be "
+        "traced: {}\n",
         first_of(some));
 }
 
@@ -102,14 +106,15 @@ std::string count_of(const std::vector<TracedFunction>& functions) {
 std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, const std::string& traceable) {
   const std::string kallsyms = try_read_file("/proc/kallsyms").value_or("");
   if (!has_addresses(kallsyms))
-    throw Error("The functions' addresses are unknown: /proc/kallsyms shows none", ExitCode::unsupported)
+    throw Error("The addresses of the functions are unknown, because /proc/kallsyms shows no addresses",
+                ExitCode::unsupported)
         .hint(std::string(kWayToAddresses));
   FunctionChoice choice = choose_functions(traceable, kallsyms, options.functions);
   if (!choice.not_found.empty()) throw no_such_function(choice.not_found.front(), traceable, kallsyms);
   if (choice.functions.size() > kMostRecordedFunctions)
-    throw Error(fmt::format("That would be {} functions; at most {} can be recorded at once", choice.functions.size(),
-                            kMostRecordedFunctions))
-        .hint("Narrow the names ('vfs_*'), or name a module: 'ext4:*'");
+    throw Error(fmt::format("The names match {} functions, but at most {} can be recorded at the same time",
+                            choice.functions.size(), kMostRecordedFunctions))
+        .hint("Use narrower names ('vfs_*'), or name a module: 'ext4:*'");
   check_modules(choice.functions);
   say_namesakes(choice.namesakes);
   if (choice.functions.empty())
@@ -131,10 +136,11 @@ CheckedMachine this_machine(const std::string& tracefs) {
   return machine;
 }
 
-// With their types, if known.
+// Returns the calls to record, with their types if known.
 RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<TraceableFunction>& functions) {
   std::vector<CallRequest> requests;
-  std::map<std::pair<std::string, std::string>, std::size_t> index;  // into requests: namesakes have one
+  // Index in `requests`. Functions with the same name share an entry.
+  std::map<std::pair<std::string, std::string>, std::size_t> index;
   for (const TraceableFunction& function : functions)
     if (index.try_emplace({function.module, function.name}, requests.size()).second)
       requests.push_back({function.name, function.module});
@@ -164,7 +170,7 @@ bool can_do_without_bpf(const std::string& tracefs, const CallNeeds& needs) {
   }
 }
 
-// "10 of 11 functions"
+// Returns text such as "10 of 11 functions".
 std::string recorded_count(const std::vector<TracedFunction>& functions, const KernelDescription& kernel) {
   const auto note = kernel.notes.find("refused_functions");
   const std::size_t refused = note == kernel.notes.end() ? 0 : parse_refused_functions(note->second).size();
@@ -180,11 +186,12 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
   Error error(
       fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
   if (const std::vector<std::string> modules = modules_with(traceable, name); !modules.empty())
-    return error.hint(fmt::format(
-        "There is one in {}", modules.front().empty() ? "the kernel itself: give the name without a module"
-                                                      : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
+    return error.hint(fmt::format("There is such a function in {}",
+                                  modules.front().empty()
+                                      ? "the kernel itself: give the name without a module"
+                                      : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
   if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == name; }).rest.empty())
-    return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
+    return error.hint("The kernel has this function, but does not allow tracing it (notrace)");
   const std::vector<std::string> names = names_of_traceable(traceable);
   std::string twins;
   for (const std::string& other : names)
@@ -192,16 +199,16 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
       twins += fmt::format("{}{}", twins.empty() ? "" : ", ", printable(other));
   if (!twins.empty())
     return error.hint(
-        fmt::format("The compiler replaced it by {}: name that. Its arguments differ and their types are unknown; "
-                    "inlined calls are not traced",
+        fmt::format("Use {} instead: the compiler replaced the function. Its arguments differ, and their types are "
+                    "unknown. Inlined calls are not traced",
                     twins));
-  // Since Linux 6.10 allocators have such names, and macros around them the plain ones.
+  // Since Linux 6.10, allocators have names with _noprof, and macros with the plain names call them.
   if (const std::string renamed = name + "_noprof"; std::ranges::find(names, renamed) != names.end())
-    return error.hint(fmt::format("This kernel calls it {}", printable(renamed)));
+    return error.hint(fmt::format("In this kernel, the function is called {}", printable(renamed)));
   const std::string nearest = nearest_name(name, names);
   return error.hint(
-      fmt::format("{}Inlined functions cannot be traced, and functions of a module only while it is loaded; tracefs "
-                  "lists all others in available_filter_functions",
+      fmt::format("{}Inlined functions cannot be traced. Functions of a module can be traced only while the module is "
+                  "loaded. available_filter_functions in tracefs lists the functions that can be traced",
                   nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", printable(nearest))));
 }
 
@@ -210,10 +217,10 @@ void check_modules(const std::vector<TraceableFunction>& functions) {
   for (const TraceableFunction& function : functions)
     if (const auto [at, is_new] = modules.try_emplace(function.name, function.module);
         !is_new && at->second != function.module)
-      throw Error(fmt::format("{} is in {} and in {}: one recording cannot tell their calls apart",
+      throw Error(fmt::format("{} is in {} and in {}, and one recording cannot distinguish their calls",
                               printable(function.name), at->second.empty() ? "the kernel" : at->second,
                               function.module.empty() ? "the kernel" : function.module))
-          .hint(fmt::format("Name one of them: {}:{}", function.module.empty() ? at->second : function.module,
+          .hint(fmt::format("Choose one of them: {}:{}", function.module.empty() ? at->second : function.module,
                             function.name));
 }
 
@@ -235,19 +242,21 @@ bool check_conditions(const CallTypes& types, const std::vector<TraceableFunctio
 std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
                            const std::vector<std::string>& traceable) {
   constexpr std::array<std::array<std::string_view, 3>, 3> kWrappers = {{
-      {"__x64_sys_", "regs->di", "then si, dx, r10, r8, r9"},
-      {"__ia32_sys_", "regs->bx", "then cx, dx, si, di, bp"},
-      {"__arm64_sys_", "regs->regs[0]", "then regs[1] to regs[5]"},
+      {"__x64_sys_", "regs->di", "the others are si, dx, r10, r8, r9"},
+      {"__ia32_sys_", "regs->bx", "the others are cx, dx, si, di, bp"},
+      {"__arm64_sys_", "regs->regs[0]", "the others are regs[1] to regs[5]"},
   }};
   if (std::ranges::any_of(shown, [](const std::string& value) { return value.starts_with("regs"); })) return {};
   for (const TraceableFunction& function : functions)
     for (const auto& [prefix, first, others] : kWrappers) {
       if (!function.name.starts_with(prefix)) continue;
-      std::string note = fmt::format("{} is given the program's registers: --show '{}' shows its first argument ({})",
-                                     printable(function.name), first, others);
+      std::string note = fmt::format(
+          "{} has the registers of the program as its argument: --show '{}' shows the first argument of the system "
+          "call ({})",
+          printable(function.name), first, others);
       const std::string called = "ksys_" + function.name.substr(prefix.size());
       if (std::ranges::find(traceable, called) != traceable.end())
-        note += fmt::format("; {} has arguments of its own", printable(called));
+        note += fmt::format("; {} has separate arguments", printable(called));
       return note;
     }
   return {};
@@ -258,23 +267,24 @@ void add_call_record_options(Command& command, CallRecordOptions& options) {
                  "Record into FILE.kmt and keep it\nBy default the recording is deleted after it has been shown.");
   command.flag("-a,--all", &options.all,
                "Record calls of all tasks and interrupts, not only of COMMAND and its child processes");
-  command.option("--cgroup", &options.cgroup, "CGROUP", "Record calls of tasks in this cgroup and below it");
+  command.option("--cgroup", &options.cgroup, "CGROUP", "Record calls of tasks in CGROUP and in cgroups below it");
   command.option("-d,--duration", &options.duration, "T", "End the recording after time T: 10s, 1.5s, 200ms, 5m");
   command.option("--buffer-size", &options.buffer_size, "SIZE",
-                 "Use a ring buffer of SIZE for each CPU: 512k, 64M (default: as for record)\nUse 8k to see how lost "
-                 "events are shown.");
-  command.option("--show", &options.shown, "VALUE",
-                 "Record and show a value that an argument points to: 'file->f_path.dentry->d_name.name'\nThe name of "
-                 "an argument, then ->member, .member and [number]; for every function with such an argument. Implies "
-                 "--args. Strings that are arguments are always recorded. Needs the back end bpf or kprobe.",
-                 {.repeats = true});
-  command.flag("--allocs,!--no-allocs", &options.allocations,
-               "Also record allocations in calls (default); --no-allocs records only calls", {.once = true});
+                 "Use a ring buffer of SIZE for each CPU: 512k, 64M (default: the same as in record)\nUse 8k to see "
+                 "how lost events are shown.");
   command.option(
-      "--backend", &options.backend, "BACKEND",
-      "Record calls with BACKEND: bpf, ftrace (function_graph, Linux 6.11), kprobe (at most 256 functions), or auto "
-      "(default): the first that can record the request, but kprobe before an ftrace that records no arguments",
-      {.words = {"auto", "bpf", "ftrace", "kprobe"}});
+      "--show", &options.shown, "VALUE",
+      "Record and show a value that an argument points to: 'file->f_path.dentry->d_name.name'\nVALUE is the name of an "
+      "argument, followed by any number of ->member, .member and [number]. It applies to every function with such an "
+      "argument. Implies --args. Arguments that are strings are always recorded. Needs the back end bpf or kprobe.",
+      {.repeats = true});
+  command.flag("--allocs,!--no-allocs", &options.allocations,
+               "Also record the allocations inside calls (default); --no-allocs records only calls", {.once = true});
+  command.option("--backend", &options.backend, "BACKEND",
+                 "Record calls with BACKEND: bpf, ftrace (function_graph, Linux 6.11), kprobe (at most 256 functions), "
+                 "or auto. The default is auto, the first back end that can record the request, but kprobe is "
+                 "preferred to ftrace if ftrace cannot record arguments",
+                 {.words = {"auto", "bpf", "ftrace", "kprobe"}});
 }
 
 std::string asks_for_recording(const CallRecordOptions& options) {
@@ -300,7 +310,7 @@ bool name_functions(const std::vector<std::string>& words, const std::string& as
     if (file != words.end() && other != words.end())
       throw Error(fmt::format("\"{}\" is a trace, but \"{}\" is not: there is no such file", printable(*file),
                               printable(*other)))
-          .hint(fmt::format("To show a function's calls of the trace: kmemtrace graph {} -F {}; to record calls: "
+          .hint(fmt::format("To show the calls of a function in the trace: kmemtrace graph {} -F {}; to record calls: "
                             "kmemtrace graph {} -- COMMAND",
                             printable(*file), printable(*other), printable(*other)));
     return !words.empty() && file == words.end();
@@ -308,7 +318,7 @@ bool name_functions(const std::vector<std::string>& words, const std::string& as
   for (const std::string& word : words)
     if (looks_like_file(word))
       throw Error(fmt::format("\"{}\" is not a function; {} needs functions", printable(word), asked))
-          .hint("kmemtrace graph FILE shows a trace, kmemtrace graph FUNCTION… -- COMMAND records one");
+          .hint("kmemtrace graph FILE shows a trace, kmemtrace graph FUNCTION… -- COMMAND records a trace");
   return true;
 }
 
@@ -348,7 +358,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] { begun = true; };
   steps.started = [&] {
-    // For a person or a script that waits for it.
+    // A person or a script may wait for this line.
     if (options.command.empty()) say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
@@ -380,7 +390,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   exit_status_ = command_exit_status(outcome);
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
-        .hint(folder_ ? "Record to another place with -o FILE.kmt" : "Events recorded until then are in the trace");
+        .hint(folder_ ? "Record to another file system with -o FILE.kmt"
+                      : "Events recorded until then are in the trace");
 }
 
 }  // namespace kmt

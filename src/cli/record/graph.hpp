@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtrace graph FUNCTION…: records a trace, which is then shown like a FILE.
+// kmemtrace graph FUNCTION…: records a trace of calls. The trace is then shown like a given FILE.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@
 namespace kmt {
 
 struct CallRecordOptions {
-  std::vector<std::string> functions;  // as in choose_functions()
-  std::string output;                  // empty: a temporary file
+  std::vector<std::string> functions;  // same syntax as in choose_functions()
+  std::string output;                  // empty: use a temporary file
   std::string backend = "auto";
-  std::vector<std::string> shown;         // as in resolve_value()
-  std::vector<CallCondition> conditions;  // the filters for showing calls
+  std::vector<std::string> shown;         // same syntax as in resolve_value()
+  std::vector<CallCondition> conditions;  // filters of the calls to show
   bool needs_results = false;             // of filters
   bool shows_results = false;
   bool shows_arguments = false;
@@ -35,36 +35,37 @@ struct CallRecordOptions {
   bool progress = true;
 };
 
-// All options except functions, pids, command and progress. They must outlive the command.
+// Adds all options except functions, pids, command and progress. `options` must outlive the command.
 void add_call_record_options(Command& command, CallRecordOptions& options);
 
-// An option that only recordings have: "-o"; empty: none.
+// Returns an option that only recordings have, such as "-o". Returns an empty text if there is none.
 std::string asks_for_recording(const CallRecordOptions& options);
 
-// True if the words before `--` name functions, false for files. Existing files are files, and words that look like
-// some (with a slash, or a trace's ending). `asked` is asks_for_recording()'s option: then they are functions. Throws
-// Error if they cannot be.
+// True if the words before `--` name functions, false if they name files. A word names a file if the file exists, or if
+// the word looks like a file name (with a slash, or with the extension of a trace). If `asked` is not empty, the words
+// must be functions; it is the result of asks_for_recording(). Throws Error if the words are neither.
 bool name_functions(const std::vector<std::string>& words, const std::string& asked);
 
-// Throws Error if functions of several modules have one name: a trace finds types by name only.
+// Throws Error if functions of several modules have the same name, because the types in a trace are found only by name.
 void check_modules(const std::vector<TraceableFunction>& functions);
-// The machine that the types belong to, which they do not name.
+// Properties of the machine that the types belong to. The types themselves do not contain them.
 struct CheckedMachine {
-  std::string arch;                 // as in uname -m
+  std::string arch;                 // same as the output of uname -m
   std::vector<FlagName> gfp_flags;  // empty: unknown
 };
-// True if conditions need text from memory. Throws Error if, by the functions' types, one can hold for none of them.
+// True if conditions need text from memory. Throws Error if, according to the types of the functions, a condition can
+// never hold.
 bool check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
                       const std::vector<CallCondition>& conditions, const CheckedMachine& machine = {});
-// Why a pattern matches no function, with the texts of choose_functions().
+// Returns an error that explains why a pattern matches no function. The texts are those given to choose_functions().
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
 
-// Returns a note for functions that get a system call's arguments in the program's registers; empty if there is none,
-// or the registers are in `shown`. `traceable`: names.
+// Returns a note about functions whose argument is the registers of a system call. Returns an empty text if there is no
+// such function, or if `shown` includes the registers. `traceable` has the names of traceable functions.
 std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
                            const std::vector<std::string>& traceable);
 
-// Records a trace of calls in its constructor, until COMMAND ends, the time is over or Ctrl+C; reports on stderr the
+// The constructor records a trace of calls until COMMAND ends, the time is over, or Ctrl+C. Reports on stderr the
 // recorded and lost events, and the back end. Throws Error.
 class CallTrace {
  public:
@@ -72,7 +73,7 @@ class CallTrace {
 
   const std::string& path() const { return path_; }
   bool is_kept() const { return !folder_; }
-  bool has_types() const { return has_types_; }     // of its own, of the functions
+  bool has_types() const { return has_types_; }     // true: the trace includes the types of its functions
   int exit_status() const { return exit_status_; }  // of COMMAND
 
  private:

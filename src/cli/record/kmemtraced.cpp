@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtraced of 2008: records the live kernel into relay files in the working directory.
+// kmemtraced, the recorder of 2008: records the running kernel into relay files in the working directory.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -27,20 +27,19 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kKmemtracedFooter = R"(Examples:
-  mkdir capture && cd capture && kmemtraced      until Ctrl+C
-  kmemtrace_check cpu0.out                       is what one CPU's file holds sound?
-  kmemtrace-report                               who allocated what
+constexpr const char* kKmemtracedFooter = R"(Examples: mkdir capture && cd capture && kmemtraced records until Ctrl+C
+kmemtrace_check cpu0.out checks the file of one CPU kmemtrace-report shows allocations by call site
 
-Writes what kmemtrace wrote in July 2008: a file cpuN.out for each CPU, and kallsyms, a copy of /proc/kallsyms.
-total_overruns has the number of lost events. `kmemtrace record` writes a better trace in a fraction of the size, with pages, task names, caches and the times of losses.
+kmemtraced writes the same files as kmemtrace in July 2008: a file cpuN.out for each CPU, and kallsyms, a copy of
+/proc/kallsyms. The file total_overruns contains the number of lost events. `kmemtrace record` writes a better trace in
+a fraction of the size. It includes pages, task names, caches and the times of losses.
 
 Exit status:
   0  recorded
   2  wrong usage, or the files cannot be written
   3  not permitted or not supported here)";
 
-// The events that the layout can hold; kernels before 6.1 have separate ones for allocations on a node.
+// The events that the layout can store. Kernels before 6.1 have separate events for allocations on a node.
 constexpr const char* kEvents[] = {"kmalloc",          "kmalloc_node",          "kfree",
                                    "kmem_cache_alloc", "kmem_cache_alloc_node", "kmem_cache_free"};
 
@@ -52,12 +51,12 @@ RecordRequest request_for(const std::string& tracefs, const RecordOptions& optio
     if (std::ranges::find(available, EventName{"kmem", name}) != available.end())
       request.events.push_back({"kmem", name});
   const std::vector<std::string> clocks = read_clocks(tracefs).offered;
-  // The clock of 2008; a kernel without it uses another one.
+  // This is the clock of 2008. A kernel without it uses another clock.
   if (std::ranges::find(clocks, "mono") != clocks.end()) request.clock = "mono";
   return request;
 }
 
-// Files of another machine's or another day's capture would be read as CPUs of this one.
+// Files of a capture on another machine or day would be read as CPUs of this capture.
 void refuse_other_files(const std::vector<unsigned>& cpus) {
   std::vector<std::string> others;
   for (const std::string& name : names_in(".")) {
@@ -65,8 +64,8 @@ void refuse_other_files(const std::vector<unsigned>& cpus) {
     if (cpu && std::ranges::find(cpus, *cpu) == cpus.end()) others.push_back(name);
   }
   if (others.empty()) return;
-  throw Error(fmt::format("This folder holds files of another capture: {}", fmt::join(others, ", ")))
-      .hint("Move them away, or run kmemtraced in another folder");
+  throw Error(fmt::format("This folder contains files of another capture: {}", fmt::join(others, ", ")))
+      .hint("Move these files to another folder, or run kmemtraced in another folder");
 }
 
 void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, std::uint64_t lost) {
@@ -75,11 +74,11 @@ void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, st
   say("{} events in {:.1f} s, {} in {} files\n", humane_count(sum.read), outcome.seconds, humane_bytes(writer.bytes()),
       outcome.recording.cpus.size());
   if (writer.left_out() > 0)
-    say("note: {} events are not in the files, whose layout cannot hold them: failed allocations, allocations of 0 "
-        "bytes, and frees of NULL\n",
+    say("note: {} events are not in the files, because the layout cannot store them: failed allocations, allocations "
+        "of 0 bytes, and frees of NULL\n",
         humane_count(writer.left_out()));
   if (writer.damaged_pages() > 0) say("warning: {} pages of the ring buffer were damaged\n", writer.damaged_pages());
-  if (lost > 0) say("{} {} lost: see total_overruns\n", humane_count(lost), lost == 1 ? "event was" : "events were");
+  if (lost > 0) say("{} {} lost (see total_overruns)\n", humane_count(lost), lost == 1 ? "event was" : "events were");
   if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
 }
 
@@ -102,7 +101,7 @@ void trace_into_files(const RecordOptions& options) {
   hooks.interrupted = [&] { return interrupt.interrupted(); };
   hooks.described = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) -> PageSink* {
     refuse_other_files(cpus);
-    ::unlink("total_overruns");  // unknown before the end
+    ::unlink("total_overruns");  // the number is unknown until the end
     say("Copying /proc/kallsyms...\n");
     write_new_file("kallsyms", kernel.kallsyms);
     if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
@@ -139,8 +138,9 @@ Command kmemtraced_program() {
       }};
   program.flag("--version", {}, "Show the version");
   program.option("-b,--buffer", &options->buffer, "SIZE",
-                 "Use a ring buffer of SIZE for each CPU: 512k, 64M (default: from the measured rate of events)");
-  program.option("-d,--duration", &options->duration, "T", "End after time T: 10s, 5m (default: at Ctrl+C)");
+                 "Use a ring buffer of SIZE for each CPU: 512k, 64M (default: depends on the measured rate of events)");
+  program.option("-d,--duration", &options->duration, "T",
+                 "Stop recording after time T: 10s, 5m (default: until Ctrl+C)");
   return program;
 }
 

@@ -20,22 +20,21 @@ namespace kmt {
 namespace {
 
 struct ListArguments {
-  std::string section;  // empty: all of them, events shortened
+  std::string section;  // empty: show all sections, with a shortened list of events
   bool json = false;
   StyleOptions style;
 };
 
-constexpr const char* kListFooter = R"(Examples:
-  kmemtrace list                what can be recorded here, and what cannot and why
-  kmemtrace list events         every event of this kernel, for record -e
+constexpr const char* kListFooter = R"(Examples: kmemtrace list shows what can be recorded here, and why the rest cannot
+kmemtrace list events lists all events of this kernel, for record -e
   kmemtrace list clocks --json
 
-Nothing is changed: if tracefs is not mounted, it is mounted for this command only.
+The command changes nothing. If tracefs is not mounted, it is mounted only for this command.
 
 Exit status:
   0  this kernel can be recorded
   2  wrong usage
-  3  it cannot be recorded from here; the reason is shown)";
+  3  this kernel cannot be recorded from here; the reason is shown)";
 
 bool wants(const ListArguments& options, std::string_view section) {
   return options.section.empty() || options.section == section;
@@ -60,14 +59,14 @@ std::string kernel_text(const Capabilities& found, const std::vector<std::string
 }
 
 std::string events_text(const Capabilities& found, bool all, const TextStyle& style) {
-  std::string out = heading("Events that `record` takes by default", style);
+  std::string out = heading("Events that `record` records by default", style);
   for (const EventName& event : found.default_events.present) out += fmt::format("  yes  {}\n", to_string(event));
   for (const MissingEvent& missing : found.default_events.missing)
     out += hanging(fmt::format("  no   {:<26}  ", missing.pattern), missing.reason, style);
   if (found.default_events.present.empty() && found.default_events.missing.empty()) out += "  none can be seen\n";
   if (!all)
     return out + hanging("  ",
-                         fmt::format("{} in all: `kmemtrace list events`",
+                         fmt::format("{} in total; `kmemtrace list events` lists them",
                                      say_number_of(found.events.size(), "event", style)),
                          style);
   out += "\n" + heading("All events", style);
@@ -80,7 +79,7 @@ std::string clocks_text(const Capabilities& found, const TextStyle& style) {
   for (const std::string& clock : found.clocks.offered) {
     std::string marks;
     if (clock == found.clocks.recommended) marks += "recommended; ";
-    if (clock == found.clocks.current) marks += "current of the system's own buffer; ";
+    if (clock == found.clocks.current) marks += "current clock of the system's buffer; ";
     out += hanging(fmt::format("  {:<9}  ", clock), marks + describe_clock(clock), style);
   }
   if (found.clocks.offered.empty()) return out + "  none can be seen\n";
@@ -92,7 +91,7 @@ std::string limits_text(const Capabilities& found, const TextStyle& style) {
   std::string out = heading("Buffers", style);
   out += labelled("default", say_bytes(limits.default_bytes_per_cpu, style) + " per CPU (record -b)", style);
   out += labelled("at most",
-                  fmt::format("{} per CPU, half of the available memory", say_bytes(limits.most_bytes_per_cpu, style)),
+                  fmt::format("{} per CPU (half of the available memory)", say_bytes(limits.most_bytes_per_cpu, style)),
                   style);
   out += labelled("memory", say_bytes(limits.memory_available, style) + " available", style);
   out += labelled("CPUs", fmt::format("{} online of {}", limits.cpus_online, limits.cpus_possible), style);
@@ -188,7 +187,7 @@ Command list_command() {
   const auto options = std::make_shared<ListArguments>();
   Command command{"list", "Show what can be recorded here (events, clocks, buffers), what is missing, and why.",
                   kListFooter, [options](const Command&) { return list(*options); }};
-  command.argument("SECTION", &options->section, "Only this: events, clocks or limits",
+  command.argument("SECTION", &options->section, "Show only this section: events, clocks or limits",
                    {.words = {"events", "clocks", "limits"}});
   command.flag("--json", &options->json, "Print JSON, schema kmemtrace.list/1");
   add_style_options(command, options->style);

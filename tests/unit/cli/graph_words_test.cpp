@@ -70,8 +70,8 @@ TEST(GraphFunctions, OfSeveralModulesAreRefused) {
     check_modules({{"probe", "loop", 1}, {"probe", "nbd", 2}});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "probe is in loop and in nbd: one recording cannot tell their calls apart");
-    EXPECT_EQ(error.hint(), "Name one of them: nbd:probe");
+    EXPECT_STREQ(error.what(), "probe is in loop and in nbd, and one recording cannot distinguish their calls");
+    EXPECT_EQ(error.hint(), "Choose one of them: nbd:probe");
   }
 }
 
@@ -83,7 +83,7 @@ TEST(GraphFunctions, ThatTheCompilerHasChangedAreNamed) {
   EXPECT_NE(no_such_function("vfs_raed", traceable, kallsyms).hint().find("Did you mean \"vfs_read\"?"),
             std::string::npos);
   EXPECT_EQ(no_such_function("kmem_cache_alloc", "kmem_cache_alloc_bulk_noprof\nkmem_cache_alloc_noprof\n", "").hint(),
-            "This kernel calls it kmem_cache_alloc_noprof");
+            "In this kernel, the function is called kmem_cache_alloc_noprof");
   EXPECT_NE(no_such_function("notrace_me", traceable, kallsyms).hint().find("notrace"), std::string::npos);
 }
 
@@ -95,9 +95,9 @@ TEST(GraphFunctions, OfAModuleAreNoPatterns) {
   const std::string traceable = "vfs_read\next4_read [ext4]\n";
   const Error in_module = no_such_function("ext4_read [xfs]", traceable, "");
   EXPECT_STREQ(in_module.what(), "This kernel can trace no function called \"ext4_read [xfs]\"");
-  EXPECT_EQ(in_module.hint(), "There is one in ext4: ext4:ext4_read");
+  EXPECT_EQ(in_module.hint(), "There is such a function in ext4: ext4:ext4_read");
   EXPECT_EQ(no_such_function("vfs_read [xfs]", traceable, "").hint(),
-            "There is one in the kernel itself: give the name without a module");
+            "There is such a function in the kernel itself: give the name without a module");
   EXPECT_NE(no_such_function("ext4_raed [ext4]", traceable, "").hint().find("Did you mean \"ext4_read\"?"),
             std::string::npos);
 }
@@ -130,13 +130,14 @@ TEST(GraphFunctions, HaveTheArgumentsOfConditions) {
 TEST(GraphFunctions, ThatTakeRegistersAreToldHowTheseAreShown) {
   const std::vector<std::string> traceable = {"ksys_read", "vfs_read"};
   const std::vector<TraceableFunction> functions = {{"vfs_read", "", 1}, {"__x64_sys_read", "", 2}};
-  EXPECT_EQ(registers_note(functions, {}, traceable),
-            "__x64_sys_read is given the program's registers: --show 'regs->di' shows its first argument (then si, dx, "
-            "r10, r8, r9); ksys_read has arguments of its own");
+  EXPECT_EQ(
+      registers_note(functions, {}, traceable),
+      "__x64_sys_read has the registers of the program as its argument: --show 'regs->di' shows the first argument "
+      "of the system call (the others are si, dx, r10, r8, r9); ksys_read has separate arguments");
   EXPECT_EQ(
       registers_note({{"__arm64_sys_openat", "", 2}}, {}, traceable),
-      "__arm64_sys_openat is given the program's registers: --show 'regs->regs[0]' shows its first argument (then "
-      "regs[1] to regs[5])");
+      "__arm64_sys_openat has the registers of the program as its argument: --show 'regs->regs[0]' shows the first "
+      "argument of the system call (the others are regs[1] to regs[5])");
   EXPECT_EQ(registers_note(functions, {"file->f_flags", "regs->di"}, traceable), "");
   EXPECT_EQ(registers_note({{"vfs_read", "", 1}}, {}, traceable), "");
 }
