@@ -89,8 +89,8 @@ class Investigate(LiveTest):
         output, messages = nobody.communicate(timeout=120)
         self.assertFalse(found['found'], describe(found))
         self.assertEqual(found['verdict'], 'no_growth')
-        # It must not end early, whatever the samples cost. The budget is at least 2.4 s, and more is needed to finish
-        # on a busy machine.
+        # The investigation must not end early, whatever the samples cost. Its budget is at least 2.4 s, and on a busy
+        # machine the end needs more.
         self.assertTrue(found['complete'])
         self.assertGreater(found['seconds'], SECONDS - 1)
         self.assertTrue(found['cost']['measured'])

@@ -2,7 +2,7 @@
 // A workload with a known number of kernel allocations, which the kernel counts while the workload runs:
 //   pipe_loop PIPES [THREADS] [--wait]
 // Opens and closes PIPES pipes in each of THREADS threads. Prints JSON about the main thread: pid, first and last time
-// (CLOCK_MONOTONIC), and the counts of its perf counters. With --wait, the workload starts when it reads a line from
+// in CLOCK_MONOTONIC, and the counts of its perf counters. With --wait, the workload starts when it reads a line from
 // stdin, and exits at the end of stdin.
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks samples of the memory state: their number, their text, which is the kernel's, and their times on the trace
-clock."""
+"""Checks the samples of the memory state: their number, their text, and their times on the trace clock. The text
+must be that of the kernel."""
 import contextlib
 import json
 import re

@@ -56,7 +56,8 @@ class Stacks(LiveTest):
         self.assertGreater(with_call_site, 0.9 * with_site)
         text = report(paths[1])
         self.assertEqual(len(re.findall(r'kernel_stack:', text)), len(pairs))
-        # The data before the first block, mostly symbols, is compressed in only one of the files, so it is excluded.
+        # The data before the first block, mostly symbols, is compressed in only one of the files. The comparison
+        # therefore excludes this data.
         begin = next(chunk.offset for chunk in file.chunks if chunk.type == 3)
         large = os.path.getsize(paths[1]) - len(file.facts['kallsyms'])
         self.assertLess((os.path.getsize(paths[0]) - begin) * 10, large)

@@ -48,7 +48,7 @@ class Stat(LiveTest):
         self.addCleanup(self.end, perf)
         stat = self.stat('--json', '--interval', '100ms', '-p', str(loop.pid))
         stat.stdout.readline()  # counting has begun
-        time.sleep(1)           # also gives perf time to start
+        time.sleep(1)           # perf starts counting during this time, too
         loop.stdin.write('go\n')
         loop.stdin.flush()
         counted = json.loads(loop.stdout.readline())

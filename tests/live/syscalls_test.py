@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares system calls found by stacks with the system call events: both must agree. 32-bit programs must have
-their own names of calls."""
+"""Compares the system calls found in stacks with the system call events. 32-bit programs must have the names of
+32-bit calls."""
 import collections
 import json
 import re

@@ -71,7 +71,7 @@ class Anonymous(unittest.TestCase):
                 raw = subprocess.run(['trace-cmd', 'report', '-R', original], capture_output=True, encoding='utf-8',
                                      errors='replace', check=True).stdout
                 addresses = {int(text, 16) for text in ADDRESS.findall(raw)}
-                # By coincidence, a file of this size contains some 31-bit addresses.
+                # A file of this size contains some 31-bit numbers that equal addresses by coincidence.
                 addresses = {address for address in addresses if address > 1 << 32 or long_bytes == 4}
                 tasks = {task for task in TASK.findall(raw) if len(task) > 4 and task not in ('<idle>', '<...>')}
                 if 's390x' not in name:

@@ -17,7 +17,7 @@ from kmemtrace import data, report, run  # noqa: E402
 
 PAGE = 4096
 LIMITS = {'seconds': 20, 'megabytes': 512}
-LITTLE, BIG = 'i386', 's390x'  # one architecture of each byte order, whose events are counted
+LITTLE, BIG = 'i386', 's390x'  # an architecture of each byte order; the tests count the events of these traces
 
 
 class Sound:

@@ -66,7 +66,7 @@ class Reports:
                     for side in 'ab':
                         divided = column not in ('live', 'live-bytes')
                         one, other = row['columns'][column][side], got[name]['columns'][column][side]
-                        if one is None:  # that trace has no events of the allocator
+                        if one is None:  # the trace has no events of the allocator
                             self.assertIsNone(other)
                             continue
                         counts = [value * (told_of['basis'][side] if divided else 1)

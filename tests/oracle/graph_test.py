@@ -399,8 +399,8 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual([(20, (1, 64, 64))] * 2, [(call['duration_ns'], slab(call)) for call in made.graph()['calls']])
 
     def test_interrupts_on_top(self):
-        """A hard interrupt occurs during a softirq, which interrupted a task. Each context must keep its own
-        allocations. The time of lower contexts counts as total time, but not as self time."""
+        """A hard interrupt occurs during a softirq, which interrupted a task. Each context must keep its own allocations.
+        The time of an interrupt is part of the total time of the interrupted call, but not of its self time."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0)
         made.allocate(1010, 0, 11, 0x1000, 1)
@@ -467,7 +467,8 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual((True, 1_400_000, 400_000), (outer['lost_events'], outer['ended_ns'], outer['duration_ns']))
         self.assertEqual((True, None), (first['lost_events'], first['ended_ns']))
         self.assertEqual((None, 1_300_000, 100_000), (second['began_ns'], second['ended_ns'], second['duration_ns']))
-        self.assertEqual([(0, 0, 0)] * 3, [slab(call) for call in (outer, first, second)])  # their call is unknown
+        # After the loss, the call of the allocation is unknown.
+        self.assertEqual([(0, 0, 0)] * 3, [slab(call) for call in (outer, first, second)])
         self.assertEqual(1, result['outside']['slab']['allocations'])
         row, = (row for row in result['functions'] if row['function'] == 'b')
         self.assertEqual((3, 2, 1, 190_000), (row['calls'], row['cut_off'], row['lost_events'], row['total_ns']))

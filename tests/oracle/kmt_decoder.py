@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A second decoder of .kmt files, written only from docs/formats/kmt.md. It is simple and slow, and checks everything.
 
-As a program, prints the records of a file:
+Run as a program, it prints the records of a file:
   kmt_decoder.py FILE.kmt"""
 import collections
 import ctypes

@@ -75,7 +75,7 @@ class RealTraces(Case):
         self.assertEqual((0, [], []), (got['trace']['events'], got['tasks'], got['types']))
 
     def test_the_kernels_page_blocks(self):
-        """The orders above must be those that trace-cmd computes from the print formats."""
+        """PAGEBLOCK_ORDER must have the values that trace-cmd computes from the print formats."""
         seen = {}
         for kernel in ('amd64-5.10', 'arm64', 'i386', 's390x'):
             for line in pages_oracle.text_of(data(f'{kernel}/trace.dat')).splitlines():

@@ -17,7 +17,7 @@ import kmem_oracle  # noqa: E402
 import perfdata  # noqa: E402
 from kmemtrace import data, report, run  # noqa: E402
 
-PAGE = 4096  # of all fixtures
+PAGE = 4096  # page size of all fixtures
 KERNELS = ('amd64', 'amd64-5.10', 'arm64', 'i386', 's390x')
 TRACES = tuple(f'{kernel}/perf.data' for kernel in KERNELS) + (
     'amd64/perf.g.data', 'i386/perf.g.data', 's390x/perf.g.data', 'amd64/perf.z.data', 's390x/perf.z.data',

@@ -16,7 +16,7 @@ import kmem_oracle  # noqa: E402
 import tracedat  # noqa: E402
 from kmemtrace import data, report  # noqa: E402
 
-PAGE = 4096  # of all fixtures
+PAGE = 4096  # page size of all fixtures
 KERNELS = ('amd64', 'amd64-5.10', 'arm64', 'i386', 's390x')
 
 

@@ -10,7 +10,7 @@ import planted_trace
 import trace_text
 from kmemtrace import data, run
 
-PAGE = 4096  # of all traces here
+PAGE = 4096  # page size of all traces here
 REAL = ('amd64-5.10/trace.dat', 'amd64-stacks/trace.dat', 'amd64/trace.dat', 'arm64/trace.dat', 'i386/trace.dat',
         'i386/trace.mono.dat', 's390x/trace.dat', 's390x/trace.lost.dat', 's390x/trace.stack.dat')
 KERNELS = {'amd64-5.10': '5.10', 'amd64-stacks': '6.18'}  # the kernel versions; all others are 6.1

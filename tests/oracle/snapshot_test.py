@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 from kmemtrace import data, run  # noqa: E402
 
-KERNELS = ('5.10', '6.1', '6.12', '6.18', '7.2')  # kernels of the amd64 folders with more files
+KERNELS = ('5.10', '6.1', '6.12', '6.18', '7.2')  # amd64 kernels whose folders have more files
 MACHINES = ('amd64', 'amd64-5.10', 'arm64', 'i386', 's390x')
 PAGE = 4096
 

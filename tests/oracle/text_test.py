@@ -24,7 +24,7 @@ def printed(trace, *options):
 
 
 def site_rows(found):
-    """The rows by symbol, without the addresses: those of text traces are invented by the reader."""
+    """The rows by symbol. Addresses are left out, because the reader invents those of text traces."""
     return {row['symbol']: {key: value for key, value in row.items() if key != 'address'} for row in found['call_sites']}
 
 

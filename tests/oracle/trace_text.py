@@ -56,8 +56,8 @@ def load(path):
     """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md. Kernel stacks are part of
     their events; separate stack records are left out."""
     trace = tracedat.read(path)
-    # trace-cmd prints as many callers in the raw text of a stack as the format states. It then reads beyond the end of
-    # the record, even beyond the page. The callers are not needed here, so the format is shortened.
+    # In the raw text of a stack, trace-cmd prints the number of callers that the format states, even if it must read
+    # beyond the record or the page. The callers are not needed here, so the format is shortened.
     trace.ftrace_formats = [re.sub(rb'caller\[8\];(\toffset:\d+;\tsize:)\d+', rb'caller[1];\g<1>%d' % trace.long_bytes, text)
                             for text in trace.ftrace_formats]
     named, = _texts(trace, ['-R'])

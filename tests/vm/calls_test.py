@@ -78,8 +78,8 @@ def as_signed(value):
 
 
 def is_same(passed, seen):
-    """True if both calls are the same. The result is unknown if the end was missed, which is counted as missing.
-    Only a name on an untouched page may be unreadable."""
+    """True if both calls are the same. The recorded result may be unknown, since the end of a call may have been
+    missed. Only a name on an untouched page may be unreadable."""
     arguments = dict(passed[1])
     if not READS_LATE and arguments.get('filename', '').startswith('untouched-'):
         arguments['filename'] = None
@@ -124,8 +124,7 @@ class Calls(unittest.TestCase):
 
     @unittest.skipIf(BACKEND != 'auto', 'a back end was asked for')
     def test_no_trampolines_where_they_would_miss_calls(self):
-        """On Debian's preemptible 6.1, the only BPF programs for calls would miss calls, so kprobe events must be
-        used."""
+        """On Debian's preemptible 6.1, BPF programs would miss calls, so kprobe events must be used."""
         with open(os.path.join(self.out, 'graph.err'), encoding='utf-8') as file:
             said = file.read()
         self.assertIn('were recorded by kprobe events', said)

@@ -37,7 +37,7 @@ hostile_trace() {
   done
 }
 
-# The report of the largest trace: a page has as much of it as possible.
+# A report with as much data of the largest trace as a page can hold.
 large_report() {
   "$many_events" 1000000 "$data/amd64-stacks/trace.dat" large.kmt
   "$kmemtrace" report --html large.html large.kmt

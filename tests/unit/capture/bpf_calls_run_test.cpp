@@ -255,7 +255,7 @@ TEST_F(BpfCallPrograms, LetProbesReturnAbove) {
   EXPECT_EQ(shape(), "(1 (2 )2 )1");
 }
 
-// As with return probes on arm64, and on x86 in Linux 6.14 and later.
+// Return probes give no stack pointer on arm64, and on x86 in Linux 6.14 and later.
 TEST_F(BpfCallPrograms, TellExitsByTheirFunctionWhereProbesGiveNoStackPointer) {
   for (unsigned i = 0; i < 200; ++i) {
     enter(1, kStack - 8);
@@ -287,7 +287,7 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   enter(1, kStack);
   enter(2, kStack - 64);
   enter(2, kStack - 32);  // above
-  enter(2, kStack - 32);  // at the same height: a new call
+  enter(2, kStack - 32);  // same stack position: a new call
   std::vector<unsigned> depths;
   for (const Seen& seen : take()) depths.push_back(seen.depth);
   EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 0, 0, 1, 1, 1}));

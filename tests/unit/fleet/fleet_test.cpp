@@ -220,8 +220,8 @@ const FleetKeyInfo* key_named(std::string_view name) {
   return &*std::ranges::find(fleet_keys(), name, &FleetKeyInfo::name);
 }
 
-// As in a local report, the rows that are not shown are summed in one row, and so is the total. The number of hosts is
-// not added up.
+// As in a local report, one row has the sums of the rows that are not shown, and another row has the total. The number
+// of hosts is not added up.
 TEST(FleetText, ReportsAddUp) {
   const FleetReport report{{},
                            {key_named("function")},

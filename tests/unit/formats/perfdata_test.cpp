@@ -487,7 +487,7 @@ TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
   EXPECT_EQ(read.found(Imperfection::no_memory_events), 1u);  // these events are not tracepoints
 }
 
-// perf no longer writes a feature with build IDs since it records them in mappings.
+// Newer versions of perf record build IDs in mappings and no longer write a feature with build IDs.
 TEST(PerfData, TheKernelIsKnownByMappingsOfTheSecondKind) {
   for (const bool at_the_end : {false, true}) {  // perf record --tail-synthesize
     PerfData data(kMachine);

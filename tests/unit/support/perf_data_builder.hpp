@@ -63,7 +63,8 @@ class PerfData {
   PerfData& lost(std::uint64_t count, std::uint64_t time, std::uint32_t cpu);
   PerfData& comm(std::int32_t process, std::int32_t task, const std::string& name, std::uint64_t time);
   PerfData& fork(std::int32_t process, std::int32_t task, std::int32_t parent, std::uint64_t time);
-  // Compresses all records added so far into one zstd stream, split into compressed records of `piece` bytes.
+  // Compresses all records added so far into one zstd stream, and splits the stream into compressed records of `piece`
+  // bytes.
   PerfData& compress(std::size_t piece, std::uint32_t type = 81);
 
   Octets file() const;

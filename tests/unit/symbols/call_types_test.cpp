@@ -114,7 +114,7 @@ TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
   EXPECT_FALSE(are_running_types(folder / "same", folder)) << "this kernel has none";
   EXPECT_NE(said([&] { check_running_types(folder / "other", "", folder / "btf"); }).find("Leave --btf out"),
             std::string::npos);
-  // If the kernel has no types, the build ID decides, if there is one.
+  // Without types of the kernel, the build ID decides whether the types match.
   EXPECT_FALSE(check_running_types(folder / "other", "", folder));
   EXPECT_FALSE(check_running_types(folder / "other", "12ab", folder)) << "BTF alone has none";
   std::filesystem::remove_all(folder);
@@ -185,7 +185,7 @@ TEST(CallTypes, WideArgumentsTakeTwoRegisters) {
             "id={val=1000}, offset=(not recorded), level=(not recorded), call=(not recorded), ...");
 }
 
-// According to the psABI of x86-64, AAPCS64 and the s390x ELF ABI.
+// The expected places are those of the psABI of x86-64, AAPCS64 and the s390x ELF ABI.
 TEST(CallTypes, ArgumentsLieOnTheStackWhereTheAbiPutsThem) {
   const auto make = [](Machine machine) {
     MadeTypes types(machine);
@@ -272,7 +272,7 @@ TEST(CallTypes, StructuresFollowTheAbi) {
             "none=?, two=(STRUCT)[0xa:0xb], three=(STRUCT)[0xc:0xd:0xe], last=0xf");
 }
 
-// sockptr_t in include/linux/sockptr.h.
+// The test uses a type like sockptr_t in include/linux/sockptr.h.
 TEST(CallTypes, StructuresInRegistersShowTheirMembers) {
   const Machine machine;
   MadeTypes types(machine);
@@ -292,7 +292,7 @@ TEST(CallTypes, StructuresInRegistersShowTheirMembers) {
             "level=true, value={kernel=0x7ffe0010, user=0x7ffe0010, is_kernel=false, rest=true}, last=0x7");
 }
 
-// The older sockptr_t, on machines where kernel and programs share no addresses.
+// The older sockptr_t, for machines where kernel and programs have separate addresses.
 TEST(CallTypes, StructuresOfOneRegisterShowTheirMembersEverywhere) {
   for (const char* const arch : {"", "riscv64", "x86_64", "aarch64"}) {
     const Machine machine;
@@ -469,7 +469,7 @@ TEST(CallTypes, ResultsNameErrors) {
     EXPECT_EQ(result(signatures, "try_it", abi, wide ? 0xABCD00000003 : 3), "3");
     EXPECT_EQ(result(signatures, "count", abi, 0xFFFFFFF4), "4294967284");
     EXPECT_EQ(result(signatures, "find_file", abi, 0), "NULL");
-    EXPECT_EQ(result(signatures, "map", abi, word(-12)), "-12 (ENOMEM)");  // according to IS_ERR_VALUE()
+    EXPECT_EQ(result(signatures, "map", abi, word(-12)), "-12 (ENOMEM)");  // IS_ERR_VALUE() is true for -12
     EXPECT_EQ(result(signatures, "map", abi, word(-4096)), wide ? "0xfffffffffffff000" : "0xfffff000");
     EXPECT_EQ(result(signatures, "is_ready", abi, 0xFF00), "false");
     EXPECT_EQ(result(signatures, "is_ready", abi, 0xFF01), "true");

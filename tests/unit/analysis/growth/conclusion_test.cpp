@@ -215,7 +215,7 @@ TEST(Conclusion, RandomWalksDoNotBeginToGrow) {
     EXPECT_TRUE(std::ranges::none_of(judgement.states,
                                      [](const StateGrowth& state) { return state.late && state.late->sure; }));
   }
-  EXPECT_LE(late, 6u);  // one in twenty
+  EXPECT_LE(late, 6u);  // by chance in one of twenty runs
 }
 
 TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
@@ -356,7 +356,7 @@ TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
   EXPECT_EQ(next_of(false, true, true, false), Commands{"sudo kmemtrace investigate --for 10m"});
   EXPECT_EQ(next_of(false, false, true, true),
             (Commands{"sudo ls -l /proc/7/fd | tail", "sudo kmemtrace graph do_pipe2 -a -d 5s"}));
-  // For root in a container, sudo changes nothing.
+  // In a container, sudo gives root no further rights.
   EXPECT_EQ(next_of(true, false, false, false), Commands{"kmemtrace list"});
   EXPECT_EQ(next_of(true, false, true, false), (Commands{"kmemtrace list", "kmemtrace investigate --for 10m"}));
 }

@@ -259,7 +259,7 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   EXPECT_NE(text.find("(+12.5 KiB/s with objects that may be freed already)"), std::string::npos) << text;
 }
 
-// This memory lives as long as the slabs of inodes and dentries, which are reclaimable.
+// Memory of accounting lives as long as the slabs of inodes and dentries, which are reclaimable.
 TEST_F(Leaks, WhatAccountingKeepsBesideSlabsIsInDoubt) {
   leak(1);
   churn(2);

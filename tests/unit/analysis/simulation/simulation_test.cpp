@@ -50,8 +50,8 @@ TEST(SlabGeometry, NewerKernelsTryWasteFirst) {
   EXPECT_EQ(slub_geometry(640, machine_of(2, {6, 18})).objects, 12u);
   // 3 objects of 10,000 bytes fit into order 3, and 2,768 bytes are left: more than 1/16, less than 1/8.
   EXPECT_EQ(slub_geometry(10000, machine_of(2)).order, 3u);
-  // One object of 17,000 bytes in 32 KiB wastes almost half. Before Linux 6.8, a slab with a single object was tried
-  // next, without trying this fraction.
+  // One object of 17,000 bytes in 32 KiB wastes almost half. Before Linux 6.8, no slab with this fraction of waste was
+  // tried, only one with a single object.
   EXPECT_EQ(slub_geometry(17000, machine_of(2)).objects, 1u);
   EXPECT_EQ(slub_geometry(17000, machine_of(2, {6, 18})).order, 3u);
 }
@@ -304,7 +304,7 @@ TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
   EXPECT_EQ(best()[0].object_bytes, 680u);
 }
 
-// On 32-bit machines, the object size of a cache is a multiple of 4 bytes, and that of a class is a multiple of 8.
+// On 32-bit machines, object sizes of caches are multiples of 4 bytes, and sizes of classes are multiples of 8 bytes.
 TEST(Suggestions, KnowTheSizeThatMostAskForOfCachesToo) {
   SlabMachine machine = machine_of(2);
   machine.word_bytes = 4;
@@ -346,7 +346,7 @@ TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
   EXPECT_EQ(cache_of(160, 192).site, std::nullopt);
   EXPECT_EQ(cache_of(160, 192).cache, "kmalloc-192");
   EXPECT_EQ(cache_of(641, 1024).cache, "kmalloc-1024");
-  layout.classes = {8, 1024};  // without a smaller class than 1024
+  layout.classes = {8, 1024};  // if no class is smaller than 1024
   EXPECT_EQ(cache_of(160, 192).cache, "pipe*-640");
 }
 

@@ -25,7 +25,7 @@ TEST(InvestigationWords, SaysWhatElseGrows) {
   const std::string words = concluded(result).words;
   EXPECT_NE(words.find("Also confirmed, mostly unexplained: the slab cache key_jar by 97.7 KiB/s"), std::string::npos)
       << words;
-  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // explained by the open files
+  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // allocated together with files
 }
 
 TEST(InvestigationWords, SaysWhichCachesWereMerged) {
