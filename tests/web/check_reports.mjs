@@ -7,11 +7,11 @@
 // --none: this report is of a trace without memory events, and must only state that.
 // --found: this report is of an investigation; its claims must link to numbers.
 // --brief: only the numbers of this report are compared, and each page is opened once, because only the data differ.
-// Reports with calls are also tried on a small screen. Only the first report is tried in dark colors, because the colors
-// do not depend on data.
-// These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json (report --json
-// --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.tasks.json (--by comm), REPORT.diff.json and
-// REPORT.graph.json (graph --json --args --ret --limit 0).
+// Reports with calls are also tried on a small screen. Only the first report is tried in dark colors, because colors do
+// not depend on data.
+// These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json
+// (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.tasks.json (--by comm),
+// REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0).
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

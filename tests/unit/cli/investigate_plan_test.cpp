@@ -20,7 +20,7 @@ constexpr double kOfAnEvent = 1.0e-6;
 constexpr double kOfReading = 0.26e-6;
 constexpr double kOfAnalysing = 0.82e-6;
 constexpr double kOfAState = 2.5e-3;
-constexpr double kOfTheBegin = 0.15;  // until the recording starts, without reading states
+constexpr double kOfTheBegin = 0.15;  // cost until the recording starts, without states
 constexpr double kOfARecording = 0.33;
 constexpr double kOfTheEnd = 0.3;
 
