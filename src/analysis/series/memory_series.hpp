@@ -9,10 +9,11 @@
 
 namespace kmt {
 
-// The values of the samples about kernel memory: the lines of meminfo that memory_state_of() takes; of vmstat
-// what slab, page tables and free pages hold, and what is allocated and freed (pgalloc_ZONE, pgfree: pages since boot,
-// mm/page_alloc.c, Linux 6.18); of slabinfo (mm/slab_common.c) every cache. Lines without a point are left out. Sorted
-// by source; meminfo and vmstat in a fixed order, caches by their first appearance.
+// Returns the values about kernel memory from all samples. From meminfo: the lines that memory_state_of() uses. From
+// vmstat: the sizes of slab, page tables and free pages, and the pages allocated and freed (pgalloc_ZONE, pgfree: pages
+// since boot, mm/page_alloc.c, Linux 6.18). From slabinfo (mm/slab_common.c): every cache. Lines without a value are
+// left out. The result is sorted by source, then in a fixed order for meminfo and vmstat, and by first appearance for
+// caches.
 std::vector<MemorySeries> memory_series_of(const std::vector<StateSample>& samples, std::uint64_t page_size);
 
 }  // namespace kmt

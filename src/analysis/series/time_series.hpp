@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A value that changes by deltas, over a time whose length is not known beforehand, in memory that is. All series of an
-// analysis share one clock of buckets, which become twice as wide whenever the time does not fit; a series notices that
-// the next time it is touched, and keeps only buckets in which something happened.
+// Stores a value that changes by deltas, in bounded memory over a time of unknown length. All series of an analysis
+// share one clock, which divides the time into buckets. If the time does not fit, all buckets become twice as wide. A
+// series adapts to this at its next change. It stores only buckets with changes.
 //
-// All sums are the same in whatever order the events come: that is why there is no maximum within a bucket. They are
-// taken modulo 2^64, because the sizes are those of the trace, which may say anything.
+// The sums do not depend on the order of events; therefore there is no maximum within a bucket. Sums are modulo 2^64,
+// because a damaged trace may contain any sizes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace kmt {
 
-// A bucket as wide as 2^shift ns.
+// A bucket that is 2^shift ns wide.
 struct TimeBucket {
   std::uint32_t index = 0;
   std::uint32_t shift = 0;
@@ -27,12 +27,12 @@ class TimeBuckets {
   static constexpr std::uint32_t kMostBuckets = 512;
   static constexpr std::uint32_t kFirstShift = 10;  // about a microsecond
 
-  // Fewer from now on, at most.
+  // Reduces the maximum number of buckets.
   void limit(std::uint32_t most);
 
   explicit TimeBuckets(std::uint64_t start_ns) : start_ns_(start_ns) {}
 
-  // The bucket of that time, which is part of the clock from then on. Times before the start are in the first bucket.
+  // Returns the bucket of a time, and extends the clock to that time. Times before the start are in the first bucket.
   TimeBucket bucket_of(std::uint64_t time_ns) {
     const std::uint64_t offset = time_ns > start_ns_ ? time_ns - start_ns_ : 0;
     if (offset > last_offset_) extend(offset);
@@ -54,7 +54,7 @@ class TimeBuckets {
   std::uint32_t most_ = kMostBuckets;
 };
 
-// Live and allocated bytes of one group. All buckets are of one clock.
+// Live and allocated bytes of one group. All buckets must be from the same clock.
 class TimeSeries {
  public:
   void allocate(TimeBucket at, std::uint64_t bytes) {
@@ -65,10 +65,10 @@ class TimeSeries {
   }
   void release(TimeBucket at, std::uint64_t bytes) { entry_of(at).net -= bytes; }
 
-  // Gives back the memory of buckets that are narrower than the clock's.
+  // Merges buckets to the width of the clock's buckets, and frees the unused memory.
   void shrink_to(const TimeBuckets& clock);
 
-  // One point a bucket of the clock, which has seen all times of the series.
+  // Returns one point for each bucket of the clock. The clock must include all times of the series.
   std::vector<TimeSeriesPoint> points(const TimeBuckets& clock) const;
 
  private:
@@ -88,7 +88,7 @@ class TimeSeries {
   void fold(std::uint32_t shift);
 
   std::vector<Entry> entries_;  // by bucket
-  TimeBucket last_;             // of the last entry; its shift is that of all
+  TimeBucket last_;             // bucket of the last entry; all entries have its shift
 };
 
 }  // namespace kmt

@@ -18,12 +18,12 @@ constexpr std::size_t kBlocks = 16;
 static_assert(Trend::kFewestValues == kBlocks);
 
 struct Quantile {
-  double share;  // of random walks, that have no greater tau
+  double share;  // share of random walks whose tau is not greater
   double tau;
 };
 
-// Kendall's tau of the medians of 16 blocks of random walks of 512 Gaussian steps, 400,000 of them; for walks of 16 to
-// 64 steps it is at most 0.04 smaller. tests/unit/trend_test.cpp measures it again.
+// Kendall's tau of the medians of 16 blocks, measured with 400,000 random walks of 512 Gaussian steps. For walks of 16
+// to 64 steps it is at most 0.04 smaller. tests/unit/trend_test.cpp repeats the measurement.
 constexpr std::array<Quantile, 11> kTauOfWalk = {{{0.5, 0},
                                                   {0.6, 0.2},
                                                   {0.7, 0.4},
@@ -35,14 +35,14 @@ constexpr std::array<Quantile, 11> kTauOfWalk = {{{0.5, 0},
                                                   {0.995, 0.9333},
                                                   {0.999, 0.9667},
                                                   {0.9995, 1}}};
-constexpr double kTauOf95Percent = 0.8667;  // of either sign
+constexpr double kTauOf95Percent = 0.8667;  // 95 % of random walks are within ± this tau
 
 struct Block {
-  double middle;  // in distances from the first value
+  double middle;  // position, as number of values after the first
   double median;
 };
 
-// Not empty; changes their order.
+// `values` must not be empty. Changes their order.
 double median_of(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -50,7 +50,7 @@ double median_of(std::span<double> values) {
   return std::midpoint(*std::max_element(values.begin(), middle), *middle);
 }
 
-// At most kBlocks; at least a value each.
+// Returns at most kBlocks blocks with at least one value each.
 std::vector<Block> blocks_of(std::span<const double> values) {
   std::vector<double> copy(values.begin(), values.end());
   const std::size_t count = std::min(kBlocks, copy.size());
@@ -68,7 +68,7 @@ struct Slopes {
   double tau = 0;
   std::vector<double> sorted;  // per distance
 
-  // 0 is the least of them, 1 the greatest.
+  // Returns a quantile of the slopes: 0 is the smallest, 1 the greatest.
   double at(double share) const {
     const double place = share * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(place);
@@ -77,7 +77,7 @@ struct Slopes {
   }
 };
 
-// At least two values.
+// Needs at least two values.
 Slopes slopes_of(std::span<const double> values) {
   const std::vector<Block> blocks = blocks_of(values);
   Slopes slopes;
@@ -104,7 +104,7 @@ double confidence_of(double tau) {
   return falls ? 1 - share : share;
 }
 
-// The distribution of Student's t of 15 degrees of freedom (Abramowitz & Stegun 26.7.3): how often it is less.
+// Returns the probability that Student's t with 15 degrees of freedom is less than `t` (Abramowitz & Stegun 26.7.3).
 double share_below_t(double t) {
   constexpr int kFreedom = kBlocks - 1;
   const double angle = std::atan(t / std::sqrt(kFreedom));
@@ -115,7 +115,7 @@ double share_below_t(double t) {
   return 0.5 + (angle + std::sin(angle) * sum) / std::numbers::pi;
 }
 
-// At least two values.
+// Needs at least two values.
 double evenness_of(std::span<const double> values) {
   std::array<double, kBlocks> rises;
   const auto value_at = [values](std::size_t edge) { return values[edge * (values.size() - 1) / kBlocks]; };
@@ -124,7 +124,7 @@ double evenness_of(std::span<const double> values) {
   double squares = 0;
   for (const double rise : rises) squares += (rise - mean) * (rise - mean);
   if (mean == 0) return 0.5;
-  return share_below_t(mean / std::sqrt(squares / (kBlocks - 1) / kBlocks));  // of infinity, where all are the same
+  return share_below_t(mean / std::sqrt(squares / (kBlocks - 1) / kBlocks));  // t is infinite if all rises are equal
 }
 
 }  // namespace

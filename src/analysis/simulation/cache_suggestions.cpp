@@ -39,7 +39,7 @@ void KmallocProfile::ended(std::uint32_t object, const Event& event, bool freed)
 
 std::vector<ProfiledKind> KmallocProfile::finish() {
   constexpr std::uint64_t kThousandths = 1000;
-  constexpr std::uint64_t kMostUnseen = 4;  // one of so many allocations
+  constexpr std::uint64_t kMostUnseen = 4;  // untraced frees: at most one per this many allocations
   std::vector<ProfiledKind> kinds;
   for (const Account& account : accounts_) {
     const Origin& origin = account.kind.origin;
@@ -64,7 +64,7 @@ struct Candidate {
   double benefit = 0;
 };
 
-// Sums of what one candidate would move.
+// Sums of the objects that one candidate would move.
 struct Moved {
   std::uint64_t allocations = 0;
   double live = 0;
@@ -80,7 +80,7 @@ struct Moved {
 };
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
-  constexpr std::uint64_t kAlign = 8;  // kmalloc's, on all machines whose classes may be this close
+  constexpr std::uint64_t kAlign = 8;  // alignment of kmalloc on all machines with such close classes
   return (bytes + kAlign - 1) / kAlign * kAlign;
 }
 
@@ -95,7 +95,7 @@ class Chooser {
     });
   }
 
-  // Empty function and no bytes: nothing is worth it.
+  // Returns the best candidate. It has no function and no bytes if no candidate is worthwhile.
   Candidate best() const {
     Candidate best;
     consider_functions(best);
@@ -103,8 +103,8 @@ class Chooser {
     return best;
   }
 
-  // The same for the sizes that most objects of its class ask for: what few ask for beyond them may not be worth its
-  // room.
+  // Returns the same cache with other object sizes: those that most of its objects request. Room for a few larger
+  // objects may cost more than it saves.
   std::vector<CacheSuggestion> of_plainer_sizes(const CacheSuggestion& than) const {
     constexpr std::size_t kMost = 2;
     CacheSuggestion other = than;
@@ -127,12 +127,12 @@ class Chooser {
     return plainer;
   }
 
-  // The bytes in a class, or in a function's cache.
+  // Returns the bytes of an object in a new class, or in the cache of a function.
   std::uint64_t bytes_in(const CacheSuggestion& suggestion, const ProfiledKind& kind) const {
     return suggestion.function.empty() ? rounded_up(kind.requested) : cache_object_bytes(kind.requested, machine_);
   }
 
-  // How many live on average, in thousandths, that ask for all of its object.
+  // Returns the average number of live objects, in thousandths, that need the full object size of the new cache.
   std::uint64_t live_of_its_size(const CacheSuggestion& suggestion) const {
     std::uint64_t live = 0;
     for (const ProfiledKind& kind : kinds_)
@@ -140,7 +140,7 @@ class Chooser {
     return live;
   }
 
-  // Settles the objects that it moves.
+  // Takes a suggestion: its objects are no longer available to other candidates.
   void take(const CacheSuggestion& taken) {
     if (taken.function.empty()) {
       classes_.push_back(taken.object_bytes);
@@ -149,7 +149,7 @@ class Chooser {
     std::erase_if(kinds_, [&taken](const ProfiledKind& kind) { return moves(taken, kind); });
   }
 
-  // The functions that move most to a class.
+  // Returns the functions with the most objects in a new class.
   std::vector<std::string> users_of(const CacheSuggestion& suggestion) const {
     std::map<std::string, double> users;
     for (const ProfiledKind& kind : kinds_)
@@ -183,7 +183,7 @@ class Chooser {
     if (by_traffic_) {
       candidate.benefit = static_cast<double>(moved.allocations * (given - bytes));
     } else {
-      // A class has a cache for each kind of gfp flags that uses it.
+      // A class has a separate cache for each kind of GFP flags in use.
       const double new_caches = function.empty() ? static_cast<double>(moved.caches.size()) : 1;
       const double partly_filled =
           fills_slabs_ ? 0 : new_caches * machine_.cpus * static_cast<double>(geometry.slab_bytes) / 2;
@@ -211,7 +211,7 @@ class Chooser {
     if (candidate.benefit > best.benefit) best = std::move(candidate);
   }
 
-  // A cache for all that a function gets of a class.
+  // Considers a cache for all objects that one function has in a class.
   void consider_functions(Candidate& best) const {
     for (std::size_t begin = 0; begin < kinds_.size();) {
       Moved moved;
@@ -231,7 +231,7 @@ class Chooser {
     }
   }
 
-  // A class for all requests above the class below it, up to each size that was asked for.
+  // Considers new classes for all requests above the next smaller class, up to each requested size.
   void consider_classes(Candidate& best) const {
     for (std::size_t begin = 0; begin < kinds_.size();) {
       std::map<std::uint64_t, std::vector<const ProfiledKind*>> by_size;
@@ -254,7 +254,8 @@ class Chooser {
   bool fills_slabs_;
 };
 
-// The best candidates; by what is held each with those that differ from it in size alone.
+// Returns the best candidates. If they are ranked by bytes held, each is followed by candidates that only differ in
+// size.
 std::vector<CacheSuggestion> taken_by(Chooser chooser, const SuggestionRequest& request) {
   std::vector<CacheSuggestion> taken;
   for (std::size_t i = 0; i < request.most; ++i) {
@@ -288,13 +289,13 @@ bool saves(const CacheSuggestion& suggestion, std::uint64_t least) {
   return suggestion.average_held >= suggestion.average_held_then + least;
 }
 
-// Whether a saves more than b. No differences of unsigned numbers: some save nothing.
+// True if `a` saves more than `b`. Avoids unsigned differences, because some candidates save nothing.
 bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_t by = 0) {
   return a.average_held + b.average_held_then > b.average_held + a.average_held_then + by;
 }
 
-// The first, which saves most, or of those that differ from it in size alone, and do not save less for certain, nor
-// less than half, the one whose size most ask for.
+// Returns the first candidate, which saves most, or a similar one: it differs only in size, its saving is equal within
+// the uncertainty and at least half as large, and more objects request its exact size.
 const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& replayed, std::uint64_t least) {
   const CacheSuggestion& first = replayed.front();
   const CacheSuggestion* plainest = &first;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which few new kmalloc classes, or caches for the allocations of one function, save most: kmalloc objects are added
-// up by function and size, and the best of all candidates is taken, again and again, each time of what the others left.
+// Finds the few new kmalloc classes, or caches for the allocations of one function, that save most memory. kmalloc
+// objects are summed up by function and size. Then the best candidate is taken repeatedly, each time from the objects
+// that the earlier ones have left.
 //
-// A candidate saves, for each object, what its class takes of a slab less what the new cache takes, their slabs' ends
-// included. Held memory counts the objects that live on average, less half a slab of the new cache for each CPU, which
-// is filled only in part. That is an estimate, by which candidates are chosen; which of them save memory in truth is
-// for a replay to tell (SuggestionTrial).
+// For each object, a candidate saves the object's share of a slab of its class minus its share of a slab of the new
+// cache, including the unused ends of slabs. The saving of held memory is based on the average number of live objects.
+// It is reduced by half a slab of the new cache for each CPU, because these slabs are only partly filled. This estimate
+// is only used to choose candidates. A replay decides which of them really save memory (SuggestionTrial).
 #pragma once
 
 #include <functional>
@@ -18,18 +19,18 @@
 
 namespace kmt {
 
-// Allocations that are alike.
+// Allocations with equal call site, sizes and cache.
 struct ProfiledKind {
-  std::string symbol;  // of the call site
+  std::string symbol;  // symbol of the call site
   std::string function;
   std::string cache;
   std::uint64_t requested = 0;
   std::uint64_t given = 0;
   std::uint64_t allocations = 0;
-  std::uint64_t average_live = 0;  // objects, in thousandths; 0 where many look live, since their frees were not traced
+  std::uint64_t average_live = 0;  // average number of live objects, in thousandths; 0 if many frees were not traced
 };
 
-// The objects of kmalloc that were given a slab object.
+// Collects kmalloc objects that are in slabs.
 class KmallocProfile : public ObjectSink {
  public:
   KmallocProfile(const TraceInfo& info, const SymbolNames& symbols);
@@ -49,7 +50,7 @@ class KmallocProfile : public ObjectSink {
     ObjectKind kind;
     std::uint64_t allocations = 0;
     std::uint64_t live = 0;
-    std::uint64_t unseen_frees = 0;  // their addresses were given again
+    std::uint64_t unseen_frees = 0;  // objects whose address was allocated again
     TimeIntegral integral;
   };
   const TraceInfo& info_;
@@ -63,22 +64,24 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  bool by_traffic = false;                   // rank by bytes given over the trace, not by bytes held on average
-  std::uint64_t least_bytes = kLeastSaving;  // that a suggestion saves
+  // rank by bytes given over the whole trace, not by the average of bytes held
+  bool by_traffic = false;
+  std::uint64_t least_bytes = kLeastSaving;  // minimum saving of a suggestion
 };
 
-// Returns candidates that are worth a replay, in the order in which they were taken; `classes`: those of the recorded
-// kernel. Ranked by bytes held, they are up to six times as many as are wanted. They are the best ones, and those that
-// would be best if new slabs were always full, which is too good for most of them and true of some. For each there is
-// its own size and the sizes that most objects ask for.
+// Returns candidates that are worth a replay, in the order in which they were taken. `classes` are the classes of the
+// recorded kernel. If they are ranked by bytes held, there are up to six times as many as requested: the best ones by
+// estimate, and those that would be best if new slabs were always full. The latter assumption is too optimistic for
+// most candidates but right for some. Each candidate appears with its own size and with the sizes that most objects
+// request.
 std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
                                                    const std::vector<std::uint64_t>& classes,
                                                    const SlabMachine& machine, const SuggestionRequest& request);
 
-// Chooses from replayed candidates. Ranked by bytes given, it returns all of them in their order. Otherwise it returns
-// those that save `least_bytes` of memory held on average, the largest saving first. Among candidates that move the
-// same objects it takes the best, or one of another size that more objects ask for if it saves as much within the
-// uncertainty.
+// Chooses from replayed candidates. If they are ranked by bytes given, returns all of them in the same order. Otherwise
+// returns those that save at least `least_bytes` of memory held on average, the largest saving first. Among candidates
+// that move the same objects, the best is chosen. A candidate of another size is preferred if more objects request that
+// size and it saves as much within the uncertainty.
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

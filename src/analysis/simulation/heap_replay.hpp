@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The slab objects of a trace, put into several heaps at once.
+// Replays the slab objects of a trace in several heaps at the same time.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@ namespace kmt {
 
 class HeapReplay : public ObjectSink {
  public:
-  // The info and the caches are those of the reading that is replayed; all references must outlive this.
-  // `random_caches`: kmalloc chooses among several caches by call site.
+  // `info` and `caches` must belong to the pass that is replayed. All references must outlive this object.
+  // `random_caches` is true if kmalloc chooses among several caches by call site.
   HeapReplay(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, bool random_caches);
-  HeapReplay(const HeapReplay&) = delete;  // the stream keeps a reference to this one
+  HeapReplay(const HeapReplay&) = delete;  // the stream keeps a reference to this object
   HeapReplay& operator=(const HeapReplay&) = delete;
 
-  void add_heap(SlabLayout layout, bool keeps_series);  // before the first batch
+  void add_heap(SlabLayout layout, bool keeps_series);  // call before the first batch
   void add(EventBatch& batch) { stream_.add(batch); }
 
   const SlabMachine& machine() const { return machine_; }
   const std::vector<HeapSimulation>& heaps() const { return heaps_; }
   bool has_random_caches() const { return random_caches_; }
   const EventSpan& span() const { return stream_.span(); }
-  std::uint64_t start_ns() const { return clock_.start_ns(); }           // in the trace's time
-  std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }  // since the start; after the last batch
+  std::uint64_t start_ns() const { return clock_.start_ns(); }           // on the trace's clock
+  std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }  // since the start; call after the last batch
 
  protected:
   void kind(const ObjectKind& given) override;
@@ -44,7 +44,7 @@ class HeapReplay : public ObjectSink {
   const SlabMachine machine_;
   ObjectStream stream_;
   std::vector<HeapSimulation> heaps_;
-  std::vector<std::uint32_t> alive_;  // the kind of each object
+  std::vector<std::uint32_t> alive_;  // kind of each object
   ObjectClock clock_;
 };
 

@@ -38,7 +38,8 @@ std::string_view without_random(std::string_view cache) { return cache.substr(0,
 
 namespace {
 
-// A class that the kernel does not have gets as many caches as its own classes.
+// Returns the cache name of a class. A class that the kernel does not have gets the same set of caches as existing
+// classes.
 std::string class_cache(const ObjectKind& kind, std::uint64_t bytes) {
   return fmt::format("{}{}{}", kmalloc_prefix(kind.cache), class_name(bytes),
                      kind.cache.substr(without_random(kind.cache).size()));
@@ -92,7 +93,7 @@ HeapSimulation::HeapSimulation(SlabLayout layout, const SlabMachine& machine, bo
 }
 
 std::uint32_t HeapSimulation::cache_of(const CacheChoice& choice) {
-  // Objects of unlike sizes never share slabs, whatever a trace calls their caches.
+  // Objects of different sizes never share slabs, even if a trace gives their caches the same name.
   const bool is_slob = layout_.allocator == SlabAllocator::slob;
   const std::string key = is_slob || choice.pages ? choice.cache : fmt::format("{}\n{}", choice.cache, choice.bytes);
   const auto [known, is_new] = cache_ids_.try_emplace(key, static_cast<std::uint32_t>(caches_.size()));
@@ -130,14 +131,14 @@ void HeapSimulation::kind(const ObjectKind& kind, const std::string& symbol) {
   if (kind.origin.allocator != Allocator::slab) return;
   if (!layout_.only.empty() && (kind.origin.from_cache || !layout_.only.contains(without_random(kind.cache)))) return;
   const CacheChoice choice = choose_cache(layout_, kind, symbol, machine_);
-  // A damaged trace may say anything; the models cut pages into what is at least a byte and at most what one can have.
+  // Excludes sizes that only a damaged trace contains: the models need at least one byte and have an upper limit.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   if (choice.bytes == 0 || choice.bytes > kMost) return;
   if (choice.site) site_is_used_[*choice.site] = true;
   entry = {cache_of(choice), choice.bytes, std::min(kind.origin.bytes_requested, choice.bytes)};
 }
 
-// Up to that time nothing changes any more.
+// Extends the series to this time with the current values.
 void HeapSimulation::reach(std::uint64_t ns) {
   constexpr std::size_t kMostBuckets = 512;
   while (ns >> shift_ >= kMostBuckets) {

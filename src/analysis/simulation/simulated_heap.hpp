@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One what-if: which cache each kind of object comes from, and the memory that an allocator's model holds for them.
+// Simulates one allocator: the cache of each kind of object, and the memory held for the objects.
 #pragma once
 
 #include <functional>
@@ -16,49 +16,49 @@
 
 namespace kmt {
 
-// A cache for the kmalloc objects of one function; or a class for all, which takes the first that fit. Objects that fit
-// a smaller class stay there.
+// A cache for the kmalloc objects of one function, or a class for all objects of these sizes. The first matching entry
+// is used. Objects that fit into a smaller class stay there.
 struct SiteCache {
-  std::string glob;               // of the call site's symbol or function; empty: a class for all
-  std::uint64_t above_bytes = 0;  // requests of more than that
-  std::uint64_t most_bytes = 0;   // up to this
+  std::string glob;               // glob for the symbol or function of call sites; empty: a class for all objects
+  std::uint64_t above_bytes = 0;  // only requests larger than this
+  std::uint64_t most_bytes = 0;   // only requests up to this size
 };
 
 struct SlabLayout {
   std::string name;
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<std::uint64_t> classes;  // of kmalloc; empty: as recorded
+  std::vector<std::uint64_t> classes;  // kmalloc classes; empty: as recorded
   std::vector<SiteCache> site_caches;
   std::set<std::string, std::less<>> only;  // recorded caches whose objects are followed; empty: all
 };
 
-// Returns the prefix of the recorded cache's name if kmalloc has caches by GFP flags: "kmalloc-cg-".
+// Returns the prefix of a kmalloc cache's name, which depends on the GFP flags: "kmalloc-cg-".
 std::string_view kmalloc_prefix(std::string_view cache);
 
-// Which of the caches that kmalloc chooses from by call site, since Linux 6.6, is a secret of the running kernel. Here
-// as many are chosen from as evenly; the cache's name then says which.
-constexpr std::uint64_t kRandomCaches = 16;  // RANDOM_KMALLOC_CACHES_NR, and the usual one
+// Adds the number of a random cache to the cache name. Since Linux 6.6, kmalloc can choose among several caches by call
+// site, with a secret of the running kernel. The model uses the same number of caches with the same probability.
+constexpr std::uint64_t kRandomCaches = 16;  // RANDOM_KMALLOC_CACHES_NR: the usual number
 void choose_random_cache(ObjectKind& kind, std::uint64_t call_site, const SlabMachine& machine);
-// The name without that.
+// Returns the name without the number of a random cache.
 std::string_view without_random(std::string_view cache);
 
-// Where an object of a kind is put.
+// The cache for a kind of object.
 struct CacheChoice {
   std::string cache;
   std::uint64_t bytes = 0;
-  bool pages = false;               // of its own
-  std::optional<std::size_t> site;  // of the layout's site caches
+  bool pages = false;               // the object has separate pages
+  std::optional<std::size_t> site;  // index in the layout's site caches
 };
 CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const std::string& symbol,
                          const SlabMachine& machine);
 
-// The sum over time of a value that changes, in value times nanoseconds.
+// Integrates a changing value over time (value × nanoseconds).
 class TimeIntegral {
  public:
   __extension__ using Sum = unsigned __int128;
   void change(std::uint64_t by, std::uint64_t ns) { before_ += Sum{by} * ns; }
   void change_back(std::uint64_t by, std::uint64_t ns) { before_ -= Sum{by} * ns; }
-  // Rounded down, in parts of 1/scale; `value` is that at the end.
+  // Returns the average, rounded down, in units of 1/scale. `value` is the value at the end.
   std::uint64_t average(std::uint64_t value, std::uint64_t end_ns, std::uint64_t scale = 1) const {
     return end_ns == 0 ? value * scale : static_cast<std::uint64_t>((Sum{value} * end_ns - before_) * scale / end_ns);
   }
@@ -69,17 +69,17 @@ class TimeIntegral {
 
 class HeapSimulation {
  public:
-  // `keeps_series`: how memory went over time is wanted too.
+  // `keeps_series` is true if memory over time is requested.
   HeapSimulation(SlabLayout layout, const SlabMachine& machine, bool keeps_series);
 
-  // Kinds in the order of their numbers; `symbol` of its call site.
+  // Call this for each kind in the order of their numbers. `symbol` is the symbol of its call site.
   void kind(const ObjectKind& kind, const std::string& symbol);
-  // `ns` from the start of the trace, never less than before.
+  // `ns` is the time since the start of the trace; it must not decrease.
   void began(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu, int node, bool again);
   void ended(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu);
 
   SimulatedHeap result(std::uint64_t end_ns) const;
-  // The width of the series' buckets.
+  // Returns the width of the buckets of the series.
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }
   const SlabLayout& layout() const { return layout_; }
 
@@ -97,10 +97,10 @@ class HeapSimulation {
     HeldMemory average(const HeldMemory& end, std::uint64_t end_ns) const;
   };
   struct Cache {
-    SimulatedCache account;  // `end` is what is now
+    SimulatedCache account;  // `end` is the current state
     Integrals integrals;
     std::unique_ptr<SlabHeap> own_heap;
-    SlabHeap* heap = nullptr;  // SLOB's is that of all
+    SlabHeap* heap = nullptr;  // for SLOB, the shared heap
   };
 
   std::uint32_t cache_of(const CacheChoice& choice);
@@ -120,7 +120,7 @@ class HeapSimulation {
   bool keeps_series_;
   unsigned shift_ = 10;
   std::vector<HeldMemory> series_;
-  std::vector<bool> site_is_used_;  // by the layout's site caches
+  std::vector<bool> site_is_used_;  // by index in the layout's site caches
 };
 
 }  // namespace kmt

@@ -20,13 +20,13 @@ namespace kmt {
 
 namespace {
 
-// Since Linux 5.14 what is accounted to control groups has caches of its own, in every distribution's configuration.
+// Since Linux 5.14, memory accounted to control groups has separate caches in the configurations of all distributions.
 bool usually_has_cgroup_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 14};
 }
 
-// Linux 5.12 was the first whose kmem_cache_free has the cache's name.
+// Linux 5.12 added the cache's name to the event kmem_cache_free.
 bool names_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 12};
@@ -95,9 +95,9 @@ class Simulation::State : public HeapReplay {
 
  private:
   struct Checked {
-    std::uint64_t predicted = 0;  // 0: no kmalloc
+    std::uint64_t predicted = 0;  // 0: not from kmalloc
     std::uint64_t allocations = 0;
-    std::uint64_t unseen_frees = 0;  // objects whose address was given again
+    std::uint64_t unseen_frees = 0;  // objects whose address was allocated again
     ObjectKind kind;
   };
 
@@ -198,7 +198,7 @@ void Simulation::State::freed_older(const Event& event) {
   if (check_) check_->freed_older(event, info_.tables.cache_names[event.cache.value]);
 }
 
-// bytes_alloc of each kmalloc against what the model gives.
+// Compares the bytes_alloc field of each kmalloc with the size in the model.
 void Simulation::State::compare_bytes() {
   std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, ModelMismatch> mismatches;
   for (const Checked& checked : kinds_) {

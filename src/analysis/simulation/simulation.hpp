@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace replayed against models of slab allocators: as recorded, and as it might be. The trace is read twice: the
-// first reading collects the requests to kmalloc (KmallocProfile) and the names of caches, the last one replays. To
-// look for new caches, another reading between them replays candidates (SuggestionTrial).
+// Replays a trace with models of slab allocators: as recorded, and with changes. The trace is read twice. The first
+// pass collects the kmalloc requests (KmallocProfile) and the names of caches, the last pass replays them. A pass in
+// between replays candidates if new caches are wanted (SuggestionTrial).
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@ namespace kmt {
 
 struct SimulationRequest {
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<std::uint64_t> classes;        // of kmalloc, ascending; empty: the kernel's
-  std::vector<std::uint64_t> new_classes;    // added to them
-  std::vector<SiteCache> site_caches;        // most_bytes 0: the largest request of the profile that has a class
-  std::vector<CacheSuggestion> suggestions;  // replayed all together, where nothing of the above is asked for
-  std::vector<SlabInfo> slabinfo_before;     // empty: there is none
+  std::vector<std::uint64_t> classes;        // kmalloc classes, ascending; empty: the kernel's
+  std::vector<std::uint64_t> new_classes;    // added to `classes`
+  std::vector<SiteCache> site_caches;        // most_bytes 0: largest request in the profile
+  std::vector<CacheSuggestion> suggestions;  // replayed together, if none of the options above is used
+  std::vector<SlabInfo> slabinfo_before;     // empty: not available
   std::vector<SlabInfo> slabinfo_after;
 
   bool asks_for_what_if() const {
@@ -29,14 +29,14 @@ struct SimulationRequest {
   }
 };
 
-// Names kmalloc's caches by the slabinfo that is known. Call it before the first reading; `caches` are those of the
-// second.
+// Sets whether kmalloc has caches for control groups, according to slabinfo or, without it, to the kernel's version.
+// Call this before the first pass. `caches` are for the second pass.
 void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request, CacheNames& caches);
 
-// The recorded kernel's kmalloc.
+// kmalloc in the recorded kernel.
 struct KmallocModel {
   std::vector<std::uint64_t> classes;
-  std::string least_class_from;  // as in SimulationResult; likewise
+  std::string least_class_from;  // as in SimulationResult, like the members below
   bool cgroup_caches = false;
   bool random_caches = false;
   bool caches_assumed = false;
@@ -46,8 +46,8 @@ KmallocModel kmalloc_model(const TraceInfo& info, const SimulationRequest& reque
 
 class Simulation {
  public:
-  // The info and the caches are those of the second reading. All that is given must outlive this. Throws Error where a
-  // site of the request allocates nothing with kmalloc.
+  // `info` and `caches` must belong to the second pass. All arguments must outlive this object. Throws Error if a
+  // requested site allocates nothing with kmalloc.
   Simulation(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, SimulationRequest request,
              const std::vector<ProfiledKind>& profile);
   ~Simulation();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A cache of SLAB (mm/slab.c, Linux 6.1; removed in 6.8): each CPU has an array of free objects, each node one that its
-// CPUs share; both exchange objects with the slabs in batches. Every CPU's array is taken to be in use (`touched`), and
-// the timer that gives back what lies idle (cache_reap()) never to run. Objects go back to the node of their slab.
+// Models a cache of SLAB (mm/slab.c, Linux 6.1; removed in 6.8). Each CPU has an array of free objects, and the CPUs of
+// a node share another array. Arrays and slabs exchange objects in batches. The model assumes that every CPU's array is
+// in use (`touched`), and that the timer that frees unused objects (cache_reap()) never runs. Objects return to the
+// node of their slab.
 #pragma once
 
 #include <map>
@@ -21,17 +22,17 @@ class SlabArrayHeap : public SlabHeap {
   std::uint64_t partial_slabs() const override;
 
  private:
-  using Objects = std::vector<std::uint32_t>;  // the slab of each
+  using Objects = std::vector<std::uint32_t>;  // slab of each object
   struct Slab {
-    std::uint32_t used = 0;  // those in arrays too
-    std::uint32_t at = 0;    // place in its node's list; of a full one nothing
+    std::uint32_t used = 0;  // includes objects in arrays
+    std::uint32_t at = 0;    // position in the node's list; unused for full slabs
     std::uint16_t node = 0;
   };
   struct Node {
     Objects shared;
     std::vector<std::uint32_t> partial;
     std::vector<std::uint32_t> free;
-    std::uint64_t free_objects = 0;  // of slabs, not those in arrays
+    std::uint64_t free_objects = 0;  // in slabs; excludes objects in arrays
   };
 
   Node& node_of(unsigned node) { return nodes_[node]; }
@@ -44,10 +45,10 @@ class SlabArrayHeap : public SlabHeap {
 
   SlabGeometry geometry_;
   const SlabMachine& machine_;
-  std::size_t limit_;  // of a CPU's array
+  std::size_t limit_;  // maximum size of a CPU's array
   std::size_t batch_;
-  std::size_t shared_;                  // most objects that the CPUs of a node share
-  std::map<unsigned, Objects> arrays_;  // of CPUs; not by index: a damaged trace names any
+  std::size_t shared_;                  // maximum number of shared objects of a node
+  std::map<unsigned, Objects> arrays_;  // arrays of CPUs; a map because a damaged trace may contain any CPU number
   std::map<unsigned, Node> nodes_;
   std::vector<Slab> slabs_;
   std::vector<std::uint32_t> unused_;

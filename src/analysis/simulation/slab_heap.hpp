@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A model of one slab cache's pages: where objects are put, and what memory is held for them.
+// Models the pages of one slab cache: the placement of objects, and the memory held for them.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace kmt {
 class SlabHeap {
  public:
   virtual ~SlabHeap() = default;
-  // The place of the object, which release() wants back. `node`: the one asked for, negative: none.
+  // Returns the place of the object, which release() needs. `node` is the requested node; negative: no node requested.
   virtual std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) = 0;
   virtual void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) = 0;
   virtual std::uint64_t held_bytes() const = 0;
-  // Slabs on lists of the CPUs and nodes: they have free objects, and no CPU allocates from them at present.
+  // Returns the number of slabs on the lists of CPUs and nodes: slabs with free objects that are not active on a CPU.
   virtual std::uint64_t partial_slabs() const { return 0; }
 };
 
-// Whole pages, for what is larger than the largest class.
+// Whole pages for objects larger than the largest class.
 class PageHeap : public SlabHeap {
  public:
   std::uint32_t allocate(std::uint64_t bytes, unsigned, int) override {

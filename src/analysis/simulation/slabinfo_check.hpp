@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks the model of SLUB against the kernel's own slabinfo. The model starts with the slabs from before the trace,
-// follows new and older objects in the trace, and ends with a prediction of the slabs after it.
+// Checks the model of SLUB against the kernel's slabinfo. The model starts with the slabs from before the trace and
+// follows the new and older objects in the trace. Its state at the end is compared with the slabinfo after the trace.
 #pragma once
 
 #include <map>
@@ -17,14 +17,14 @@ namespace kmt {
 
 class SlabinfoCheck {
  public:
-  // `by_size`: no event names a cache, as before Linux 5.12. Caches of equal objects are then one,
-  // where their slabs are equal too; else they are not compared.
+  // `by_size` is true if events do not name caches, as before Linux 5.12. Caches with equal object sizes are then
+  // merged if their slabs are also equal. Otherwise they are not compared.
   SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMachine& machine, bool by_size);
 
-  void kind(const ObjectKind& kind);  // in the order of their numbers
+  void kind(const ObjectKind& kind);  // call in order of the kind numbers
   void began(std::uint32_t object, std::uint32_t kind, const Event& event);
   void ended(std::uint32_t object, std::uint32_t kind, const Event& event);
-  void freed_older(const Event& event, const std::string& cache);  // the cache's name where the event has it
+  void freed_older(const Event& event, const std::string& cache);  // `cache` is empty if the event does not name it
 
   SlabinfoComparison compare(std::span<const SlabInfo> all_after) const;
 
@@ -41,7 +41,7 @@ class SlabinfoCheck {
   std::map<std::string, std::uint32_t> ids_;
   std::vector<std::uint32_t> cache_of_kind_;
   std::vector<std::uint32_t> places_;     // by object
-  FlatMap<std::uint32_t> cache_of_page_;  // where objects were seen: kfree does not name the cache
+  FlatMap<std::uint32_t> cache_of_page_;  // cache of pages with known objects, because kfree events do not name it
   std::uint64_t unknown_frees_ = 0;
 };
 

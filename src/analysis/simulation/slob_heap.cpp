@@ -24,7 +24,7 @@ std::uint64_t SlobHeap::header_bytes(const SlabMachine& machine) {
 
 SlobHeap::List& SlobHeap::list_of(std::uint64_t bytes) { return lists_[bytes < 256 ? 0 : bytes < 1024 ? 1 : 2]; }
 
-// In front of all others.
+// Puts the page at the front of the list.
 void SlobHeap::link(List& list, std::uint32_t page) {
   Page& entry = pages_[page];
   entry.listed = true;
@@ -104,13 +104,13 @@ std::uint32_t SlobHeap::allocate(std::uint64_t bytes, unsigned, int) {
     link(list, page);
     begin = take(pages_[page], words);
   } else {
-    list.first = page;  // the next search begins here
+    list.first = page;  // the next search starts with this page
   }
   if (pages_[page].words == 0) unlink(list, page);
   return page << shift_ | begin;
 }
 
-// slob_free(): a page that was full is searched first again.
+// Implements slob_free(): if a page was full, the next search starts with it.
 void SlobHeap::release(std::uint32_t place, std::uint64_t bytes, unsigned) {
   if (bytes >= page_bytes_) {
     held_ -= bytes;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The heap of SLOB (mm/slob.c, Linux 6.1; removed in 6.4): all caches share pages, one list each of pages for objects
-// below 256 bytes, below 1 KiB, and larger. The first page of a list with enough room is searched, and in it the first
-// block that fits, at word alignment; the next search starts with that page. Freed blocks join their neighbours; an
-// empty page is given back. A page or more is taken from the page allocator.
+// Models the heap of SLOB (mm/slob.c, Linux 6.1; removed in 6.4). All caches share pages. There are three lists of
+// pages: for objects below 256 bytes, below 1 KiB, and larger. An object is placed into the first sufficiently large
+// block of the first page with enough room. Blocks are aligned to words. The next search starts with that page. Freed
+// blocks merge with adjacent blocks, and empty pages are freed. Objects of a page or more are allocated from the page
+// allocator.
 #pragma once
 
 #include <array>
@@ -16,23 +17,23 @@ class SlobHeap : public SlabHeap {
  public:
   explicit SlobHeap(const SlabMachine& machine);
 
-  // With the header that kmalloc writes in front of its objects, where there is one. Throws Error where more pages are
-  // held than can be numbered.
+  // `bytes` includes the header that kmalloc writes before its objects. Throws Error if more pages are held than can be
+  // numbered.
   std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
   void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) override;
   std::uint64_t held_bytes() const override { return held_; }
 
-  // In front of kmalloc's objects, which are aligned to as much: the larger of ARCH_KMALLOC_MINALIGN and
-  // arch_slab_minalign(), as of Linux 6.1.
+  // Returns the size of the header before kmalloc objects, which equals their alignment: the larger of
+  // ARCH_KMALLOC_MINALIGN and arch_slab_minalign() in Linux 6.1.
   static std::uint64_t header_bytes(const SlabMachine& machine);
-  // Returns the bytes that an object takes of the heap: whole words, for kmalloc a multiple of its alignment; or pages.
+  // Returns the bytes that an object needs in the heap: whole words, a multiple of the alignment for kmalloc, or pages.
   // The model does not align objects of 2^n bytes to their size.
   static std::uint64_t object_bytes(std::uint64_t requested, bool kmalloc, const SlabMachine& machine);
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
   static constexpr std::uint64_t kWord = 8;
-  struct Block {  // in words of 8 bytes; free
+  struct Block {  // free block, in words of 8 bytes
     std::uint16_t begin;
     std::uint16_t size;
   };
@@ -54,7 +55,7 @@ class SlobHeap : public SlabHeap {
   static void put(Page& page, std::uint32_t begin, std::uint32_t words);
 
   std::uint64_t page_bytes_;
-  unsigned shift_;  // a place is a page's number, shifted, and a word in it
+  unsigned shift_;  // a place is the page number << shift_, plus a word in the page
   std::array<List, 3> lists_;
   std::vector<Page> pages_;
   std::vector<std::uint32_t> unused_;

@@ -87,7 +87,7 @@ std::uint32_t SlubHeap::take_from_cpu(Cpu& cpu) {
   return slab;
 }
 
-// get_partial_node(): the first slab is the CPU's, others fill its list half.
+// Implements get_partial_node(): the first slab becomes active on the CPU, further slabs fill half of the CPU's list.
 std::uint32_t SlubHeap::take_from_node(unsigned number, Cpu& cpu) {
   const std::uint32_t first = node_of(number).first;
   if (first == kNone) return kNone;
@@ -126,7 +126,7 @@ std::uint32_t SlubHeap::allocate(std::uint64_t, unsigned number, int node) {
   if (cpu.active == kNone) {
     const unsigned wanted = node >= 0 ? static_cast<unsigned>(node) : machine_.node_of(number);
     cpu.active = take_from_node(wanted, cpu);
-    // get_any_partial(): another node gives only what it has too much of.
+    // As in get_any_partial(), another node only gives slabs above its minimum.
     for (auto other = nodes_.begin(); cpu.active == kNone && node < 0 && other != nodes_.end(); ++other)
       if (other->first != wanted && other->second.slabs > reserves_.min_partial)
         cpu.active = take_from_node(other->first, cpu);
@@ -149,10 +149,10 @@ void SlubHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   }
 }
 
-// The nodes of the kernel's slabs are unknown: take the nodes in turn.
+// Adds a slab from before the trace. Its node is unknown, so nodes are used in turn.
 std::uint32_t SlubHeap::started_slab(std::uint32_t used) {
   const std::uint32_t slab = new_slab(machine_.node_of(static_cast<unsigned>(slabs_.size() % machine_.cpus)));
-  --slabs_held_;  // it is counted already
+  --slabs_held_;  // already counted by start_with()
   slabs_[slab].used = slabs_[slab].older = used;
   return slab;
 }

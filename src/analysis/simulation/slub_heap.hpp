@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A cache of SLUB (mm/slub.c, Linux 5.10 to 6.18): each CPU allocates from a slab of its own, then from its list of
-// partial slabs, then from the node's, then from new pages. A slab that was full goes to the list of the CPU that frees
-// the first of its objects; a list that is too long goes to the node, which gives empty slabs back while it has enough
-// partial ones. Free objects of a slab are not told apart, so their order does not matter.
+// Models a cache of SLUB (mm/slub.c, Linux 5.10 to 6.18). Each CPU allocates from its active slab, then from its list
+// of partial slabs, then from the node's list, then from new pages. If an object in a full slab is freed, the slab
+// moves to the list of the freeing CPU. If that list is too long, its slabs move to the node. The node frees empty
+// slabs if it has enough partial ones. Only the number of free objects in a slab is known, so their order does not
+// matter.
 //
-// Not modelled: orders that are smaller because memory is fragmented, flushes when a CPU goes away or memory is shrunk,
-// the sheaves that some caches have since Linux 6.18.
+// Not modelled: smaller slab orders because of fragmentation, flushes when a CPU goes offline or a cache is shrunk, and
+// the sheaves of some caches since Linux 6.18.
 #pragma once
 
 #include <map>
@@ -20,11 +21,11 @@ class SlubHeap : public SlabHeap {
  public:
   SlubHeap(const SlabGeometry& geometry, const SlabMachine& machine);
 
-  // Call this first, with the number of slabs at the start and of their free objects. Which slabs hold the free objects
-  // is unknown. Assumes that half of each partial slab is free, and half of one active slab per CPU, which slabinfo
-  // counts as used.
+  // Call this first, with the number of slabs at the start and the number of their free objects. The positions of the
+  // free objects are unknown. The model assumes that half of each partial slab is free. It also assumes one active slab
+  // per CPU that is half free although slabinfo counts it as used.
   void start_with(std::uint64_t slabs, std::uint64_t free_objects);
-  // Frees an object from before the trace: its address shows which others share its slab.
+  // Frees an object from before the trace. Its address shows which other objects are in the same slab.
   void release_older(std::uint64_t address, unsigned cpu);
 
   std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
@@ -40,16 +41,16 @@ class SlubHeap : public SlabHeap {
     std::uint32_t used = 0;
     std::uint32_t next = kNone;
     std::uint32_t previous = kNone;  // node_list
-    std::uint32_t older = 0;         // objects from before the trace; of a slab from the start
+    std::uint32_t older = 0;         // slabs from the start: number of objects from before the trace
     std::uint16_t node = 0;
     Place place = Place::full;
   };
   struct Cpu {
     std::uint32_t active = kNone;
     std::uint32_t partial = kNone;
-    std::uint32_t slabs = 0;           // on its list
-    std::uint32_t objects = 0;         // that were free when they were put there
-    std::vector<std::uint32_t> below;  // `objects` without each of those on top
+    std::uint32_t slabs = 0;           // number of slabs on its list
+    std::uint32_t objects = 0;         // free objects in these slabs when they were added
+    std::vector<std::uint32_t> below;  // values of `objects` before each slab was added
   };
   struct Node {
     std::uint32_t first = kNone;
@@ -75,12 +76,12 @@ class SlubHeap : public SlabHeap {
   SlubReserves reserves_;
   const SlabMachine& machine_;
   std::vector<Slab> slabs_;
-  std::vector<std::uint32_t> unused_;  // entries of slabs_
+  std::vector<std::uint32_t> unused_;  // unused entries of slabs_
   std::uint64_t slabs_held_ = 0;
-  std::map<unsigned, Cpu> cpus_;  // not by index: what a damaged trace calls a CPU may be any number
+  std::map<unsigned, Cpu> cpus_;  // a map because a damaged trace may contain any CPU number
   std::map<unsigned, Node> nodes_;
-  std::uint64_t unnamed_ = 0;  // full slabs from the start, with no object freed yet; they have no entry
-  FlatMap<std::uint32_t> started_by_address_;  // slabs from the start, if frees showed their address
+  std::uint64_t unnamed_ = 0;  // full slabs from the start without a freed object; they have no entry in slabs_
+  FlatMap<std::uint32_t> started_by_address_;  // slabs from the start whose address is known from frees
 };
 
 }  // namespace kmt

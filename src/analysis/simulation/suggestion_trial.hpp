@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Candidates for new caches, each replayed by itself: what the caches that lose objects to it hold, with it and as
-// recorded. Only kmalloc's objects are followed, which have caches without any name being learned.
+// Replays each candidate for a new cache separately. Compares the memory held by the caches whose objects it moves,
+// with the new cache and as recorded. Only kmalloc objects are followed; their caches are known without learning names.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,21 @@
 
 namespace kmt {
 
-// Returns a suggestion's cache as a heap takes it.
+// Converts a suggestion to a cache of a simulated heap.
 SiteCache site_cache_of(const CacheSuggestion& suggestion);
 
 class SuggestionTrial {
  public:
-  // The info and the caches are those of the reading that is replayed; all references must outlive this.
+  // `info` and `caches` must belong to the pass that is replayed. All references must outlive this object.
   SuggestionTrial(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, bool random_caches,
                   std::vector<CacheSuggestion> candidates);
 
   void add(EventBatch& batch) { replay_.add(batch); }
-  // Returns them with the results of the replay.
+  // Returns the candidates with the results of the replay.
   std::vector<CacheSuggestion> finish();
 
  private:
-  HeapReplay replay_;  // as recorded, then with each of the candidates
+  HeapReplay replay_;  // heaps: as recorded, then one for each candidate
   std::vector<CacheSuggestion> candidates_;
 };
 

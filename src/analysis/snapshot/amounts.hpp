@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The amounts in each part of a snapshot by name, so that snapshots can be compared.
+// Returns the amounts in each part of a snapshot by name, to compare snapshots.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@ namespace kmt {
 
 using SnapshotAmounts = std::map<std::string, std::int64_t>;
 
-// Bytes; of slab_allocations objects, of balance_sheet the lines by their ids, of cgroups kernel and user memory.
+// Amounts are in bytes, but slab_allocations are numbers of objects. balance_sheet has the lines by ID, and cgroups
+// include kernel and user memory.
 SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result);
 
-// True if the snapshot has the whole part: a name that it lacks does not exist then.
+// True if the snapshot contains the complete part, so that a missing name means 0.
 bool is_known(SnapshotPart part, const SnapshotResult& result);
 
 }  // namespace kmt

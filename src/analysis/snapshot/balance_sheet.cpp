@@ -8,7 +8,7 @@ namespace kmt {
 
 namespace {
 
-// Amounts wrap around where hostile texts make them too large; they still add up.
+// Amounts may wrap around if hostile text contains too large numbers. The sums are still consistent.
 using ByteCount = std::uint64_t;
 
 class Sheet {
@@ -18,7 +18,7 @@ class Sheet {
   ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
   ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
 
-  // Adds a line whose parts follow. Its bytes are their sum, unless end_group() gets them and adds the missing rest.
+  // Adds a line whose parts follow. Its amount is the sum of its parts.
   void group(std::string id, std::string label, std::string source) {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), 0, 0, true, std::move(source)});
@@ -28,7 +28,7 @@ class Sheet {
         {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, true, std::move(source)});
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
   }
-  // Adds what the parts so far leave of the whole line.
+  // Adds the part of the whole line that the preceding parts do not cover.
   void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
     part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
   }
@@ -41,7 +41,7 @@ class Sheet {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), as_signed(bytes), 0, true, std::move(source)});
   }
-  // Adds what all lines so far leave of the total.
+  // Adds the part of the total that all preceding lines do not cover.
   void last_line(std::string id, std::string label, ByteCount total, std::string source) {
     ByteCount sum = 0;
     for (const BalanceLine& one : lines_)
@@ -120,7 +120,8 @@ void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
 
-// 32-bit x86 has them from the page allocator, most others have CONFIG_VMAP_STACK.
+// True if vmalloc contains the kernel stacks. 32-bit x86 uses the page allocator for them; most other architectures
+// have CONFIG_VMAP_STACK.
 bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount stacks) {
   if (used < stacks) return false;
   if (!memory.vmalloc.empty()) return std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks);

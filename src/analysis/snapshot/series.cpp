@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-// As bytes that the kernel has for it: objects with their padding, of cgroups without their users' memory.
+// Returns the amounts as bytes of kernel memory: objects include their padding, and cgroups exclude user memory.
 SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
   SnapshotAmounts amounts;
   if (part == SnapshotPart::cgroups) {
@@ -26,7 +26,7 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   amounts = amounts_of(part, snapshot);
   if (part != SnapshotPart::slab_allocations) return amounts;
   const auto caches = caches_by_name(snapshot.caches);
-  for (auto& [name, count] : amounts) {  // "CACHE: SITE < …"
+  for (auto& [name, count] : amounts) {  // name: "CACHE: SITE < …"
     const auto cache = caches.find(std::string_view(name).substr(0, name.find(": ")));
     const std::uint64_t size = cache == caches.end() ? 0 : cache->second->object_bytes;
     count = static_cast<std::int64_t>(static_cast<std::uint64_t>(count) * size);
@@ -34,15 +34,16 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   return amounts;
 }
 
-// True if the name says that all of it is reclaimable: dentries, inodes and the like.
+// True if all memory with this name is reclaimable, such as dentries and inodes.
 bool is_all_reclaimable(SnapshotPart part, const std::string& name) {
-  if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)  // these have "CACHE: SITE < …"
+  // names start with "CACHE: SITE < …" or are a cache
+  if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)
     return is_shrinkable(name.substr(0, name.find(": ")), {});
   return part == SnapshotPart::allocinfo &&
          is_shrinkable({}, name.substr(name.rfind(' ') + 1));  // "FILE:LINE FUNCTION"
 }
 
-// Returns the reclaimable part of other lines.
+// Returns the reclaimable part of lines that are only partly reclaimable.
 SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& amounts, const SnapshotResult& snapshot) {
   SnapshotAmounts reclaimable;
   if (part == SnapshotPart::balance_sheet) {
@@ -58,7 +59,8 @@ SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& am
   return reclaimable;
 }
 
-// Free and user memory come and go with what runs; what takes the snapshots has memory of its own.
+// True for lines of kernel memory. Free and user memory depend on the running programs, and the recorder has its own
+// line.
 bool is_kernel_memory_line(const std::string& line) {
   return line != "recorder" && !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
 }
@@ -73,7 +75,7 @@ Trend trend_of_row(const SnapshotRow& row, const std::vector<std::uint64_t>& tim
   return trend_of(values, static_cast<double>(times.back() - first) / 1e9 / static_cast<double>(values.size() - 1));
 }
 
-// In the last quarter it rose by less than a tenth of what even growth would have.
+// True if the row rose in the last quarter by less than a tenth of what steady growth would have added.
 bool has_stopped(const SnapshotRow& row) {
   constexpr double kPart = kThresholds.stopped_part;
   const auto late = static_cast<std::size_t>(static_cast<double>(row.values.size() - 1) * (1 - kPart));
@@ -94,7 +96,7 @@ LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series)
   return above ? LeakVerdict::uneven : LeakVerdict::unsure;
 }
 
-// Certain is what grows without what the kernel takes back, too.
+// Growth is certain only if the row also grows without its reclaimable part.
 LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
   const LeakVerdict verdict = verdict_of_all(row, series);
   if (verdict != LeakVerdict::certain) return verdict;
@@ -113,7 +115,7 @@ bool is_constant(const SnapshotRow& row) {
 void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot) {
   Part& part = parts_[static_cast<std::size_t>(id)];
   const std::size_t index = series_.elapsed_ns.size() - 1;
-  if (!is_known(id, snapshot)) {  // as it was, for all that is known
+  if (!is_known(id, snapshot)) {  // unknown: keep the previous values
     for (auto& [name, row] : part.rows) {
       row.values.push_back(row.values.back());
       row.reclaimable.push_back(row.reclaimable.back());
@@ -153,7 +155,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   series_.total = snapshot.total;
   series_.release = snapshot.memory.release;
   series_.machine = snapshot.memory.machine;
-  // A clock that was damaged does not go back.
+  // Prevents the time from going backwards if the clock was damaged.
   const std::uint64_t before = series_.elapsed_ns.empty() ? 0 : series_.elapsed_ns.back();
   series_.elapsed_ns.push_back(std::max(before, elapsed_ns));
   for (const SnapshotPart part : kSnapshotParts) add(part, snapshot);
@@ -161,7 +163,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   std::size_t at = 0;
   for (const BalanceLine& line : snapshot.sheet) {
     const auto found = lines.find(line.id);
-    if (found == lines.end()) continue;  // of a meminfo that was cut: what follows from it is not known
+    if (found == lines.end()) continue;  // incomplete meminfo: lines derived from it are unknown
     SnapshotRow& row = found->second;
     row.label = line.label;
     row.depth = line.depth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Follows what snapshots have by name from one to the next, and judges what grows.
+// Follows the amounts of a series of snapshots by name, and judges which of them grow.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace kmt {
 
 class SnapshotSeriesAnalysis {
  public:
-  // By time; `elapsed_ns` since the first one.
+  // Call this in order of time. `elapsed_ns` is the time since the first snapshot.
   void add(const SnapshotResult& snapshot, std::uint64_t elapsed_ns);
-  // After at least one. The caller fills in what concerns the file.
+  // Requires at least one snapshot. The caller fills in the members about the file.
   SnapshotSeries finish(double threshold_bytes_per_s);
 
  private:
@@ -27,7 +27,7 @@ class SnapshotSeriesAnalysis {
   void add(SnapshotPart part, const SnapshotResult& snapshot);
 
   std::array<Part, kSnapshotParts.size()> parts_;
-  std::vector<std::string> order_;  // of the balance sheet's lines
+  std::vector<std::string> order_;  // order of the balance sheet's lines
   SnapshotSeries series_;
 };
 

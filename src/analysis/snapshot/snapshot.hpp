@@ -5,9 +5,10 @@
 
 namespace kmt {
 
-// The balance sheet, and the slab caches as it counts them. Throws Error where meminfo says no MemTotal.
+// Computes the balance sheet, and the slab caches with their shares of it. Throws Error if meminfo lacks MemTotal or
+// another necessary line.
 SnapshotResult take_stock(KernelMemory&& memory);
-// Returns the changes from one to the other.
+// Returns the changes from snapshot `a` to `b`.
 SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b);
 
 }  // namespace kmt
