@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ticks of a trace's clock to nanoseconds.
+// Converts ticks of a trace's clock to nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ struct ClockScale {
     if (mult != 0) ticks = static_cast<std::uint64_t>((Wide{ticks} * mult) >> shift);
     return ticks + static_cast<std::uint64_t>(offset_ns);
   }
-  // Converts a duration.
+  // Converts a duration in nanoseconds to ticks.
   std::uint64_t to_ticks(std::uint64_t duration_ns) const {
     __extension__ using Wide = unsigned __int128;
     return mult == 0 ? duration_ns : static_cast<std::uint64_t>((Wide{duration_ns} << shift) / mult);
   }
 };
 
-// Whether a trace clock's ticks are nanoseconds as they are (kernel/trace/trace.c, trace_clocks[]; the architectures'
-// own clocks are cycles).
+// True if a trace clock counts nanoseconds (kernel/trace/trace.c, trace_clocks[]). The clocks of the architectures
+// count cycles.
 inline bool ticks_are_ns(std::string_view clock) {
   return clock != "counter" && clock != "uptime" && clock != "x86-tsc" && clock != "ppc-tb";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one event of all formats. A plain struct of one cache line; fields that a kind does not have are zero.
+// The event type of all trace formats: a plain struct in one cache line. Fields that do not apply to a kind of event
+// are zero.
 #pragma once
 
 #include <cstdint>
@@ -12,87 +13,89 @@
 namespace kmt {
 
 enum class EventKind : std::uint8_t {
-  other,    // counted, not interpreted
+  other,    // only counted, not interpreted
   kmalloc,  // kmalloc, kmalloc_node
   kfree,
   cache_alloc,  // kmem_cache_alloc, kmem_cache_alloc_node
   cache_free,
   page_alloc,
-  page_free,          // mm_page_free; before 3.3 mm_page_free_direct
-  page_free_batched,  // comes beside a page_free, never counted as one; before 3.3 mm_pagevec_free
+  page_free,          // mm_page_free; before Linux 3.3, mm_page_free_direct
+  page_free_batched,  // in addition to a page_free, so not counted as a free; before Linux 3.3, mm_pagevec_free
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
-  percpu_alloc,  // percpu_alloc_percpu; percpu_alloc_percpu_fail is one with the address 0
+  percpu_alloc,  // percpu_alloc_percpu; also percpu_alloc_percpu_fail, with address 0
   percpu_free,
-  vmap_alloc,     // alloc_vmap_area; a failed one has the address 0
-  vmap_free,      // free_vmap_area_noflush: the area is no longer used; it is reused after a purge
-  call_entry,     // of ftrace's function graph: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
+  vmap_alloc,     // alloc_vmap_area; address 0 if it failed
+  vmap_free,      // free_vmap_area_noflush: the area is unused; its addresses are reused after a purge
+  call_entry,     // function graph tracer: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
   call_exit,      // funcgraph_exit; kmemtrace:call_exit
-  syscall_enter,  // raw_syscalls:sys_enter: the address is the number of the system call
+  syscall_enter,  // raw_syscalls:sys_enter: the address is the system call number
   syscall_exit,
 };
 
-// The context of the event, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
+// Context of an event, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
 struct Context {
   static constexpr std::uint8_t kHardIrq = 0x08;
   static constexpr std::uint8_t kSoftIrq = 0x10;
   static constexpr std::uint8_t kNmi = 0x40;
 };
 
-// The address of a page event that names no page: the allocation failed.
+// Address of a page event without a page: the allocation failed.
 constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
 // Flags of page events.
 struct PageFlags {
-  static constexpr std::uint8_t kPercpuRefill = 0x01;      // page_alloc_zone_locked: for a CPU's list of free pages
-  static constexpr std::uint8_t kOwnershipChanged = 0x02;  // page_alloc_extfrag: the whole page block changed its type
-  static constexpr unsigned kFallbackTypeShift = 4;        // page_alloc_extfrag: the migrate type that is taken from
-  static constexpr unsigned kMostFallbackType = 15;        // or more, which no kernel has
+  static constexpr std::uint8_t kPercpuRefill = 0x01;  // page_alloc_zone_locked: refills a CPU's list of free pages
+  // page_alloc_extfrag: the whole page block got another migrate type
+  static constexpr std::uint8_t kOwnershipChanged = 0x02;
+  static constexpr unsigned kFallbackTypeShift = 4;  // page_alloc_extfrag: shift of the migrate type of the block
+  static constexpr unsigned kMostFallbackType = 15;  // also for larger values, which no kernel has
 };
-// Bits of Event::page_flags in the record of a user stack. Its Event::address is what UserStacks::keep() returned.
+// Bits of Event::page_flags in a record with a user stack. Event::address of such a record is the result of
+// UserStacks::keep().
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
 };
-// The numa_node of an event that asks for none (NUMA_NO_NODE) or whose format has no such field.
+// NUMA node of an event that requests no node (NUMA_NO_NODE) or whose format has no such field.
 constexpr std::int16_t kNoNode = -1;
 
-// bytes_requested of a percpu allocation is for one CPU, rounded up to 4 bytes. Its bytes_allocated is what it takes of
-// the machine, pcpu_obj_full_size() of mm/percpu-internal.h (Linux 6.18): the same for each possible CPU, and a pointer
-// for every 4 bytes where control groups account kernel memory. Zero before Linux 5.19, which does not say.
-// A call has the fields of CallEvent (trace/calls/event.hpp) instead.
-// A vmap area is a range of kernel addresses, of vmalloc, vmap, ioremap or a stack: not always memory of its own.
+// For percpu allocations, bytes_requested is the size for one CPU, rounded up to 4 bytes. bytes_allocated is the total
+// for the machine, as in pcpu_obj_full_size() in mm/percpu-internal.h (Linux 6.18): the size for all possible CPUs,
+// plus a pointer for every 4 bytes if control groups account kernel memory. Before Linux 5.19 it is zero, because the
+// events do not contain it. Calls have the fields of CallEvent (trace/calls/event.hpp) instead. A vmap area is a range
+// of kernel addresses for vmalloc, vmap, ioremap or a stack. It does not always have memory of its own.
 struct Event {
   std::uint64_t time_ns;          // on the trace's clock, scaled by the source
-  std::uint64_t address;          // where it begins; pages: the page frame number (see TraceRecording::page_identity)
-  std::uint64_t bytes_requested;  // vmap areas: with the guard page, where there is one
-  std::uint64_t bytes_allocated;  // slab: the slot that was given; percpu: see above; vmap areas: as requested
+  std::uint64_t address;          // start address; pages: page frame number (see TraceRecording::page_identity)
+  std::uint64_t bytes_requested;  // vmap areas: including a guard page
+  std::uint64_t bytes_allocated;  // slab: object size of the cache; percpu: see above; vmap areas: same as requested
   std::uint32_t gfp_flags;
-  std::int16_t node;         // the NUMA node asked for
-  std::uint8_t order;        // pages: 2^order of them; page_alloc_extfrag: as many were asked for
-  std::int8_t migrate_type;  // page events that have one, page_alloc_extfrag: asked for; -1: not applicable
-  CallSiteId call_site;      // slab; percpu allocations since Linux 5.19
-  std::int32_t tid;          // the interrupted task in hard and soft interrupts
-  CacheId cache;             // where the event names it (kmem_cache_free since 5.12)
+  std::int16_t node;         // requested NUMA node
+  std::uint8_t order;        // pages: a block of 2^order pages; page_alloc_extfrag: requested order
+  std::int8_t migrate_type;  // only in some page events; page_alloc_extfrag: requested type; -1: not applicable
+  CallSiteId call_site;      // slab allocations; percpu allocations since Linux 5.19
+  std::int32_t tid;          // in hard and soft interrupts, the interrupted task
+  CacheId cache;             // set if the event names the cache (kmem_cache_free since Linux 5.12)
   std::uint16_t cpu;
   EventTypeId type;
   EventKind kind;
   std::uint8_t context;         // Context bits
-  std::uint8_t fallback_order;  // page_alloc_extfrag: of the free block of another migrate type that is taken from
+  std::uint8_t fallback_order;  // page_alloc_extfrag: order of the free block of another migrate type
   std::uint8_t page_flags;      // PageFlags
-  StackId stack;                // TraceTables::stacks; of the record of a stack the one that fits no event
+  StackId stack;                // index in TraceTables::stacks; for records of a stack without an event, that stack
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 
 using EventBatch = std::vector<Event>;
 
-// How high an interrupt is: 0 none, 1 soft, 2 hard, 3 NMI. One runs on top of what is lower.
+// Returns the level of interrupt: 0 none, 1 soft, 2 hard, 3 NMI. Interrupts can only interrupt lower levels.
 constexpr std::uint8_t interrupt_level(const Event& event) {
   if ((event.context & Context::kNmi) != 0) return 3;
   if ((event.context & Context::kHardIrq) != 0) return 2;
   return (event.context & Context::kSoftIrq) != 0 ? 1 : 0;
 }
 
-// The migrate type of the free block from which page_alloc_extfrag takes.
+// Returns the migrate type of the free block that page_alloc_extfrag uses.
 constexpr unsigned fallback_migrate_type(const Event& event) {
   return unsigned{event.page_flags} >> PageFlags::kFallbackTypeShift;
 }
@@ -105,14 +108,14 @@ constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry ||
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
 
-// Equal addresses of two allocators are different objects: a percpu pointer is an offset that each CPU turns into its
-// own address.
+// Equal addresses of different allocators are different objects. For example, a percpu pointer is an offset that each
+// CPU converts to a separate address.
 enum class Allocator : std::uint8_t { slab, percpu, vmap, pages };
 constexpr std::size_t kAllocators = 4;
-// The first ones free what one address names; pages are freed by frame.
+// The first three allocators free an object by its address. Pages are freed by frame.
 constexpr std::size_t kPointerAllocators = 3;
 
-// By pointer, not of pages.
+// True for allocations that are freed by pointer, so not for pages.
 constexpr bool is_allocation(EventKind kind) {
   return is_slab_alloc(kind) || kind == EventKind::percpu_alloc || kind == EventKind::vmap_alloc;
 }
@@ -130,7 +133,7 @@ constexpr bool is_page_event(EventKind kind) {
     default: return false;
   }
 }
-// The allocator of an allocation or a free.
+// Returns the allocator of an allocation or a free.
 constexpr Allocator allocator_of(EventKind kind) {
   if (kind == EventKind::percpu_alloc || kind == EventKind::percpu_free) return Allocator::percpu;
   if (kind == EventKind::vmap_alloc || kind == EventKind::vmap_free) return Allocator::vmap;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ids of what repeats in a trace; each is an index into a table of TraceInfo, given in order of appearance.
+// IDs of data that repeats in a trace. Each is an index into a table of TraceInfo, in order of first appearance.
 #pragma once
 
 #include <cstdint>
 
 namespace kmt {
 
-// Ids that do not convert into each other.
+// An ID type. Different ID types cannot be converted into each other.
 template <typename Tag, typename Int>
 struct StrongId {
   Int value = 0;
@@ -14,8 +14,8 @@ struct StrongId {
 };
 
 using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // TraceTables::event_types
-using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // TraceTables::call_sites; 0 is "none"
-using CacheId = StrongId<struct CacheTag, std::uint32_t>;          // TraceTables::cache_names; 0 is "none"
-using StackId = StrongId<struct StackTag, std::uint32_t>;          // TraceTables::stacks; 0 is "none"
+using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // index into TraceTables::call_sites; 0 is "none"
+using CacheId = StrongId<struct CacheTag, std::uint32_t>;          // index into TraceTables::cache_names; 0 is "none"
+using StackId = StrongId<struct StackTag, std::uint32_t>;          // index into TraceTables::stacks; 0 is "none"
 
 }  // namespace kmt

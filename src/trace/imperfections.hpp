@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The vocabulary of what can be imperfect in a trace, and a bounded log of what was found.
+// Defines the possible imperfections of a trace, and a log with a limited number of findings.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ constexpr std::array kImperfections = {
 constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfections[static_cast<std::size_t>(kind)]; }
 std::string_view to_string(Severity severity);
 
-// If one of these is found, events are missing: when and how many is unknown.
+// If one of these is found, events are missing. Their time and number are unknown.
 inline constexpr std::array kHidesEvents = {
     Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,
@@ -43,12 +43,12 @@ inline constexpr std::array kHidesEvents = {
     Imperfection::short_record,    Imperfection::bad_event_format, Imperfection::torn_record,
     Imperfection::unreadable_line, Imperfection::damaged_stream};
 
-// One place where something was found.
+// An imperfection at one place of the trace.
 struct Finding {
   Imperfection kind;
   std::string detail;  // details; may be empty
   std::optional<unsigned> cpu;
-  std::optional<std::uint64_t> offset;  // in the file
+  std::optional<std::uint64_t> offset;  // position in the file
   std::optional<std::uint64_t> time_ns;
 };
 
@@ -60,7 +60,7 @@ class Findings {
   void add(Finding finding, std::uint64_t count = 1);
   // Counts without an example; cheap enough for an event loop.
   void count(Imperfection kind, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(kind)] += count; }
-  // Whether another example of the kind would be kept: ask before composing a detail in an event loop.
+  // True if another example of this kind would be kept. Check this before composing the detail of a frequent finding.
   bool wants(Imperfection kind) const { return kept_of_[static_cast<std::size_t>(kind)] < kKeptOfAKind; }
 
   std::uint64_t count_of(Imperfection kind) const { return counts_[static_cast<std::size_t>(kind)]; }

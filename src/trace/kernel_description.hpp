@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's description of itself and its tracing: with it, another machine can read the ring buffers' pages. Texts
-// are the kernel's own files, byte for byte.
+// The kernel's description of itself and its tracing. It allows another machine to read the pages of the ring buffers.
+// The texts are unmodified files of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace kmt {
 
 struct FormatText {
-  std::string system;  // "kmem"; "ftrace" for the tracer's own records
+  std::string system;  // "kmem"; "ftrace" for the function and function graph tracers
   std::string text;    // events/SYSTEM/NAME/format
 };
 
@@ -28,8 +28,8 @@ struct KernelDescription {
   std::string machine;      // uname -m
   ByteOrder byte_order = kHostOrder;
   unsigned long_bytes = sizeof(long);
-  std::uint32_t page_size = 4096;         // of the machine; 0: unknown
-  std::uint32_t sub_buffer_bytes = 4096;  // of the ring buffer: a page, unless somebody changed it
+  std::uint32_t page_size = 4096;         // page size of the machine; 0: unknown
+  std::uint32_t sub_buffer_bytes = 4096;  // page size of the ring buffer; usually a page
   unsigned cpus = 0;
   std::vector<int> cpu_nodes;  // NUMA node of each CPU
   std::string header_page;     // events/header_page
@@ -40,13 +40,13 @@ struct KernelDescription {
   std::string saved_cmdlines;  // "PID COMM" lines
   std::string thread_groups;   // "TID TGID" lines, as in saved_tgids
   std::string clock_choices;   // trace_clock: "[local] global …"
-  std::string clock;           // the one in brackets
-  ClockScale clock_scale;      // where its ticks are no nanoseconds
-  CallTypes call_types;        // where calls are recorded
-  UserMemory user_memory;      // where user stacks are
-  // Other facts about the machine and the recording, by name: docs/formats/kmt.md, "Notes".
+  std::string clock;           // the current clock, in brackets in clock_choices
+  ClockScale clock_scale;      // set if the clock's ticks are not nanoseconds
+  CallTypes call_types;        // set if calls are recorded
+  UserMemory user_memory;      // set if user stacks are recorded
+  // Other facts about the machine and the recording, by name. See docs/formats/kmt.md, "Notes".
   std::map<std::string, std::string> notes;
-  std::map<std::string, std::string> late_notes;  // those that become known while recording
+  std::map<std::string, std::string> late_notes;  // notes that become known only during the recording
 };
 
 }  // namespace kmt

@@ -17,7 +17,7 @@ constexpr std::size_t kMostStretches = 65536;
 
 }  // namespace
 
-// "FROM TO COUNT", or "FROM TO COUNT FUNCTION".
+// Each line is "FROM TO COUNT" or "FROM TO COUNT FUNCTION".
 std::vector<MissedEvents> parse_missed_events(std::string_view text) {
   std::vector<MissedEvents> all;
   while (!text.empty() && all.size() < kMostStretches) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events that the kernel says it has missed: it counts them, so who asks now and then knows when about.
+// Events that the kernel reports as missed. The recorder reads the kernel's counter from time to time, so only the
+// interval of a loss is known.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,15 @@
 
 namespace kmt {
 
-// Some time between the two, of any task.
+// Events of any task, missed between these times.
 struct MissedEvents {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
   std::uint64_t count = 0;
-  std::string function;  // its calls were missed; empty: any events were
+  std::string function;  // function whose calls were missed; empty: events of any kind
 };
 
-// The note "missed" of docs/formats/kmt.md, by the ends; lines that are none are passed over.
+// Parses the note "missed" (docs/formats/kmt.md). Sorts the result by end time and skips invalid lines.
 std::vector<MissedEvents> parse_missed_events(std::string_view text);
 std::string missed_events_text(const std::vector<MissedEvents>& missed);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Notes: single ones, of several lines, or of several ids of tasks, of any size.
+// Reads notes: single values, lines, and task IDs.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 
 namespace kmt {
 
-// Empty where there is no such note. It lives as long as the notes.
+// Returns a note, or an empty text if it does not exist. Valid as long as `notes`.
 inline std::string_view note_in(const std::map<std::string, std::string>& notes, const std::string& name) {
   const auto note = notes.find(name);
   return note == notes.end() ? std::string_view() : std::string_view(note->second);
 }
 
-// Cuts the first line from the text.
+// Removes the first line from the text and returns it.
 inline std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
   return line;
 }
 
-// Ids with blanks between them; none where there is no such note.
+// Returns the IDs in a note, which are separated by blanks. Empty if the note does not exist.
 inline std::set<std::int32_t> ids_in_note(const std::map<std::string, std::string>& notes, const std::string& name) {
   std::set<std::int32_t> ids;
   for (const std::string_view word : split(note_in(notes, name), ' '))

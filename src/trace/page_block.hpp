@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Blocks of pages, as the page allocator gives them.
+// Blocks of pages of the page allocator.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Bytes of a block of 2^order pages. Damaged records may have any order; no kernel has more than 32.
+// Returns the bytes of a block of 2^order pages. Damaged records may have any order; no kernel has more than 32.
 inline std::uint64_t block_bytes(const TraceInfo& info, unsigned order) {
   return info.machine.page_size << std::min(order, 32u);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes what is recorded while it is recorded: the way from capture to a format.
+// Receives the data of a recording while it is recorded, on its way from the capture to a trace format.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace kmt {
 class PageSink {
  public:
   virtual ~PageSink() = default;
-  // Whole pages of a CPU in their order, or none when the CPU has been quiet for a while. Each CPU has one thread that
-  // calls it, different CPUs call at the same time. Throws Error when recording cannot go on; even then it keeps the
-  // pages that it was given.
+  // Receives whole pages of a CPU in order, or none if the CPU was quiet for a while. Each CPU has one thread that
+  // calls this function; threads of different CPUs call it at the same time. Throws Error if recording cannot continue.
+  // The pages are kept even then.
   virtual void pages(unsigned cpu, Bytes pages) = 0;
 };
 
-// A record as it would be in a page, or the number of records lost at this place.
+// A record as in a ring buffer page, or the number of records that were lost at this place.
 struct LiveRecord {
   std::uint64_t ticks = 0;
   Bytes record;
-  std::uint64_t lost = 0;  // other than 0: there is no record
+  std::uint64_t lost = 0;  // not 0: records were lost, and `record` is empty
 };
 
-// Takes single records as well, in the same way as pages: the bytes are the caller's.
+// Also receives single records, in the same way as pages. The caller owns the bytes.
 class RecordingSink : public PageSink {
  public:
   virtual void records(unsigned cpu, std::span<const LiveRecord> records) = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A recording as it came from the kernel, not yet in any trace format: ring-buffer pages, one file a CPU, unless a
-// PageSink took them.
+// A recording as read from the kernel, not yet in a trace format. It consists of ring buffer pages in one file for each
+// CPU, unless a PageSink received them.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace kmt {
 
 struct RawCpu {
   unsigned cpu = 0;
-  FileDescriptor pages;  // whole pages from offset 0 on
+  FileDescriptor pages;  // whole pages, starting at offset 0
   std::uint64_t bytes = 0;
-  std::string statistics;  // per_cpu/cpuN/stats when everything had been read
+  std::string statistics;  // per_cpu/cpuN/stats after all events had been read
 };
 
 struct RawRecording {
   KernelDescription kernel;
   std::vector<RawCpu> cpus;  // by number
-  // Statistics of other CPUs, each after a line "CPU: N". Without that line: losses of no particular CPU.
+  // Statistics of other CPUs. The first line is "CPU: N". Without that line, the losses belong to no particular CPU.
   std::vector<std::string> more_statistics;
 };
 
-// The statistics without that line: the number of lost events.
+// Returns statistics without a CPU line, for losses of unknown CPUs.
 inline std::string lost_somewhere_text(std::uint64_t events) {
   return "dropped events: " + std::to_string(events) + "\n";
 }

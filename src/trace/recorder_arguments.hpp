@@ -7,8 +7,8 @@
 
 namespace kmt {
 
-// Whether only some tasks were recorded, by a trace's notes: it says so (some_tasks), or the command line of a
-// kmemtrace (arguments) names tasks or a cgroup.
+// True if only some tasks were recorded, according to the notes of a trace: the note some_tasks exists, or the command
+// line of kmemtrace (note arguments) selects tasks or a cgroup.
 bool names_some_tasks(const std::map<std::string, std::string>& notes);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where events come from. A source knows nothing of analyses.
+// A source of events. Sources do not depend on analyses.
 #pragma once
 
 #include "trace/event.hpp"
@@ -11,14 +11,15 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  // Complete after read() has returned false.
+  // The information is complete after read() has returned false.
   virtual const TraceInfo& info() const = 0;
-  // For another source that stands before this one, and adds to the tables what its events need.
+  // For sources that wrap this source and add entries to the tables.
   virtual TraceInfo& info() = 0;
-  // Replaces the batch by the next events, ordered by time over all CPUs (at equal times by CPU, within a CPU by their
-  // place in the buffer). False at the end. Damage is a finding in info(), not an exception.
+  // Replaces the batch by the next events. Returns false at the end. Events are ordered by time over all CPUs. Events
+  // at the same time are ordered by CPU, and within a CPU by their place in the buffer. Damage is reported as a finding
+  // in info(), not as an exception.
   virtual bool read(EventBatch& batch) = 0;
-  // How much of the input has been read, from 0 to 1, for progress.
+  // Returns the part of the input that has been read, from 0 to 1. Used to show progress.
   virtual double progress() const = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stacks as they come, each of which gets a place in a table once.
+// Assigns IDs to stacks. Equal stacks get the same ID and are stored once.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ namespace kmt {
 class StackIds {
  public:
   explicit StackIds(StackTable& stacks) : stacks_(stacks) {}
-  StackId id_of(std::span<const std::uint64_t> addresses);    // of the kernel, innermost first; 0 of none
-  StackId user_id_of(std::span<const std::uint64_t> frames);  // numbers of UserCode::frames, likewise
+  StackId id_of(std::span<const std::uint64_t> addresses);  // kernel stack, innermost frame first; empty: 0
+  // user stack: numbers of UserCode::frames, innermost first
+  StackId user_id_of(std::span<const std::uint64_t> frames);
   StackId place_id_of(std::uint64_t frame);
-  // The id of a pair of stacks. Either may be 0.
+  // Returns the ID of a kernel stack combined with a user stack. Either may be 0.
   StackId id_of_both(StackId kernel, StackId user);
 
  private:
   StackTable& stacks_;
-  // By hash; of those that have the same one by the next numbers.
+  // By hash. If several stacks have the same hash, the next free numbers are used.
   FlatMap<std::uint32_t> kernel_ids_;
   FlatMap<std::uint32_t> user_ids_;
   FlatMap<std::uint32_t> place_ids_;  // by frame

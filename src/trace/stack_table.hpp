@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The distinct stacks of a trace, innermost frame first: of the kernel, of the user program below it, or both.
+// The distinct stacks of a trace, innermost frame first: kernel stacks, user stacks, and combinations of both.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace kmt {
 
 class StackTable {
  public:
-  std::size_t size() const { return stacks_.size(); }  // the stack 0, "none", counts
-  // The kernel's part: return addresses.
+  std::size_t size() const { return stacks_.size(); }  // includes stack 0, "none"
+  // Returns the kernel part of a stack: return addresses.
   std::span<const std::uint64_t> operator[](StackId id) const { return part(stacks_[id.value].kernel); }
-  // The user's: numbers of UserCode::frames.
+  // Returns the user part of a stack: numbers of UserCode::frames.
   std::span<const std::uint64_t> user(StackId id) const { return part(stacks_[id.value].user); }
 
-  // The caller ensures that no stack is added twice.
+  // The caller must not add a stack twice.
   StackId add(std::span<const std::uint64_t> addresses) {
     ++kernel_stacks_;
     return push({append(addresses), {}});
@@ -27,13 +27,13 @@ class StackTable {
     ++user_stacks_;
     return push({{}, append(frames)});
   }
-  // No stack, only where the program was; see kernel_stacks().
+  // Adds the program's position. It does not count as a stack, see kernel_stacks().
   StackId add_place(std::uint64_t frame) { return push({{}, append({&frame, 1})}); }
   StackId add_both(StackId kernel, StackId user) {
     return push({stacks_[kernel.value].kernel, stacks_[user.value].user});
   }
 
-  // How many different ones there are.
+  // Number of distinct stacks.
   std::size_t kernel_stacks() const { return kernel_stacks_; }
   std::size_t user_stacks() const { return user_stacks_; }
   bool has_stacks() const { return kernel_stacks_ + user_stacks_ > 0; }

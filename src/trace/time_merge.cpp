@@ -39,18 +39,18 @@ void TimeMerge::sift_down() {
 }
 
 bool TimeMerge::read(EventBatch& batch) {
-  batch.resize(kBatchEvents);  // nothing to do where it is the batch of before
+  batch.resize(kBatchEvents);  // no effect if the caller passes the same batch again
   std::size_t filled = 0;
   while (filled < kBatchEvents && !heap_.empty()) {
     Head& first = heap_.front();
     Cursor& cursor = cursors_[first.stream];
-    // The head that comes after the first one bounds how many events can be taken in a row.
+    // Events of the first stream can be taken until the second stream's next event.
     const Head* second = heap_.size() > 1 ? &heap_[1] : nullptr;
     if (heap_.size() > 2 && before(heap_[2], heap_[1])) second = &heap_[2];
 
     const Event* event = cursor.events.data() + cursor.next;
     const Event* const last =
-        event + std::min(cursor.events.size() - cursor.next, kBatchEvents - filled) - 1;  // that can be taken
+        event + std::min(cursor.events.size() - cursor.next, kBatchEvents - filled) - 1;  // last event to take
     batch[filled++] = *event;
     bool in_row = true;
     while (event != last) {
@@ -61,7 +61,7 @@ bool TimeMerge::read(EventBatch& batch) {
     }
     cursor.next = static_cast<std::size_t>(event - cursor.events.data()) + (in_row ? 1 : 0);
     if (cursor.next == cursor.events.size() && !refill(cursor)) {
-      cursor = {};  // a trace of many CPUs must not keep them all
+      cursor = {};  // frees the memory of finished streams, since there may be many CPUs
       first = heap_.back();
       heap_.pop_back();
     } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Merges the streams of many CPUs into one in time order: a binary heap of the streams' next times. The stream at
-// the top gives events for as long as it stays first, then is sifted down: one comparison an event where a CPU runs
-// alone, log2(streams) where they alternate.
+// Merges the streams of many CPUs into one stream in order of time. The streams are in a binary heap by the time of
+// their next event. The top stream is used as long as it remains first, then it is sifted down. This needs one
+// comparison per event if one CPU has many events in a row, and log2(streams) comparisons if CPUs alternate.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace kmt {
 class CpuStream {
  public:
   virtual ~CpuStream() = default;
-  // Replaces the batch by the next events; false at the end, never true with an empty batch.
+  // Replaces the batch by the next events. Returns false at the end, and never returns true with an empty batch.
   virtual bool read(EventBatch& batch) = 0;
 };
 
 class TimeMerge {
  public:
-  // Streams in the order in which events of equal time shall come.
+  // Events with equal times are returned in the order of these streams.
   explicit TimeMerge(std::vector<std::unique_ptr<CpuStream>> streams);
 
-  // Replaces the batch by the next events; false at the end.
+  // Replaces the batch by the next events. Returns false at the end.
   bool read(EventBatch& batch);
 
  private:
@@ -35,7 +35,7 @@ class TimeMerge {
     EventBatch events;
     std::size_t next = 0;
   };
-  // The next event of a stream; the time never falls, so that order within a CPU is the buffer's.
+  // Next event of a stream. The time never decreases, so that the order of each CPU's buffer is preserved.
   struct Head {
     std::uint64_t time_ns;
     std::size_t stream;  // index into cursors_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Everything that is true of a whole trace. A source fills the machine's part when it is opened; the tables, the
-// lost events and the findings grow while its events are read and are complete after the last batch.
-// Code that needs one part takes that part and includes its header.
+// All information about a trace. A source fills `machine` when it is opened. The tables, losses and findings grow while
+// events are read, and are complete after the last batch. Code that needs only one member should use that member's type
+// and header.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An event of the kinds call_entry and call_exit. It takes an Event's place in the stream and has in common with it
-// what every event has: time, task, CPU, type, kind, context and stack.
+// An event of kind call_entry or call_exit. It is stored in place of an Event and shares the common fields: time, task,
+// CPU, type, kind, context and stack.
 #pragma once
 
 #include <bit>
@@ -13,31 +13,31 @@
 
 namespace kmt {
 
-// Which fields of a CallEvent are set.
+// Flags that show which fields of a CallEvent are set.
 struct CallFlags {
   static constexpr std::uint8_t kDuration = 0x01;
   static constexpr std::uint8_t kReturnValue = 0x02;
-  static constexpr std::uint8_t kFrame = 0x04;  // instead of the depth
+  static constexpr std::uint8_t kFrame = 0x04;  // `frame` is set instead of `depth`
 };
-// The depth of a call that is this deep or deeper. Kernels keep at most 50 of a task (FTRACE_RETFUNC_DEPTH, Linux 6.1).
+// Depth of a call at this depth or deeper. Kernels keep at most 50 calls per task (FTRACE_RETFUNC_DEPTH, Linux 6.1).
 constexpr std::uint8_t kMostCallDepth = 255;
 
 struct CallEvent {
   std::uint64_t time_ns;
   std::uint64_t function;      // its address
-  std::uint64_t return_value;  // call_exit: the register, as wide as the kernel's words
-  std::uint64_t duration_ns;   // call_exit: in nanoseconds, whatever the trace's clock
-  std::uint64_t record;        // in TraceCalls::records: arguments, or what was read at the exit; 0: none
+  std::uint64_t return_value;  // call_exit: return register, as wide as the kernel's words
+  std::uint64_t duration_ns;   // call_exit: in nanoseconds, even if the trace's clock has other ticks
+  std::uint64_t record;        // number in TraceCalls::records: arguments, or values read at the exit; 0: none
   CallSiteId call_site;        // always none
   std::int32_t tid;
-  // The lower half of the stack pointer. It is the same at both ends of a call, except for what the call instruction
-  // pushes.
+  // The lower half of the stack pointer. It is equal at the entry and exit of a call, except for the return address
+  // pushed by the call instruction.
   std::uint32_t frame;
   std::uint16_t cpu;
   EventTypeId type;
   EventKind kind;
   std::uint8_t context;
-  std::uint8_t depth;  // how many traced calls of the task are around it
+  std::uint8_t depth;  // number of traced calls of the task that surround this call
   std::uint8_t flags;  // CallFlags
   StackId stack;
 

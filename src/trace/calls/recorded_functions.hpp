@@ -5,7 +5,8 @@
 
 namespace kmt {
 
-// The limit of functions recorded at once. A trace holds their types, not those of the kernel's tens of thousands.
+// Maximum number of functions whose arguments are recorded at the same time. A trace contains the types of these
+// functions, not of all functions of the kernel.
 constexpr std::size_t kMostRecordedFunctions = 4000;
 
 }  // namespace kmt

@@ -7,8 +7,8 @@ namespace kmt {
 
 namespace {
 
-// A number is 1 + block * kBlockBytes + where the record begins in it; a record is the number of registers (1 byte),
-// the bytes of values (2), the registers, the values.
+// A record number is 1 + block * kBlockBytes + offset of the record in the block. A record consists of the number of
+// registers (1 byte), the size of the values (2 bytes), the registers, and the values.
 constexpr std::size_t kBlockBytes = std::size_t{128} << 10;
 constexpr std::size_t kHeadBytes = 3;
 constexpr std::size_t kMostRegisters = 255;

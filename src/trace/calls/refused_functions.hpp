@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions whose calls the kernel did not allow to record.
+// Functions that the kernel refused to trace.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct RefusedFunction {
   std::string why;
 };
 
-// The note "refused_functions" of docs/formats/kmt.md. Lines that are none are passed over, and those that are more
-// than can be recorded at once.
+// Parses the note "refused_functions" (docs/formats/kmt.md). Skips invalid lines, and lines above the limit of recorded
+// functions.
 std::vector<RefusedFunction> parse_refused_functions(std::string_view text);
 std::string refused_functions_text(const std::vector<RefusedFunction>& refused);
 

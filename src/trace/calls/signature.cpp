@@ -73,7 +73,7 @@ void set_number(CallValue& value, const ValueType& type, const CallAbi& abi, std
   if (type.is_gfp && abi.gfp_flags != nullptr && value.bits != 0) value.flags = gfp_text(*abi.gfp_flags, value.bits);
 }
 
-// "{kernel=0x7ffe…, is_kernel=false}": of a structure as it lies in memory.
+// Returns a structure in memory as text: "{kernel=0x7ffe…, is_kernel=false}".
 std::string members_text(const std::vector<StructureMember>& members, const CallAbi& abi, Bytes bytes) {
   std::string text;
   for (const StructureMember& member : members) {
@@ -87,13 +87,13 @@ std::string members_text(const std::vector<StructureMember>& members, const Call
   return text.empty() ? "{}" : text + '}';
 }
 
-// The argument registers in their order, as the ABI fills them.
+// Takes arguments from the argument registers in the order of the ABI.
 class Registers {
  public:
   Registers(const CallAbi& abi, std::span<const std::uint64_t> registers) : abi_(abi), registers_(registers) {}
 
   bool any_left() const { return next_ < registers_.size(); }
-  // Where the last one was that take() found; empty: in none.
+  // Returns the first register of the last argument that take() returned; empty if it was not in a register.
   std::optional<unsigned> last() const { return last_; }
 
   CallValue take(const Parameter& parameter) {
@@ -107,7 +107,7 @@ class Registers {
       set_number(value, {.kind = ValueKind::pointer}, take_words(1), abi_.word_bits);
     } else if (type.kind != ValueKind::unknown) {
       const unsigned words = type.bytes > word_bytes() ? 2 : 1;
-      if (words == 2 && abi_.arch.starts_with("arm")) next_ += next_ % 2;  // of AAPCS32, pairs begin at even ones
+      if (words == 2 && abi_.arch.starts_with("arm")) next_ += next_ % 2;  // AAPCS32: pairs start at even registers
       if (next_ + words > registers_.size())
         next_ = registers_.size();
       else
@@ -128,9 +128,10 @@ class Registers {
                                              : second << 32 | (first & 0xFFFFFFFF);
   }
 
-  // Psabi of x86-64: in up to two registers, both or none, else on the stack. AAPCS64: likewise, but larger ones by
-  // reference. s390x: of 1, 2, 4 and 8 bytes in a register, else by reference. Elsewhere as the kernel shows them,
-  // except those in one register of a little-endian machine.
+  // Takes a structure that is passed by value. x86-64 (psABI) uses up to two registers, or the stack if they are not
+  // available. AArch64 (AAPCS64) does the same but passes larger structures by reference. s390x uses a register for 1,
+  // 2, 4 or 8 bytes, otherwise a reference. On other machines, the registers are shown like the kernel shows them,
+  // except for structures in one register of a little-endian machine.
   void take_structure(const ValueType& type, CallValue& value) {
     const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;
@@ -154,7 +155,8 @@ class Registers {
     value.text += shown < words && !by_reference ? "...]" : "]";
   }
 
-  // Takes up to two words. On big-endian machines, a shorter structure fills the lower end of one.
+  // Takes up to two words. On big-endian machines, a structure that is shorter than a word is at the end of the
+  // register.
   Bytes bytes_of_structure(std::uint32_t bytes, std::size_t words) {
     const bool is_big = abi_.byte_order == ByteOrder::big;
     for (std::size_t i = 0; i < words; ++i) {
@@ -172,7 +174,7 @@ class Registers {
   std::optional<unsigned> last_;
 };
 
-// Values that were read from memory, in their order.
+// Values read from memory, in their order.
 class Recorded {
  public:
   Recorded(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order), tried_(!bytes.empty()) {}
@@ -194,7 +196,7 @@ class Recorded {
     bytes_ = bytes_.subspan(length);
     return value;
   }
-  // A value that next() did not find could not be read, did not fit, or was not requested.
+  // Sets the reason why next() returned nothing: the value could not be read, did not fit, or was not requested.
   void say_why(CallValue& value) const {
     value.is_unreadable = was_refused_;
     value.is_left_out = was_left_out_;
@@ -234,7 +236,7 @@ CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::
   Registers in(abi, registers);
   const unsigned all_registers = argument_registers(abi.arch);
   for (const Parameter& parameter : signature.parameters) {
-    if (registers.empty()) break;  // none were recorded
+    if (registers.empty()) break;  // no registers were recorded
     CallValue& value = result.values.emplace_back(in.any_left() ? in.take(parameter) : CallValue{parameter.name});
     const bool has_value = parameter.type.kind != ValueKind::unknown && parameter.type.bytes != 0;
     if (value.kind != ValueKind::unknown || !(has_value || parameter.type.kind == ValueKind::string)) continue;
@@ -256,7 +258,7 @@ CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::
     } else if (bytes) {
       *argument = recorded_value(type, *bytes, abi);
     } else if (argument->bits != 0) {
-      recorded.say_why(*argument);  // it stays a pointer
+      recorded.say_why(*argument);  // shown as a pointer
     }
   }
   return result;
@@ -295,12 +297,12 @@ std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi,
   if (type.kind == ValueKind::string)
     set_number(result, {.kind = ValueKind::pointer}, value, abi.word_bits);
   else if (type.bytes > abi.word_bits / 8)
-    return std::nullopt;  // in two registers, of which one was recorded
+    return std::nullopt;  // in two registers; only one was recorded
   else
     set_number(result, type, value, 8 * type.bytes);
   const bool may_be_error = result.kind == ValueKind::pointer || type.is_long;
   if (may_be_error && abi.word_bits < 64 && result.bits > 0xFFFFFFFF - kMostErrno)
-    result.bits |= 0xFFFFFFFF00000000;  // ERR_PTR of a short word
+    result.bits |= 0xFFFFFFFF00000000;  // extend the ERR_PTR of a 32-bit kernel
   return result;
 }
 
@@ -313,7 +315,7 @@ std::optional<int> error_of(const CallValue& value) {
 }
 
 std::string error_name(int error) {
-  // Errors inside the kernel (include/linux/errno.h, Linux 6.18). The C library has no names for them.
+  // Error codes used only inside the kernel (include/linux/errno.h, Linux 6.18). The C library has no names for them.
   constexpr std::pair<int, const char*> kInternal[] = {
       {512, "ERESTARTSYS"},
       {513, "ERESTARTNOINTR"},
@@ -377,7 +379,7 @@ std::string value_text(const CallValue& value, bool as_result) {
 
 namespace {
 
-// `file->f_flags` of a file that is NULL.
+// True for a value that was not read because the pointer is NULL, such as `file->f_flags` if `file` is NULL.
 bool is_behind_null(const CallValue& value, const CallValues& values) {
   if (value.kind != ValueKind::unknown) return false;
   const std::string base = value.name.substr(0, value.name.find_first_of("-.["));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The arguments, result and other recorded values of a call, from its registers and bytes and the function's prototype.
-// They are shown as by ftrace's funcgraph-args (print_function_args() of kernel/trace/trace_output.c, Linux 6.18), with
-// these differences: it does not know bool, enumerations and strings; sizes, and unsigned numbers that are neither
-// flags nor as wide as addresses, are decimal; NULL has its name; narrow values are cut to their width.
+// Computes the arguments, result and other recorded values of a call from the recorded registers and bytes, and the
+// function's prototype. The format is similar to ftrace's funcgraph-args (print_function_args() in
+// kernel/trace/trace_output.c, Linux 6.18). Unlike ftrace, values of type bool, enumerations and strings are shown as
+// such, and NULL has a name. Narrow values are cut to their width. Sizes are decimal, and so are unsigned numbers that
+// are neither flags nor as wide as addresses.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +22,26 @@ namespace kmt {
 
 enum class ValueKind : std::uint8_t {
   nothing,  // void
-  unknown,  // not in a register, or not read: no value
+  unknown,  // no value: not in a register, or not read
   integer,
   boolean,
   enumeration,
   pointer,
   string,
-  structure,  // by value, as its registers
+  structure,  // passed by value in registers
 };
 
-// Values, sign-extended, in their order; the names live as long as what the signature comes from.
+// Sign-extended values and their names, in order of declaration. The names are borrowed from the source of the
+// signature.
 using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
 
-// Names of a number's bits.
+// Names of bits in a number.
 struct NamedFlags {
-  std::vector<FlagName> names;    // in the order shown; each takes its bits away
-  std::uint64_t number_mask = 0;  // these bits are a number, of which 0 has a name too
+  std::vector<FlagName> names;    // in display order; each name covers its bits
+  std::uint64_t number_mask = 0;  // these bits form a number; the value 0 also has a name
   std::string zero;
-  std::string prefix;        // of all names, where they lack it: "FAULT_FLAG_"
-  std::uint64_t errors = 0;  // of a result: bits that mark an error
+  std::string prefix;        // common prefix that is missing in the names: "FAULT_FLAG_"
+  std::uint64_t errors = 0;  // for results: bits that mark an error
 };
 
 struct StructureMember;
@@ -48,27 +50,28 @@ struct ValueType {
   ValueKind kind = ValueKind::unknown;
   bool is_signed = false;
   bool is_size = false;                            // declared as size_t
-  bool is_hex = false;                             // shown in hex: flags, and what may be an address
+  bool is_hex = false;                             // shown in hex: flags, and numbers that may be addresses
   bool is_gfp = false;                             // declared as gfp_t
-  bool is_long = false;                            // declared as unsigned long: may be an error (IS_ERR_VALUE())
-  bool is_octal = false;                           // a file's mode
-  std::uint32_t bytes = 0;                         // of no string
-  std::shared_ptr<const Enumerators> enumerators;  // of enumerations, and of integers with named values
-  std::shared_ptr<const NamedFlags> flags;         // of integers and enumerations that are sets of bits
-  std::shared_ptr<const std::vector<StructureMember>> members;  // of structures that may be in registers; null: unknown
+  bool is_long = false;                            // declared as unsigned long; may be an error (IS_ERR_VALUE())
+  bool is_octal = false;                           // file mode
+  std::uint32_t bytes = 0;                         // 0 for strings
+  std::shared_ptr<const Enumerators> enumerators;  // for enumerations, and integers with named values
+  std::shared_ptr<const NamedFlags> flags;         // for integers and enumerations that are bit sets
+  // for structures that may be in registers; null: unknown
+  std::shared_ptr<const std::vector<StructureMember>> members;
 };
 
-// Members of nested structures without a name are members of the outer one.
+// A member of a structure. Members of unnamed nested structures count as members of the outer structure.
 struct StructureMember {
   std::string name;            // "kernel", "val.uid"
-  ValueType type;              // of 1, 2, 4 or 8 bytes
-  std::uint32_t offset = 0;    // in bytes, of the integer that is read
+  ValueType type;              // size is 1, 2, 4 or 8 bytes
+  std::uint32_t offset = 0;    // byte offset of the integer that contains the member
   std::uint8_t bit_shift = 0;  // as in RecordedValue
   std::uint8_t bits = 0;
 };
 
 struct Parameter {
-  std::string name;  // empty: it has none
+  std::string name;  // empty if the parameter has no name
   ValueType type;
 };
 
@@ -86,78 +89,80 @@ struct CallSignature {
   std::vector<RecordedValueType> recorded;
 };
 
-// The source of signatures, as analyses see it.
+// Provides function signatures to analyses.
 class CallSignatures {
  public:
   virtual ~CallSignatures() = default;
-  // Empty where the types of the function, a name without module, are not known.
+  // Returns the signature of a function; the name is without module. Empty if its types are unknown.
   virtual std::optional<CallSignature> signature(const std::string& function) const = 0;
 };
 
 struct CallValue {
-  std::string name;  // empty: of an argument without one, of a result
+  std::string name;  // empty for results and unnamed arguments
   ValueKind kind = ValueKind::unknown;
   bool is_signed = false;
   bool is_hex = false;
   bool is_octal = false;
-  bool is_long = false;        // as of its type
-  bool is_late = false;        // read when the call returned: when it began it could not be
-  bool is_cut = false;         // a string that is as long as what is kept of one: there may be more of it
-  bool is_unreadable = false;  // its memory could not be read: a string is the pointer to it then, else it is unknown
-  bool is_left_out = false;    // likewise, since what was read with the call left no room for it; or an argument that
-                               // is in nothing that was recorded, unknown then
-  bool is_on_stack = false;    // of such an argument: it lies there
-  bool is_failure = false;     // a result whose flags mark an error
-  std::uint64_t bits = 0;      // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
-  std::string text;            // a string; the name of a value that has one; a structure as shown
-  std::string flags;           // of integers and enumerations: the names of their bits
+  bool is_long = false;        // as in its type
+  bool is_late = false;        // read at the return of the call because it could not be read at the start
+  bool is_cut = false;         // the string has the maximum recorded length, so it may be longer
+  bool is_unreadable = false;  // memory was unreadable: a string is shown as a pointer, other values are unknown
+  // Read with the call, but there was no room left for it; or an argument that was not recorded.
+  bool is_left_out = false;
+  bool is_on_stack = false;  // left out because it is on the stack
+  bool is_failure = false;   // result with flags that mark an error
+  std::uint64_t bits = 0;    // integers, booleans, enumerations and pointers: sign-extended to 64 bits
+  std::string text;          // a string, the name of a value, or the text of a structure
+  std::string flags;         // integers and enumerations: names of their bits
 };
 
 struct CallValues {
   std::vector<CallValue> values;
-  std::size_t arguments = 0;  // the first ones of them; other recorded values follow
-  bool more = false;          // there are arguments without known names: variable ones, or all
+  std::size_t arguments = 0;  // number of arguments, which come first; then other recorded values
+  bool more = false;          // there are unnamed arguments: variable arguments, or all
 };
 
-constexpr unsigned kArgumentRegisters = 6;  // that are recorded
+constexpr unsigned kArgumentRegisters = 6;  // number of recorded registers
 
-// Decides in which registers an argument is.
+// Properties of the machine that determine the registers of arguments.
 struct CallAbi {
   ByteOrder byte_order = ByteOrder::little;
   unsigned word_bits = 64;
-  std::string arch;  // as uname -m; "x86_64", "aarch64" and "s390x" have rules of their own for structures
-  const std::vector<FlagName>* gfp_flags = nullptr;  // their names; borrowed, nullptr: not known
+  std::string arch;  // as in uname -m; "x86_64", "aarch64" and "s390x" have separate rules for structures
+  const std::vector<FlagName>* gfp_flags = nullptr;  // names of GFP flags; borrowed; nullptr: unknown
 };
 
-// The arguments of a call. Strings and other recorded values come from `recorded` (for each a u16 length and its bytes,
-// or the reason for none, see value_path.hpp), the others from `registers`. Recorded values follow the arguments. Any
-// bytes may be given.
+// Returns the values of a call. Arguments are from `registers`. Strings and other recorded values are from `recorded`:
+// each has a length (u16) and its bytes, or a reason why it is missing (see value_path.hpp). Recorded values follow the
+// arguments. The bytes may be damaged.
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
                        Bytes recorded);
-// Adds values that were read when the call returned. Each has its number among the recorded values and its size, a u16
-// each, and its bytes. Any bytes may be given.
+// Adds values that were read at the return of the call. `late` contains for each value its index among the recorded
+// values (u16), its size (u16) and its bytes. The bytes may be damaged.
 void add_late_values(CallValues& values, const CallSignature& signature, const CallAbi& abi, Bytes late);
-// The register that an argument, which is no structure, begins in, of those that are recorded; empty: none.
+// Returns the first register of an argument, if it is among the recorded registers. Not for structures. Empty if there
+// is none.
 std::optional<unsigned> register_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
-// The result; empty: the function returns nothing, or its type is not known.
+// Returns the result of a call. Empty if the function returns nothing or its type is unknown.
 std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
 
 constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
-// -22 for a value that is an error: signed integers, pointers of ERR_PTR(), and the last 4095 unsigned longs
-// (IS_ERR_VALUE()).
+// Returns -22 for a value that is the error -22; empty if it is no error. Signed integers may be errors, and pointers
+// made by ERR_PTR(), and the last 4095 values of unsigned long (IS_ERR_VALUE).
 std::optional<int> error_of(const CallValue& value);
-// "EINVAL"; empty: no such error.
+// Returns "EINVAL" for -22; empty if there is no such error.
 std::string error_name(int error);
-// -22 of "EINVAL"; empty: no such name.
+// Returns -22 for "EINVAL"; empty if there is no such name.
 std::optional<int> error_number(std::string_view name);
 
-// "-22 (EINVAL)", "0x255", "true", "\"etc\"", "\"et\"…" of a string that was cut: safe to show. Arguments do not name
-// errors: `as_result`.
+// Returns a value as text that is safe to print: "-22 (EINVAL)", "0x255", "true", "\"etc\"", or "\"et\"…" for a string
+// that was cut. Error names are only shown if `as_result` is true.
 std::string value_text(const CallValue& value, bool as_result);
-// The raw name and the text of each value. Values reached through a NULL pointer are left out.
+// Returns the raw name and the text of each value. Values reached through a NULL pointer are left out.
 using NamedText = std::pair<std::string, std::string>;
 std::vector<NamedText> value_texts(const CallValues& values);
-// The same in one: "fd=3, count=4096, uf=(on the stack, not recorded)", with "..." for variable arguments; as safe.
+// Returns all values as one text: "fd=3, count=4096, uf=(on the stack, not recorded)". "..." stands for variable
+// arguments. Safe to print.
 std::string values_text(const CallValues& values);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Places of arguments that are in no register, by the ABIs of Linux kernels.
+// Finds arguments that are not in registers, according to the ABIs of Linux kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 namespace kmt {
 
-// In how many registers a machine (uname -m) passes arguments, whether they are recorded or not; 0: not known.
+// Returns the number of registers that a machine (uname -m) uses for arguments, including those that are not recorded.
+// 0 if unknown.
 unsigned argument_registers(std::string_view machine);
 
-// How many bytes above the stack pointer, when the function is entered, an argument begins that is a number, a pointer
-// or a string (its pointer). Empty: it is in registers, is something else, or the ABI is not known.
+// Returns the offset of a stack argument from the stack pointer at function entry, in bytes. Only for numbers, pointers
+// and strings (their pointer). Empty if the argument is in registers, has another type, or the ABI is unknown.
 std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
 
 }  // namespace kmt

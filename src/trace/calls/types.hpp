@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The types of recorded calls as they travel in a trace: docs/formats/kmt.md, "Types of calls".
+// The types of recorded calls as stored in a trace. See docs/formats/kmt.md, "Types of calls".
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace kmt {
 
-// One of what was read from memory when a function was entered.
+// A value that was read from memory when a function was entered.
 struct RecordedValue {
-  std::string text;            // as the user wrote it; of an argument that is a string its name
+  std::string text;            // as typed by the user; the argument's name for string arguments
   bool is_string = false;      // else `type`
-  std::uint32_t type = 0;      // id in the BTF
-  std::uint8_t bit_shift = 0;  // of a bit field: its lowest bit in what was read as an integer
-  std::uint8_t bits = 0;       // and its width; 0: it is none
+  std::uint32_t type = 0;      // BTF type ID
+  std::uint8_t bit_shift = 0;  // for bit fields: lowest bit in the integer that was read
+  std::uint8_t bits = 0;       // for bit fields: width; 0: not a bit field
 };
 
 struct RecordedFunction {
@@ -23,8 +23,9 @@ struct RecordedFunction {
 };
 
 struct CallTypes {
-  std::vector<std::uint8_t> btf;            // as in a section .BTF, of either byte order; empty: the trace has none
-  std::vector<RecordedFunction> functions;  // with recorded values
+  // content of a .BTF section, in either byte order; empty if the trace has none
+  std::vector<std::uint8_t> btf;
+  std::vector<RecordedFunction> functions;  // functions with recorded values
 
   bool empty() const { return btf.empty() && functions.empty(); }
 };

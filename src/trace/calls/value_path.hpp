@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where a value lies that an argument of a call leads to: what `file->f_path.dentry->d_name.name` means in one kernel.
+// The location of a value that can be reached from an argument. Describes the meaning of an expression such as
+// `file->f_path.dentry->d_name.name` for one kernel.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +11,29 @@
 
 namespace kmt {
 
-// In place of the size of a recorded value:
+// These numbers replace the size of a recorded value that is missing.
 constexpr std::uint16_t kValueNotRead = 0xFFFF;
-constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // it did not fit; never in a file
-constexpr std::size_t kMostStringBytes = 255;    // kept of a recorded string
+constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // it did not fit; never stored in a file
+constexpr std::size_t kMostStringBytes = 255;    // maximum length of a recorded string
 
-constexpr unsigned kStackPointer = ~0U;  // in place of an argument's register
+constexpr unsigned kStackPointer = ~0U;  // used instead of the number of an argument register
 
-// To be read so, `at` being the argument's register, or the stack pointer, when the function is entered:
-//   no offsets: `at` is the value, its low `size` bytes;
-//   for each offset but the last: at = the pointer (a word of the kernel) at address at + offset;
-//   last offset: at += offset; there is the value.
-// A value that is no string is `size` bytes there, in the kernel's byte order, bit fields with the bits around them. A
-// string is the bytes there up to a NUL, at most `size` where that is not 0 (an array of char), and at most as many as
-// the recorder takes.
+// The way to a value. Reading starts with `at`, which is the argument's register, or the stack pointer at function
+// entry:
+//   no offsets: the value is the low `size` bytes of `at`;
+//   each offset except the last: at = pointer (a word of the kernel) at address at + offset;
+//   last offset: the value is at address at + offset.
+// A value other than a string has `size` bytes in the kernel's byte order. A bit field is read with the bits around it.
+// A string ends with a NUL, after `size` bytes if `size` is not 0 (an array of char), or at the recorder's limit.
 struct ValuePath {
-  std::string text;                    // as the user wrote it; of an argument that is a string its name
-  unsigned argument = 0;               // which of the argument registers, from 0; or kStackPointer
+  std::string text;                    // as typed by the user; the argument's name for string arguments
+  unsigned argument = 0;               // index of the argument register, or kStackPointer
   std::vector<std::uint32_t> offsets;  // in bytes
-  std::uint32_t size = 0;              // in bytes; of what is no string 1, 2, 4 or 8
+  std::uint32_t size = 0;              // in bytes; 1, 2, 4 or 8 except for strings
   bool is_string = false;
-  bool in_user_memory = false;         // by the type or the function's name, else by the address
-  std::optional<unsigned> counted_by;  // of a string that need not end: the argument register that bounds it
-  bool counted_by_int = false;         // by its low 32 bits: those above are undefined for an int
+  bool in_user_memory = false;         // known from the type or the function's name; otherwise the address decides
+  std::optional<unsigned> counted_by;  // for strings without a final NUL: argument register with the length
+  bool counted_by_int = false;         // only its low 32 bits count: the upper bits of an int are undefined
 };
 
 // Values to record for the calls of one function, in the order of the record's field `values`.

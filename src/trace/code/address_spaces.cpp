@@ -7,7 +7,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostForks = 64;  // that are followed back
+constexpr unsigned kMostForks = 64;  // maximum number of forks to follow back
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void AddressSpaces::add(const SpaceChange& change) {
         begin_space(change.process, change.time_ns, space_at(change.parent, change.time_ns));
       break;
     case SpaceChange::Kind::executed:
-      // Until it returns from execve() its program counter is where the program before called that.
+      // Until the process returns from execve(), its program counter is in the previous program.
       begin_space(change.process, change.time_ns, space_at(change.process, change.time_ns));
       break;
     case SpaceChange::Kind::mapped: {
@@ -37,7 +37,8 @@ std::uint32_t AddressSpaces::begin_space(std::int32_t process, std::uint64_t tim
   return space;
 }
 
-// The earliest, where none had begun: a trace may tell late what was there before.
+// Returns the space of a process at a time. Before the first space, returns the first one, because a trace may report
+// existing mappings late.
 std::uint32_t AddressSpaces::space_at(std::int32_t process, std::uint64_t time_ns) const {
   const auto found = of_process_.find(process);
   if (found == of_process_.end()) return kNone;

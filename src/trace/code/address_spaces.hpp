@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The code that the processes of a trace had in their memory, at every time.
+// The code in the memory of a trace's processes at any time.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace kmt {
 
-// Where in which object an address lies.
+// An object and the position of an address in it.
 struct CodePlace {
   std::uint32_t object = 0;  // as SpaceChange::object
-  std::uint64_t offset = 0;  // in its file
+  std::uint64_t offset = 0;  // offset in the object's file
 };
 
 class AddressSpaces {
  public:
-  void add(const SpaceChange& change);  // in the order of time
+  void add(const SpaceChange& change);  // call in order of time
   bool empty() const { return spaces_.empty(); }
 
   std::optional<CodePlace> find(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
-  // Equal states of a process have equal places; 0: unknown.
+  // Returns a number for the mappings of a process at a time. For equal numbers, find() gives equal results. 0 if
+  // unknown.
   std::uint64_t state(std::int32_t process, std::uint64_t time_ns) const;
 
  private:
@@ -36,10 +37,10 @@ class AddressSpaces {
     std::uint64_t file_offset;
     std::uint32_t object;
   };
-  // From a fork or an exec to the next.
+  // The mappings of a process from a fork or exec to the next.
   struct Space {
     std::uint64_t since_ns = 0;
-    std::uint32_t parent = kNone;  // as it was then
+    std::uint32_t parent = kNone;  // parent's space at the time of the fork
     std::vector<Mapping> mappings;
   };
 

@@ -11,11 +11,11 @@ namespace kmt {
 
 namespace {
 
-// Suffixes by GCC and Clang to names of functions that they copied, split or renamed.
+// Suffixes that GCC and Clang add to the names of functions that they copied, split or renamed.
 constexpr std::array<std::string_view, 8> kSuffixes = {".part.", ".constprop.", ".isra.",      ".cold",
                                                        ".llvm.", ".lto_priv.",  ".localalias", ".__uniq."};
 
-// As fnmatch(3) takes a bracket for itself.
+// Escapes the bracket of a module, which fnmatch(3) would treat as a character set.
 std::string with_literal_module(std::string glob) {
   const std::size_t open = glob.rfind('[');
   if (!glob.ends_with(']') || open == std::string::npos || open == 0) return glob;

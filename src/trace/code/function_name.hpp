@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of functions in the source.
+// Names of functions in the source code.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace kmt {
 
-// "copy_process" of "copy_process.isra.0+0x20e [module]": without where in it, in which module, and what compilers
-// append to copies and parts of a function. An address in hex stays as it is. Borrows from `symbol`.
+// Returns the function's name in the source code: "copy_process" for "copy_process.isra.0+0x20e [module]". Removes the
+// offset, the module, and suffixes that compilers add to copies and parts of functions. Hex addresses stay unchanged.
+// Borrows from `symbol`.
 std::string_view function_of(std::string_view symbol);
 
-// Whether a glob is of a call site: of its function, with what compilers append or without, or of that with where in
-// it, in which module, or both. " [brd]" and "*[brd]" at its end are that module, and no set of characters.
+// True if a glob matches a call site. The glob may match the function with or without a compiler's suffix, the offset,
+// the module, or combinations of these. A final " [brd]" or "*[brd]" matches that module and is not a character set.
 bool matches_site(const std::string& glob, const std::string& symbol);
 
 }  // namespace kmt

@@ -7,7 +7,7 @@ namespace kmt {
 
 std::uint8_t interrupt_level_of(std::string_view function) {
   constexpr std::uint8_t kSoftIrqLevel = 1;
-  // kernel/softirq.c, Linux 6.1 and 6.18
+  // These functions are in kernel/softirq.c of Linux 6.1 and 6.18.
   constexpr std::pair<std::string_view, std::uint8_t> kCounting[] = {
       {"irq_enter", kHardIrqLevel},    {"irq_enter_rcu", kHardIrqLevel}, {"irq_exit", kHardIrqLevel},
       {"irq_exit_rcu", kHardIrqLevel}, {"__do_softirq", kSoftIrqLevel},  {"handle_softirqs", kSoftIrqLevel},

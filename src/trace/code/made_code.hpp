@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The files in which programs that make code say how it is called: /tmp/perf-PID.map
-// (tools/perf/Documentation/jit-interface.txt). Anybody may put a file there, or a link to one that is not his.
+// Files in which programs that generate code list the names of their functions: /tmp/perf-PID.map
+// (tools/perf/Documentation/jit-interface.txt). Such a file is not trustworthy: anyone can create it, or a link to
+// another user's file.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,9 @@ namespace kmt {
 
 std::string made_code_map_path(std::int32_t process);
 
-// A regular file of one of these users, under one name only (no link, no pipe).
+// Opens a regular file that belongs to one of these users and has only one name (no link, no pipe).
 FileDescriptor open_made_code_map(const std::string& path, std::initializer_list<uid_t> owners);
-// Its text, as far as anybody could read it.
+// Returns the text of a file if everyone may read it.
 std::string read_made_code_map(const FileDescriptor& file);
 
 }  // namespace kmt

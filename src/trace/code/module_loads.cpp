@@ -15,7 +15,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostChanges = 4096;
-// Not canonical on any 64-bit machine, and not there on 32-bit ones.
+// These addresses are not canonical on any 64-bit machine, and do not exist on 32-bit machines.
 constexpr std::uint64_t kStandIns = 0x0100'0000'0000'0000;
 constexpr unsigned kLoadShift = 30;
 constexpr unsigned kPartShift = 28;
@@ -25,7 +25,7 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 }  // namespace
 
-// "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID", then its symbols; "- NOTICED BEFORE NAME".
+// Lines are "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID", followed by the module's symbols, or "- NOTICED BEFORE NAME".
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale) {
   std::vector<ModuleChange> changes;
   for (const std::string_view line : split(text, '\n')) {
@@ -64,7 +64,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     const auto of_module = events.find(name);
     return of_module == events.end() ? nullptr : &of_module->second;
   };
-  // The last load reported until then.
+  // Returns the time of the last load that events report up to this time.
   const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
     const auto* const told = events_of(name);
     if (told == nullptr) return std::nullopt;
@@ -72,7 +72,8 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       if ((--event)->second) return event->first;
     return std::nullopt;
   };
-  // An event reports it before or after it is noticed: the module's exit code runs in between.
+  // Sets the end of a load. The event of a removal may precede the time when the recorder noticed it, or follow it,
+  // because the module's exit code runs in between.
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
     if (load.to_ns != kNever) return;
     load.to_ns = noticed_ns;
@@ -84,9 +85,9 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
         return;
       }
   };
-  std::map<std::string, std::size_t, std::less<>> last;  // load of a module
+  std::map<std::string, std::size_t, std::less<>> last;  // index of each module's latest load
 
-  // Loads of the changes come first: their numbers do not depend on anything else.
+  // Loads in `changes` come first, so that their numbers do not depend on other data.
   std::map<std::tuple<std::string_view, std::string_view, std::uint64_t>, std::size_t> builds;
   for (const ModuleChange& change : changes) {
     if (!change.loaded) continue;
@@ -111,11 +112,11 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       end_load(loads_[before->second], change.name, change.noticed_ns);
     if (!change.loaded) continue;
     Load& load = loads_[next];
-    // One that had come and gone unnoticed is not that which was there when somebody looked.
+    // If a module was loaded and removed unnoticed before, this load is another one.
     load.from_ns = loaded_at(change.name, change.noticed_ns).value_or(change.before_ns);
     last.insert_or_assign(change.name, next++);
   }
-  // Removals reported by events that were not noticed.
+  // Handle removals that events report but the recorder did not notice.
   for (const auto& [name, at] : last) end_load(loads_[at], name, kNever);
   for (const Load& load : loads_) {
     times_.push_back(load.from_ns);
@@ -142,8 +143,8 @@ std::uint64_t ModuleLoads::stand_in(std::size_t load, Part part, std::uint64_t o
   return kStandIns + (std::uint64_t{load} << kLoadShift) + (static_cast<std::uint64_t>(part) << kPartShift) + offset;
 }
 
-// Sizes are those of all parts of a module, which may lie apart (Linux 6.4 and later): of those that reach there, code
-// belongs to what begins last.
+// Sizes include all parts of a module, which may be at separate addresses since Linux 6.4. If several modules overlap
+// an address, the code belongs to the module with the highest start address.
 std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_ns) const {
   if (!covers(address)) return address;
   struct Found {
@@ -169,7 +170,8 @@ std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_
         time_ns <= load.change->noticed_ns)
       take(live, load, load.change->init, load.change->init + kMostInitBytes, Part::init);
   }
-  // Code runs only while it is loaded: where nothing was, the time of the next load is not exact.
+  // Code only runs while it is loaded. If no module was loaded at this time, the recorded time of the next load is
+  // inexact.
   const Found& found = live.load != nullptr ? live : gone.load != nullptr ? gone : later;
   if (found.load == nullptr || (found.part == Part::code && found.load->change == nullptr)) return address;
   return stand_in(static_cast<std::size_t>(found.load - loads_.data()), found.part, address - found.begin);
@@ -186,7 +188,7 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   const std::uint64_t load = (address - kStandIns) >> kLoadShift;
   if (address < kStandIns || load >= loads_.size()) return address;
-  if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;  // code of others
+  if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;  // code of other modules
   return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Modules that were loaded or removed while a trace was recorded: the note "module_changes" of docs/formats/kmt.md.
+// Modules that were loaded or removed during a recording: the note "module_changes" in docs/formats/kmt.md.
 //
-// One address may be code of several modules, one after the other. Modules loaded during the recording get addresses of
-// their own, which no kernel has, so that two modules never share one.
+// Several modules may be loaded at the same address one after the other. Each module that is loaded during the
+// recording gets stand-in addresses, which no kernel uses. Therefore two modules never share an address.
 #pragma once
 
 #include <cstdint>
@@ -19,51 +19,51 @@ namespace kmt {
 
 struct ModuleChange {
   bool loaded = false;           // else removed
-  std::uint64_t noticed_ns = 0;  // on the trace's clock
-  std::uint64_t before_ns = 0;   // when it was not noticed yet
+  std::uint64_t noticed_ns = 0;  // when the recorder noticed it, on the trace's clock
+  std::uint64_t before_ns = 0;   // last time when it was not yet noticed
   std::string name;
-  // For a load:
+  // The members below are only set for loads.
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t init = 0;  // address of the code that ran once, at the load; 0: not known
-  std::string build_id;    // in hex; "-": not known
-  std::string symbols;     // of its code, lines as in /proc/kallsyms
+  std::uint64_t init = 0;  // address of the initialisation code, which runs once; 0: unknown
+  std::string build_id;    // in hex; "-": unknown
+  std::string symbols;     // symbols of its code, in the format of /proc/kallsyms
 };
 
-// Other lines, and changes after the 4096th, are skipped.
+// Skips other lines, and all changes after the 4096th.
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale);
 
-// By name: when a module was loaded (true) or removed, as events show.
+// By module and time: true if an event reports a load, false for a removal.
 using ModuleEvents = std::map<std::string, std::map<std::uint64_t, bool>>;
 
 class ModuleLoads {
  public:
-  // `modules`: the text of /proc/modules at the start. Without changes no address is replaced.
+  // `modules` is the text of /proc/modules at the start. If there are no changes, no address is replaced.
   ModuleLoads(std::span<const ModuleChange> changes, std::string_view modules, const ModuleEvents& events);
 
   bool empty() const { return loads_.empty(); }
-  // Whether that depends on the time.
+  // True if the meaning of an address depends on the time.
   bool covers(std::uint64_t address) const;
-  // The address that stands for what was there then.
+  // Returns the stand-in address for the code that was at an address at this time.
   std::uint64_t address_at(std::uint64_t address, std::uint64_t time_ns) const;
-  // A number of the time: what it is equal for, addresses stand for the same.
+  // Returns a number for a time. At times with equal numbers, addresses have the same meaning.
   std::uint32_t epoch(std::uint64_t time_ns) const;
 
   std::uint64_t real_address(std::uint64_t address) const;
-  // The address that stands for the same code of the same build when that was loaded first.
+  // Returns the stand-in address of the same code when the same build was first loaded.
   std::uint64_t first_address(std::uint64_t address) const;
-  // Names for the addresses that stand for others; they do not depend on the events.
+  // Returns names for the stand-in addresses. The names do not depend on the events.
   std::string symbols() const;
 
  private:
-  // From its load, or the start, until its removal.
+  // A module from its load, or the start of the trace, until its removal.
   struct Load {
-    const ModuleChange* change = nullptr;  // null: it was there at the start
+    const ModuleChange* change = nullptr;  // null: loaded before the start
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t from_ns = 0;
     std::uint64_t to_ns = ~std::uint64_t{0};
-    std::size_t first = 0;  // load of the same build
+    std::size_t first = 0;  // first load of the same build
   };
   enum class Part : std::uint8_t { code, init, gone };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names for kernel addresses, as analyses and results see them.
+// Provides names for kernel addresses to analyses and results.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace kmt {
 
-// A place in the kernel's source.
+// A line in the kernel's source code.
 struct SourceFrame {
-  std::string function;  // empty when the debug info does not say
-  std::string file;      // "fs/dcache.c"; empty likewise
+  std::string function;  // empty if unknown in the debug info
+  std::string file;      // "fs/dcache.c"; empty if unknown in the debug info
   std::uint32_t line = 0;
   bool hides_caller = false;  // a wrapper around an allocator (wrappers.hpp)
 
@@ -24,22 +24,23 @@ struct SourceFrame {
 class SymbolNames {
  public:
   virtual ~SymbolNames() = default;
-  // "kmem_cache_create+0x1f", "ext4_find_extent+0x3c [ext4]"; the address in hex when no symbol covers it.
+  // Returns "kmem_cache_create+0x1f" or "ext4_find_extent+0x3c [ext4]". Returns the address in hex if there is no
+  // symbol for it.
   virtual std::string name(std::uint64_t address) const = 0;
-  // The real address for one given by ModuleLoads.
+  // Returns the real address for a stand-in address of ModuleLoads.
   virtual std::uint64_t real_address(std::uint64_t address) const { return address; }
-  // The same for all addresses of one place in the code, where what lies there was loaded again.
+  // Returns the same address for the same code, even if a module was loaded several times.
   virtual std::uint64_t first_address(std::uint64_t address) const { return address; }
-  // The place of the call that returns to this address: the innermost of the functions inlined there first. Empty
-  // without debug info.
+  // Returns the source lines of the call that returns to this address, innermost inlined function first. Empty without
+  // debug info.
   virtual std::vector<SourceFrame> frames(std::uint64_t) const { return {}; }
-  // The name of a frame of TraceCode::user.
+  // Returns the name of a frame in TraceCode::user.
   virtual UserName user_name(std::uint64_t) const { return {}; }
 };
 
-// The frame that is of interest, in short: of the first function that is no wrapper, else of the last.
-// "fs/dcache.c:1760", or, where it is inlined, "fs/dcache.c:1760, inlined d_make". Empty where no file is known. Not
-// made printable.
+// Returns a short text for the most relevant frame: the first function that is not a wrapper, otherwise the last
+// function. Examples are "fs/dcache.c:1760" and, if inlined, "fs/dcache.c:1760, inlined d_make". Empty if no file is
+// known. The text may contain unprintable characters.
 std::string source_text(std::span<const SourceFrame> frames);
 
 }  // namespace kmt

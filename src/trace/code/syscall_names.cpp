@@ -17,7 +17,7 @@ namespace kmt {
 namespace {
 
 using Kind = KernelEntry::Kind;
-using Names = std::vector<std::string_view>;  // by number; empty: none
+using Names = std::vector<std::string_view>;  // by number; empty: no such call
 
 Names parse(std::string_view table) {
   Names names;
@@ -46,8 +46,8 @@ const Names* names_of(std::string_view arch, bool compat) {
   return nullptr;
 }
 
-// The wrappers that SYSCALL_DEFINE makes: arch/*/include/asm/syscall_wrapper.h and include/linux/syscalls.h, back to
-// Linux 3.4. A prefix of another one follows it.
+// Prefixes of the wrappers made by SYSCALL_DEFINE (arch/*/include/asm/syscall_wrapper.h and include/linux/syscalls.h,
+// back to Linux 3.4). A longer prefix precedes its own prefixes.
 constexpr std::array<std::string_view, 22> kPrefixes = {"__x64_compat_sys_",
                                                         "__ia32_compat_sys_",
                                                         "__arm64_compat_sys_",
@@ -71,12 +71,12 @@ constexpr std::array<std::string_view, 22> kPrefixes = {"__x64_compat_sys_",
                                                         "SyS_",
                                                         "sys_"};
 
-// Functions that are called otherwise than what they do.
+// Functions whose name differs from the name of their system call.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"newstat", "stat"},   {"newlstat", "lstat"}, {"newfstat", "fstat"},
     {"newuname", "uname"}, {"umount", "umount2"}, {"sendfile64", "sendfile"}};
 
-// The system call of a function's name, without the kernel's prefix.
+// Returns the system call for a function's name without the kernel's prefix.
 std::string_view done_by(std::string_view name) {
   if (name.starts_with("ia32_")) name.remove_prefix(5);
   for (const std::string_view suffix : {"_time32", "_time64"})
@@ -155,8 +155,9 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"get_signal", Kind::way_back},
 };
 
-// Functions to which compilers make a system call's function jump, so that it has no frame; see also those below. From
-// Linux 5.10 to 6.18, if the caller is one system call or variants of one.
+// Functions that compilers call by a jump from a system call's function, which then has no frame. kDoerPrefixes lists
+// more of them. The list is for Linux 5.10 to 6.18, and has functions with one system call, or variants of one, as the
+// only caller.
 constexpr std::pair<std::string_view, std::string_view> kDoers[] = {{"ksys_mmap_pgoff", "mmap"},
                                                                     {"vm_mmap_pgoff", "mmap"},
                                                                     {"__vm_munmap", "munmap"},

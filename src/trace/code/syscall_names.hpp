@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of system calls, by the numbers of an architecture (include/uapi/asm/unistd*.h of Linux 6.18, in syscalls/) and
-// by the functions of the kernel that do them.
+// Names of system calls. Found by number for an architecture (include/uapi/asm/unistd*.h of Linux 6.18, in syscalls/),
+// or by the kernel function that implements the call.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,39 @@
 
 namespace kmt {
 
-// `arch` as uname -m; with `compat` of a 32-bit task on a 64-bit kernel. "system call 600" where no name is known.
+// Returns the name of a system call; "system call 600" if it is unknown. `arch` is as in uname -m. `compat` is true for
+// 32-bit tasks on a 64-bit kernel.
 std::string syscall_name(std::string_view arch, std::uint64_t number, bool compat);
 
-// The system call that an event has in its name: "openat" of sys_enter_openat and sys_exit_openat (include/trace/
-// syscall.h, Linux 6.18), "newstat" being "stat". LTTng has such events of 32-bit tasks too (compat_sys_enter_openat),
-// and one for all numbers that it knows no name of: `name` is empty then, and the event has the number.
+// The system call in the name of an event: "openat" for sys_enter_openat and sys_exit_openat (include/trace/syscall.h,
+// Linux 6.18). "newstat" becomes "stat". LTTng also has events for 32-bit tasks (compat_sys_enter_openat). LTTng uses
+// one event for all numbers without a known name: `name` is then empty, and the event contains the number.
 struct SyscallOfEvent {
-  bool begins = false;  // or else ends
+  bool begins = false;  // false: the call ends
   bool compat = false;
-  std::string_view name = {};  // a part of the event's, or static
+  std::string_view name = {};  // part of the event's name, or static
 };
-// For an event of the system `syscalls`; empty for other events.
+// `event` is the name of an event in the system `syscalls`. Empty for other events.
 std::optional<SyscallOfEvent> syscall_of_event(std::string_view event);
 
-// The reason why the kernel runs, from a function in its stack.
+// The reason why kernel code runs, according to a function in its stack.
 struct KernelEntry {
   enum class Kind : std::uint8_t {
     none,     // nothing
-    syscall,  // it does the system call `name`
+    syscall,  // implements the system call `name`
     page_fault,
-    exit,  // the end of a task
+    exit,  // end of a task
     kernel_thread,
-    compat,      // the way into the kernel of a 32-bit task's system call
-    dispatcher,  // it calls the function of a system call
-    way_back,    // it prepares the return to the program
-    doer,        // it does most of the system call `name`, and some call it instead of having a frame themselves
+    compat,      // entry for system calls of 32-bit tasks
+    dispatcher,  // calls the function of a system call
+    way_back,    // prepares the return to the program
+    doer,        // does the main work of the system call `name`, whose own frame may be missing
   };
   Kind kind = Kind::none;
   std::string_view name = {};
 };
-// "__x64_sys_openat" does "openat". The name is borrowed from the function's, or static.
+// Returns the reason for a function, such as the system call "openat" for "__x64_sys_openat". The name is borrowed from
+// `function`, or static.
 KernelEntry kernel_entry(std::string_view function);
 
 }  // namespace kmt

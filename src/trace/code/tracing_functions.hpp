@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions that are in front of a stack only because something traces: which of them depends on who else does.
+// Functions that are at the start of a stack only because of tracing. Which of them appear depends on the other users
+// of tracing.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +12,13 @@
 
 namespace kmt {
 
-// By its name; kernel/trace/bpf_trace.c, include/trace/perf.h, include/trace/trace_events.h,
-// include/linux/tracepoint.h, Linux 6.1 to 6.18.
+// True if a function belongs to tracing, according to its name. Sources: kernel/trace/bpf_trace.c,
+// include/trace/perf.h, include/trace/trace_events.h, include/linux/tracepoint.h, Linux 6.1 to 6.18.
 bool is_tracing_function(std::string_view name);
 
-// A stack from where it allocates: from its call site, if that is known and in it, else without the innermost frames
-// that only trace. A frame without a name, or with one that a BPF program may have, counts as tracing only if a
-// function that traces follows.
+// Returns the part of a stack that starts at the call site. If the call site is unknown or not in the stack, only
+// removes the innermost frames that belong to tracing. A frame without a name, or with a possible name of a BPF
+// program, is only removed if a tracing function follows it.
 std::span<const std::uint64_t> without_tracing(std::span<const std::uint64_t> frames, std::uint64_t call_site,
                                                const SymbolNames& symbols);
 

@@ -13,7 +13,7 @@ constexpr bool kFrees = true;
 constexpr bool kAllocates = false;
 constexpr KernelVersion kToday{};
 
-// mm/slub.c and the users of its bulk functions, Linux 4.3 to 6.18.
+// Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 6.18.
 constexpr std::array kPaths = {
     UntracedPath{"skbuff_head_cache",
                  "*alloc_skb*",
@@ -62,7 +62,7 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
                                      const std::optional<KernelVersion>& kernel) {
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
-    // Either is enough: merged caches all have the name of one.
+    // One match is enough, because merged caches all have the name of one of them.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of the kernel that free or allocate objects without a tracepoint. Objects freed there look never freed, those
-// allocated there look older than the trace. docs/untraced-paths.md has the same table.
+// Kernel paths that free or allocate objects without a tracepoint. Objects freed there look as if they were never
+// freed. Objects allocated there look older than the trace. docs/untraced-paths.md contains the same table.
 #pragma once
 
 #include <optional>
@@ -13,19 +13,19 @@
 namespace kmt {
 
 struct UntracedPath {
-  std::string_view cache;      // glob; empty: any; seen only by addresses that are allocated again
-  std::string_view call_site;  // glob on the function; empty: as the cache
-  KernelVersion from;          // the first one
-  KernelVersion until;         // the last one; 0.0: today's
+  std::string_view cache;      // glob; empty: any cache, seen only when addresses are allocated again
+  std::string_view call_site;  // glob for the function; empty: any
+  KernelVersion from;          // first affected version
+  KernelVersion until;         // last affected version; 0.0: still affected
   bool frees;                  // false: allocations
   std::string_view sentence;
 };
 
 std::span<const UntracedPath> untraced_paths();
 
-// The path that may have freed objects of that cache (empty: not known), or to that call site, as
-// the kernel merges caches and their names with them; null when the table knows none. A kernel of unknown version is
-// taken for today's.
+// Returns the path that may have freed objects of a cache or call site, or null if the table has none. `cache` is empty
+// if unknown. The call site also counts, because merged caches have only one name. Unknown versions are treated as the
+// latest kernel.
 const UntracedPath* untraced_free_of(const std::string& cache, const std::string& call_site,
                                      const std::optional<KernelVersion>& kernel);
 

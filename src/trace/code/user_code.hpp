@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Frames of user stacks, whatever process they are of: the same place in the same file is the same frame.
+// Frames of user stacks of all processes. The same place in the same file is the same frame.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace kmt {
 
 struct UserFrame {
-  std::uint64_t offset = 0;  // in the object's file; an address where there is no file
+  std::uint64_t offset = 0;  // offset in the object's file; an address if there is no file
   std::uint32_t object = 0;  // UserCode::objects
   std::uint32_t is_return_address = 0;
 
@@ -21,7 +21,7 @@ struct UserFrame {
 
 struct UserCode {
   static constexpr std::uint32_t kUnknown = 0;  // an address without a known mapping
-  static constexpr std::uint32_t kKernel = 1;   // a sample's address that is no user's
+  static constexpr std::uint32_t kKernel = 1;   // a sample's address outside user memory
   static constexpr std::uint32_t kFirstObject = 2;
 
   std::vector<CodeObject> objects = {{"[unknown]", "", ""}, {"[kernel.kallsyms]", "", ""}};
@@ -30,16 +30,16 @@ struct UserCode {
 
 // The name of a frame.
 struct UserName {
-  std::string object;        // in short: "libc.so.6", "[vdso]", "[JIT] tid 812"
-  std::string function;      // empty: not known
-  std::uint64_t offset = 0;  // in the function; where it is not known, in the object
+  std::string object;        // short name: "libc.so.6", "[vdso]", "[JIT] tid 812"
+  std::string function;      // empty: unknown
+  std::uint64_t offset = 0;  // offset in the function, or in the object if the function is unknown
   bool of_kernel = false;
 
-  // "getdents64", "0x1d4e7" where no function is known.
+  // Returns "getdents64", or "0x1d4e7" if the function is unknown.
   std::string symbol() const;
 };
 
-// The last part of a path; "[JIT] tid PID" for a perf-PID.map, as in perf.
+// Returns the last part of a path. Returns "[JIT] tid PID" for a perf-PID.map, like perf.
 std::string short_object_name(std::string_view path);
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions that hide who asked for memory, and who that is in a stack. The built-in list is wrappers.txt;
-// docs/wrappers.md explains it.
+// Finds the caller that requested memory, by skipping allocator functions and their wrappers. The built-in list is
+// wrappers.txt; docs/wrappers.md explains it.
 #pragma once
 
 #include <algorithm>
@@ -21,20 +21,21 @@ class WrapperList {
   struct Entry {
     std::string glob;
     std::string why;      // may be empty
-    bool hides = true;    // false: a line that starts with `!`
-    bool is_name = true;  // without a glob's special characters
+    bool hides = true;    // false if the line starts with `!`
+    bool is_name = true;  // glob without special characters
   };
 
-  // Nothing is hidden.
+  // Creates an empty list, which hides nothing.
   WrapperList() = default;
   static WrapperList built_in();
-  // Appends the lines of such a list. Throws Error with `path` and the line.
+  // Appends the lines of a list in the same format. Throws Error with `path` and the line.
   void add(std::string_view text, const std::string& path);
 
-  // The answer of the last entry that matches. `function` is a name with or without a compiler's suffix, offset and
+  // True if the last matching entry hides the function. `function` may have a compiler's suffix, an offset and a
   // module. Addresses without a name never match.
   bool hides(std::string_view function) const;
-  // The first of a stack's frames, "do_one+0x12/0x40 [module]", innermost first, whose function is not in the list.
+  // Returns the first frame whose function is not hidden. Frames are innermost first, such as "do_one+0x12/0x40
+  // [module]".
   template <typename Frames>
   auto caller(Frames& stack) const {
     return std::ranges::find_if(stack, [this](std::string_view frame) { return !hides(frame); });
@@ -45,17 +46,18 @@ class WrapperList {
   std::vector<Entry> entries_;
 };
 
-// Finds callers in stacks. Every address is looked up once.
+// Finds callers in stacks. Each address is looked up only once.
 class CallerFinder {
  public:
   // Both are borrowed.
   CallerFinder(const SymbolNames& names, const WrapperList& wrappers) : names_(names), wrappers_(wrappers) {}
 
-  // Whether the function that the address lies in is in the list.
+  // True if the list hides the function at an address.
   bool hides(std::uint64_t address);
-  // The index of the first address, innermost first, whose function is not in the list; the stack's size where all are.
+  // Returns the index of the first address whose function is not hidden. Addresses are innermost first. Returns the
+  // size of the stack if all are hidden.
   std::size_t caller(std::span<const std::uint64_t> stack);
-  // Looks them up again from now on.
+  // Call this when symbols change; all addresses are then looked up again.
   void names_changed() { hidden_.clear(); }
 
  private:
