@@ -51,7 +51,7 @@ class HeapProfile {
   // Samples that are equal in all properties.
   struct Group {
     DrawnGroup drawn;
-    std::uint64_t call_site;  // the caller for pages, which have no call site
+    std::uint64_t call_site;  // pages have no call site: same as `caller`
     std::uint64_t caller;     // first function outside the allocators
     std::string cache;
     std::string task;

@@ -17,9 +17,9 @@ bool lost_unmarked(const TraceInfo& info);
 // Number of frees by event kind.
 using FreeCounts = std::array<std::uint64_t, 256>;
 // True if a trace lacks frees because they were not recorded. `allocation` is the kind of event whose frees are
-// missing. Percpu memory and vmap areas are rarely freed, so missing frees prove nothing: these allocators lack frees
-// only if the trace has no event type for them. The same applies to other memory if the trace names the recorded event
-// types.
+// missing. Percpu memory and vmap areas are rarely freed, so a trace without their frees may be complete. For them, the
+// result is true only if the trace has no event type for frees. The same applies to other memory if the trace names the
+// recorded event types.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
 // True if all memory that is live at the end may have been freed, because events were lost or only some tasks were

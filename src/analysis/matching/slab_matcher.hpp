@@ -38,7 +38,7 @@ struct SlabObject {
   bool from_cache() const { return (flags & kFromCache) != 0; }  // kmem_cache_alloc, not kmalloc
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
-  bool duplicate_event() const { return (flags & kToldTwice) != 0; }  // this is the second event
+  bool duplicate_event() const { return (flags & kToldTwice) != 0; }  // the second event of one allocation
   bool replacing() const { return (flags & kReplacing) != 0; }        // the pointer was live before
 };
 static_assert(sizeof(SlabObject) == 16);

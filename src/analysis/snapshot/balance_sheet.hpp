@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Assigns all of MemTotal, each page to one line. The definitions are in docs/formats/snapshot-json.md, "The balance
-// sheet".
+// Divides MemTotal into lines, so that each page is counted in exactly one line. The definitions are in
+// docs/formats/snapshot-json.md, "The balance sheet".
 #pragma once
 
 #include "results/snapshot/snapshot.hpp"

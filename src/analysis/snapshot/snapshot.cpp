@@ -18,7 +18,7 @@ namespace kmt {
 namespace {
 
 std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
-  // By the name and the aliases of each folder in /sys/kernel/slab.
+  // Folders in /sys/kernel/slab, by their names and aliases.
   std::unordered_map<std::string_view, const SlabAttributes*> attributes;
   for (const SlabAttributes& cache : memory.slab_attributes) {
     attributes.emplace(cache.name, &cache);

@@ -11,9 +11,9 @@ namespace kmt {
 class CallRecords;
 
 struct TraceCalls {
-  CallTypes types;                       // of calls whose arguments were recorded
-  bool are_blank = false;                // arguments and return values were taken out of the trace
-  std::shared_ptr<CallRecords> records;  // null: OpenOptions did not ask for them
+  CallTypes types;                       // types of the calls with recorded arguments
+  bool are_blank = false;                // arguments and return values were removed from the trace
+  std::shared_ptr<CallRecords> records;  // null: not requested in OpenOptions
 };
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The clock that a trace's times are on.
+// The clock of a trace's times.
 #pragma once
 
 #include <string>

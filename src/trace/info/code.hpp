@@ -12,11 +12,11 @@
 namespace kmt {
 
 struct TraceCode {
-  std::string kallsyms;                      // text of /proc/kallsyms, may be empty
+  std::string kallsyms;                      // text of /proc/kallsyms; may be empty
   ModuleEvents module_events;                // from events
-  std::vector<ModuleChange> module_changes;  // by time, as the recorder noticed them
-  UserCode user;                             // of the users' part of stacks
-  AddressSpaces address_spaces;              // where it lay
+  std::vector<ModuleChange> module_changes;  // in order of time, as the recorder noticed them
+  UserCode user;                             // code in user stacks
+  AddressSpaces address_spaces;              // position of that code in the memory of processes
 };
 
 }  // namespace kmt

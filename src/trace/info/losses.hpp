@@ -8,36 +8,37 @@
 
 namespace kmt {
 
-// A stretch in which events of one CPU were lost.
+// An interval in which events of one CPU were lost.
 struct LostEvents {
   unsigned cpu = 0;
-  std::optional<std::uint64_t> count;        // empty: the kernel did not say how many
-  std::uint64_t before_ns = 0;               // the last event read before the stretch; 0: none
-  std::uint64_t after_ns = 0;                // the first time known after it
-  std::optional<std::uint64_t> offset = {};  // of the page that says so
+  std::optional<std::uint64_t> count;        // number of lost events; empty: unknown
+  std::uint64_t before_ns = 0;               // time of the last event before the loss; 0: none
+  std::uint64_t after_ns = 0;                // first known time after the loss
+  std::optional<std::uint64_t> offset = {};  // file offset of the page that reports the loss
 };
 
-// The kernel's own account of one CPU's ring buffer when recording stopped (per_cpu/cpuN/stats).
+// The kernel's statistics of one CPU's ring buffer after recording stopped (per_cpu/cpuN/stats).
 struct BufferStatistics {
   unsigned cpu = 0;
   std::uint64_t entries = 0;         // still unread
-  std::uint64_t overrun = 0;         // overwritten, oldest first, or newer than what fills a BPF program's ring
-  std::uint64_t commit_overrun = 0;  // refused: nested deeper than the buffer's size
-  std::uint64_t dropped = 0;         // refused: full, overwriting off
+  std::uint64_t overrun = 0;         // overwritten, oldest first; for a BPF program's ring: dropped because it was full
+  std::uint64_t commit_overrun = 0;  // dropped: nested too deeply for the buffer
+  std::uint64_t dropped = 0;         // dropped: buffer full without overwriting
   std::uint64_t read = 0;
-  std::uint64_t not_recorded = 0;  // unread when the recorder had to give up
-  std::uint64_t counted_ns = 0;    // when all that was counted, on the trace's clock; 0: unknown
+  std::uint64_t not_recorded = 0;  // unread when the recorder had to stop reading
+  std::uint64_t counted_ns = 0;    // time of these counts on the trace's clock; 0: unknown
 };
 
 struct TraceLosses {
   std::vector<LostEvents> stretches;
   std::vector<BufferStatistics> buffers;
-  std::uint64_t somewhere = 0;  // lost events of unknown CPU and time
+  std::uint64_t somewhere = 0;  // lost events whose CPU and time are unknown
 };
 
-// Lost events by CPU, at least `cpus` of them: from the pages' marks and the kernel's statistics. Both count the same
-// loss and either may miss some, so the larger counts. A mark without a count is worth one event at least.
+// Returns lost events for each CPU, for at least `cpus` CPUs. The sources are marks in the pages and the kernel's
+// statistics. Both count the same losses and either may be incomplete, so the larger number is used. A mark without a
+// count counts as at least one event.
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsigned cpus);
-std::uint64_t total_lost_events(const TraceLosses& losses);  // those of no known CPU too
+std::uint64_t total_lost_events(const TraceLosses& losses);  // includes losses of unknown CPUs
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How a trace was recorded, and what the recorder noted beside the events.
+// How a trace was recorded, and other notes of the recorder.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace kmt {
 
 // The meaning of Event::address in a page event.
 enum class PageIdentity : std::uint8_t {
-  frame,        // page frame numbers: neighbours are known
-  struct_page,  // addresses of struct page (before Linux 4.1): whole allocations only
+  frame,        // page frame numbers, which show adjacent pages
+  struct_page,  // addresses of struct page (before Linux 4.1), which only identify whole allocations
 };
 
 struct TraceRecording {
-  std::vector<std::string> buffers;  // that are read; "" is the top one
+  std::vector<std::string> buffers;  // buffers in use; "" is the top-level buffer
   PageIdentity page_identity = PageIdentity::frame;
-  std::map<std::string, std::string> notes;  // of the machine and the recording: docs/formats/kmt.md
+  std::map<std::string, std::string> notes;  // notes on the machine and the recording: docs/formats/kmt.md
   std::vector<StateSample> samples;          // by time
 };
 

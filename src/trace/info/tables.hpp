@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tables that the ids in events refer to. They grow while events are read.
+// The tables for the IDs in events. They grow while events are read.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,11 @@ struct TraceTables {
   std::vector<std::uint64_t> call_sites = {0};  // addresses
   std::vector<std::string> cache_names = {""};
   StackTable stacks;
-  std::vector<FlagName> gfp_flags;  // of this kernel, in the order in which it prints them; empty: unknown
+  std::vector<FlagName> gfp_flags;  // this kernel's GFP flags in the order in which it prints them; empty: unknown
 };
 
-// True if events later in the trace may name a task before them: all names are known only after all has been read.
+// True if later events may contain the names of earlier tasks. All names are then known only after the whole trace has
+// been read.
 inline bool may_tell_earlier_names(const std::vector<EventType>& types) {
   return std::any_of(types.begin(), types.end(),
                      [](const EventType& type) { return type.system == "task" || type.system == "sched"; });

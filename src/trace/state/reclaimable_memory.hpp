@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory that the kernel takes back when it is short. Globs of slab caches' names or of the functions that allocate
-// from them (Linux 6.18); pages by their migrate type.
+// Memory that the kernel reclaims when memory is short. Slab caches are listed as globs for their names or for the
+// functions that allocate from them (Linux 6.18). Pages are listed by migrate type.
 #pragma once
 
 #include <array>
 
 namespace kmt {
 
-// SLAB_RECLAIM_ACCOUNT in fs/, lib/xarray.c, mm/shmem.c and fs/buffer.c. Not sockets, though they are inodes too.
+// Caches with SLAB_RECLAIM_ACCOUNT in fs/, lib/xarray.c, mm/shmem.c and fs/buffer.c. Sockets are excluded although they
+// are inodes too.
 inline constexpr std::array kReclaimableCaches = {
     "dentry",          "inode_cache",        "ext*_inode_cache", "xfs_inode",    "btrfs_inode",      "f2fs_inode_cache",
     "fuse_inode",      "nfs_inode_cache",    "overlay_inode",    "ovl_inode",    "proc_inode_cache", "buffer_head",
@@ -17,14 +18,15 @@ inline constexpr std::array kReclaimableFunctions = {
     "f2fs_alloc_inode",  "fuse_alloc_inode", "nfs_alloc_inode",        "ovl_alloc_inode",   "proc_alloc_inode",
     "alloc_buffer_head", "xas_alloc*",       "radix_tree_node_alloc*", "__es_insert_extent"};
 
-// Memory that is freed with them, although it does not count as reclaimable: the accounting data of each of their slabs
-// (mm/slub.c, alloc_slab_obj_exts(); a fraction for other caches), and areas of vmalloc, which outlive their memory
-// until there are enough to purge (mm/vmalloc.c: lazy_max_pages()).
+// Memory that is freed together with reclaimable memory, although the kernel does not count it as reclaimable. One kind
+// is the accounting data of slabs: see alloc_slab_obj_exts() in mm/slub.c. A fraction of this data belongs to other
+// caches. Another kind are vmalloc areas. They outlive their memory until enough areas can be purged: see
+// lazy_max_pages() in mm/vmalloc.c.
 inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area"};
 inline constexpr std::array kShrinkableFunctions = {"security_inode_alloc", "lsm_inode_alloc", "alloc_slab_obj_exts",
                                                     "memcg_alloc_slab_cgroups"};
 
-// User memory and page cache are movable, pages of inode and dentry caches reclaimable.
+// User memory and page cache are movable. Pages of inode and dentry caches are reclaimable.
 inline constexpr std::array kReclaimableMigrateTypes = {"Movable", "Reclaimable"};
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How the kernel's memory stood at one time, in its own words.
+// The state of the kernel's memory at one time, as texts of its files.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 namespace kmt {
 
 struct StateSample {
-  std::uint64_t ticks = 0;                                 // of the trace's clock; in a TraceInfo scaled to nanoseconds
-  std::uint64_t unix_ns = 0;                               // the wall clock
-  std::vector<std::pair<std::string, std::string>> texts;  // "meminfo" and the text of /proc/meminfo
+  // time on the trace's clock; in a TraceInfo converted to nanoseconds
+  std::uint64_t ticks = 0;
+  std::uint64_t unix_ns = 0;  // the wall clock
+  // file name and content, such as "meminfo" and the text of /proc/meminfo
+  std::vector<std::pair<std::string, std::string>> texts;
 };
 
-// The text of that name; empty where the sample has none.
+// Returns the text with this name; empty if the sample has none.
 inline std::string_view text_of(const StateSample& sample, std::string_view name) {
   for (const auto& [known, text] : sample.texts)
     if (known == name) return text;

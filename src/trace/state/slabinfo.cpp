@@ -12,7 +12,7 @@ namespace kmt {
 
 namespace {
 
-// Columns by the names of the header line, "# name <active_objs> … : tunables <limit> …".
+// Known columns. The header line names the columns: "# name <active_objs> … : tunables <limit> …".
 constexpr std::array<std::pair<std::string_view, std::uint64_t SlabInfo::*>, 6> kColumns = {{
     {"active_objs", &SlabInfo::active_objects},
     {"num_objs", &SlabInfo::objects},
@@ -25,7 +25,7 @@ constexpr std::string_view kUsualHeader =
     "# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> "
     "<sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>";
 
-// Words of the header without # and <>.
+// Returns the words of the header without "#" and "<>".
 std::vector<std::string_view> column_names(std::string_view header) {
   std::vector<std::string_view> columns;
   for (Words words(header.substr(1)); !words.empty();) {
@@ -52,7 +52,7 @@ bool take_column(std::string_view column, std::string_view value, SlabInfo& slab
   return whole_number(value).has_value();
 }
 
-// More bytes than any machine has are damage.
+// True if the line contains more bytes than any machine has, so that it must be damaged.
 bool is_too_large(const SlabInfo& slab) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
   constexpr std::uint64_t kMostPages = kMostBytes >> 12;
@@ -60,13 +60,14 @@ bool is_too_large(const SlabInfo& slab) {
          slab.pages_per_slab > kMostPages / std::max<std::uint64_t>(slab.slabs, 1);
 }
 
-// Before the first colon stand the name, which may have blanks, and its numbers: cuts off the name.
+// Cuts the name off a line and returns it. The name may contain blanks. It precedes a known number of numbers and the
+// first colon.
 std::string_view take_name(std::string_view& line, const std::vector<std::string_view>& columns) {
   const auto numbers = std::ranges::find(columns, ":") - columns.begin() - 1;
   std::size_t begin = std::min(line.find(" : "), line.size());
   for (std::ptrdiff_t i = 0; i < numbers; ++i) {
     begin = line.find_last_not_of(" \t", begin == 0 ? 0 : begin - 1);
-    begin = begin == std::string_view::npos ? 0 : line.find_last_of(" \t", begin) + 1;  // 0: there are too few
+    begin = begin == std::string_view::npos ? 0 : line.find_last_of(" \t", begin) + 1;  // 0: too few numbers
   }
   const std::string_view name = trim(line.substr(0, begin));
   line.remove_prefix(begin);
@@ -79,7 +80,7 @@ std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::st
   Words words(line);
   for (const std::string_view column : std::span(columns).subspan(1))
     if (words.empty() || !take_column(column, words.next(), slab)) return std::nullopt;
-  if (!words.empty()) slab.others.emplace_back("rest", words.rest());  // SLAB's statistics of a debugging kernel
+  if (!words.empty()) slab.others.emplace_back("rest", words.rest());  // statistics of a debug kernel with SLAB
   if (is_too_large(slab)) return std::nullopt;
   return slab;
 }

@@ -10,10 +10,11 @@ namespace kmt {
 
 struct Slabinfo {
   std::vector<SlabInfo> caches;
-  std::vector<std::string_view> unknown;  // lines of another form; borrow from the text
+  std::vector<std::string_view> unknown;  // lines in an unknown format; borrowed from the text
 };
 
-// The text of /proc/slabinfo. Its header line names the columns; a text without one has those of version 2.1.
+// Parses the text of /proc/slabinfo. Its header line names the columns. A text without header has the columns of
+// version 2.1.
 Slabinfo parse_slabinfo(std::string_view text);
 
 }  // namespace kmt

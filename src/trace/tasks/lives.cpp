@@ -9,7 +9,8 @@ namespace kmt {
 
 namespace {
 
-// Between perf's record of a fork, task_newtask and the sched_process_fork of the same task; no id comes back as soon.
+// Maximum time between the events of one birth: perf's fork record, task_newtask, and sched_process_fork. No ID is
+// reused as quickly.
 constexpr std::uint64_t kSameBirthNs = 1'000'000;
 
 template <typename Value>
@@ -18,7 +19,7 @@ const Value* find(const std::unordered_map<std::int32_t, Value>& map, std::int32
   return found == map.end() ? nullptr : &found->second;
 }
 
-// The last one at or before the time.
+// Returns the last entry up to this time.
 template <typename Value>
 auto last_until(const std::map<std::uint64_t, Value>& map, std::uint64_t time_ns) {
   const auto later = map.upper_bound(time_ns);
@@ -27,7 +28,8 @@ auto last_until(const std::map<std::uint64_t, Value>& map, std::uint64_t time_ns
 
 }  // namespace
 
-// Several events may tell of the same birth: of what they say each counts, and the first one's time.
+// Adds a birth. If several events report the same birth, their information is combined and the time of the first one is
+// used.
 void TaskLives::born(const TaskLife& life) {
   auto& lives = lives_[life.tid];
   const std::uint64_t until = std::max(life.born_ns, life.born_ns + kSameBirthNs);
@@ -43,7 +45,7 @@ void TaskLives::born(const TaskLife& life) {
   told.begins_pid_space = told.begins_pid_space || life.begins_pid_space;
   if (told.born_ns <= life.born_ns || lives.contains(life.born_ns)) return;
   told.born_ns = life.born_ns;
-  auto node = lives.extract(same);  // others may point to what is in it
+  auto node = lives.extract(same);  // extract() keeps pointers to the value valid
   node.key() = life.born_ns;
   lives.insert(std::move(node));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The task that an id means at a time. The kernel reuses ids: a task is its id and its birth. Facts may be added in any
-// order of time, since CPUs are read one after the other.
+// Finds the task that an ID means at a time. The kernel reuses IDs, so a task is identified by its ID and birth. Data
+// may be added in any order of time, because CPUs are read one after the other.
 #pragma once
 
 #include <array>
@@ -13,49 +13,49 @@
 
 namespace kmt {
 
-// A task that lived when the kernel's files were read. For a thread other than the first, only the group is known.
+// A task that existed when the kernel's files were read. For threads other than the first, only the group is known.
 struct KnownProcess {
   std::int32_t group = 0;       // the process
-  std::int32_t parent = 0;      // its id; 0: none, or unknown
-  std::uint64_t pid_space = 0;  // the inode of its PID namespace; 0: unknown
-  std::string cgroup;           // of version 2: "/system.slice/db.service"; empty: unknown
+  std::int32_t parent = 0;      // process ID of the parent; 0: none, or unknown
+  std::uint64_t pid_space = 0;  // inode number of its PID namespace; 0: unknown
+  std::string cgroup;           // cgroup of version 2: "/system.slice/db.service"; empty: unknown
 };
 
-// From a birth that events show until the next one with its id.
+// A task from its birth, as reported by events, until the next birth with the same ID.
 struct TaskLife {
   std::int32_t tid = 0;
   std::uint64_t born_ns = 0;
-  std::int32_t creator = 0;       // the task that made it, in its own life then
-  bool knows_kind = false;        // false for sched_process_fork, which does not state it
-  bool is_thread = false;         // of its creator's process
-  bool begins_pid_space = false;  // it is the first one of a new PID namespace
+  std::int32_t creator = 0;       // the task that created it; its ID may have been reused since
+  bool knows_kind = false;        // false for sched_process_fork, which does not report the kind of task
+  bool is_thread = false;         // thread of its creator's process
+  bool begins_pid_space = false;  // first task in a new PID namespace
 };
 
 class TaskLives {
  public:
   void born(const TaskLife& life);
   void moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup);
-  // The time for which the kernel's files stated it.
+  // The time at which the kernel's files were read.
   enum class Told : std::uint8_t {
-    at_begin,   // of the recording
-    meanwhile,  // after events had started: the task was born before or after that
-    later,      // the id may belong to another process by then
+    at_begin,   // at the start of the recording
+    meanwhile,  // while events were already recorded: the task may have been born before or after that
+    later,      // later: the ID may belong to another process
   };
   void known(std::int32_t pid, KnownProcess process, Told when);
 
-  // Null: the task was born before the trace, or its birth was not recorded.
+  // Returns null if the task was born before the trace or its birth was not recorded.
   const TaskLife* life_at(std::int32_t tid, std::uint64_t time_ns) const;
-  // When the id of that life was given to the next task; the largest number: never.
+  // Returns the time when the ID of this life was reused, or the largest number if it was not.
   std::uint64_t next_birth_ns(std::int32_t tid, const TaskLife* life) const;
-  bool is_used_again(std::int32_t tid) const;  // whether the id has meant several tasks
-  std::vector<TaskLife> births() const;        // by task and time
+  bool is_used_again(std::int32_t tid) const;  // true if the ID has belonged to several tasks
+  std::vector<TaskLife> births() const;        // sorted by task and time
   std::map<std::int32_t, KnownProcess> told(Told when) const;
   bool told_at_begin() const { return !told_of(Told::at_begin).empty(); }
-  // For a task that lived when events began.
+  // Returns data about a task that existed when events began.
   const KnownProcess* known_at_begin(std::int32_t pid) const;
   const KnownProcess* known_later(std::int32_t pid) const;
-  bool has_moves() const { return !moves_.empty(); }  // whether a task was moved to another cgroup
-  // The cgroup that the task was moved to last, from `born_ns` until the time; empty: none.
+  bool has_moves() const { return !moves_.empty(); }  // true if a task was moved to another cgroup
+  // Returns the cgroup of the last move between `born_ns` and `time_ns`; empty if there was none.
   std::string_view moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const;
 
  private:

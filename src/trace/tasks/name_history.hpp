@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of tasks over time: a program renames its task, and ids are reused.
+// Names of tasks over time. Programs may rename their tasks, and IDs are reused.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// From then on.
+// The task has this name from `time_ns` on.
 struct TaskRename {
   std::int32_t tid = 0;
   std::uint64_t time_ns = 0;
@@ -21,16 +21,17 @@ struct TaskRename {
 
 class TaskNameHistory {
  public:
-  // In any order of time: CPUs are read one after the other.
+  // May be called in any order of time, because CPUs are read one after the other.
   void called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
-  // A name that was in use before this time. Earlier names are unknown.
+  // Adds a name that was in use until this time. Earlier names are unknown.
   void called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
-  // Empty: the trace does not say.
+  // Returns empty if the trace does not contain the name.
   std::optional<std::string_view> at(std::int32_t tid, std::uint64_t time_ns) const;
-  std::vector<TaskRename> renamed() const;  // of tasks with several names, by task and time
+  std::vector<TaskRename> renamed() const;  // only tasks with several names; sorted by task and time
 
  private:
-  std::unordered_map<std::int32_t, std::map<std::uint64_t, std::string>> names_;  // by time from which
+  // by task and the time since which the name is in use
+  std::unordered_map<std::int32_t, std::map<std::uint64_t, std::string>> names_;
 };
 
 }  // namespace kmt

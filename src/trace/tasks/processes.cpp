@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// A forged trace may contain a circle, or an endless chain.
+// Limit for forged traces, which may contain circles or endless chains.
 constexpr unsigned kMostAncestors = 1024;
 constexpr std::int32_t kKthreadd = 2;
 constexpr std::uint64_t kFirstPidSpace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
@@ -23,13 +23,13 @@ const KnownProcess* known(const TraceTasks& tasks, Process process) {
   if (process.life == nullptr && tasks.lives.told_at_begin()) {
     if (const KnownProcess* const then = tasks.lives.known_at_begin(process.pid)) return then;
   }
-  // With several lives, it is unknown which one it was.
+  // If the ID was reused, it is unknown which task the files mean.
   return tasks.lives.is_used_again(process.pid) ? nullptr : tasks.lives.known_later(process.pid);
 }
 
 std::uint64_t born_ns(Process process) { return process.life == nullptr ? 0 : process.life->born_ns; }
 
-// No pid: none is known.
+// Returns the parent process, with pid 0 if it is unknown.
 Process parent_of(const TraceTasks& tasks, Process process) {
   if (process.life != nullptr) return process_at(tasks, process.life->creator, process.life->born_ns);
   const KnownProcess* const then = known(tasks, process);
@@ -49,9 +49,9 @@ Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time
     process = {creator, tasks.lives.life_at(creator, process.life->born_ns)};
   }
   if (process.life != nullptr && process.life->knows_kind) return process;
-  // Files have it for living tasks. If the id was reused, they may mean another task.
+  // The kernel's files contain the group of living tasks. If the ID was reused, they may mean another task.
   if (process.life != nullptr && tasks.lives.is_used_again(process.pid)) return process;
-  // The task at the start is not the later one with its id.
+  // A task from before the trace must not be confused with a later task that has the same ID.
   const KnownProcess* const then = process.life == nullptr ? tasks.lives.known_at_begin(process.pid) : nullptr;
   if (then != nullptr) return {then->group, nullptr};
   const std::int32_t group = thread_group(tasks, process.pid).value_or(process.pid);
@@ -68,7 +68,7 @@ Process oldest_ancestor(const TraceTasks& tasks, Process process) {
 }
 
 std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns) {
-  // A child begins where its parent is.
+  // A child starts in the cgroup of its parent.
   for (unsigned steps = 0; steps < kMostAncestors && process.pid != 0; ++steps) {
     if (const auto path = tasks.lives.moved_to(process.pid, born_ns(process), time_ns); !path.empty())
       return std::string(path);
@@ -85,7 +85,7 @@ std::string container_of_cgroup(std::string_view path) {
   struct Pattern {
     std::string_view prefix, suffix, name;
   };
-  // "docker-0123….scope" of systemd's folders, "docker/0123…" of others'.
+  // "docker-0123….scope" in folders of systemd, "docker/0123…" elsewhere.
   constexpr std::array kPatterns = {Pattern{"docker-", ".scope", "docker"}, Pattern{"libpod-", ".scope", "podman"},
                                     Pattern{"cri-containerd-", ".scope", "containerd"},
                                     Pattern{"crio-", ".scope", "cri-o"}};
@@ -105,7 +105,7 @@ std::string container_of_cgroup(std::string_view path) {
       found = fmt::format("machine {}", name.substr(8, name.size() - 14));
     if (name.starts_with("systemd-nspawn@") && name.ends_with(".service"))
       found = fmt::format("machine {}", name.substr(15, name.size() - 23));
-    // Kubernetes without systemd: a pod's folder, then the container's.
+    // Kubernetes without systemd uses a folder for the pod, and inside it one for the container.
     if (before.starts_with("pod") && path.find("kubepods") != std::string_view::npos && is_id(name))
       found = fmt::format("kubernetes {}", name.substr(0, 12));
     before = name;
@@ -126,7 +126,7 @@ std::int32_t MadePidSpaces::first_process(const TraceTasks& tasks, const TaskLif
         child = &birth;
     first = {true, child == nullptr || child->begins_pid_space ? 0 : child->tid};
   }
-  // A later task with the creator's id is another one.
+  // If the creator's ID was reused in between, the namespace belongs to another task.
   return tasks.lives.life_at(life.creator, made_ns) == tasks.lives.life_at(life.creator, life.born_ns) ? first.pid : 0;
 }
 

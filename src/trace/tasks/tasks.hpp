@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tasks of a trace: their names, processes and lives. They grow while events are read.
+// The tasks of a trace: their names, processes and lifetimes. The data grows while events are read.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ namespace kmt {
 struct TraceTasks {
   std::unordered_map<std::int32_t, std::string> comms;           // last name of each task
   TaskNameHistory names;                                         // from events
-  std::unordered_map<std::int32_t, std::int32_t> thread_groups;  // by task id: ask thread_group()
-  TaskLives lives;                                               // from events: ask processes.hpp
+  std::unordered_map<std::int32_t, std::int32_t> thread_groups;  // by task ID; use thread_group() to look it up
+  TaskLives lives;                                               // from events; see processes.hpp
 };
 
-// The task's name at that time from events, else its last name; "<idle>" for task 0, "<...>" if unknown.
+// Returns the task's name at this time according to events, otherwise its last name. Returns "<idle>" for task 0, and
+// "<...>" if unknown.
 std::string_view task_name(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 
-// The process that a task belongs to (its tgid); empty: the trace does not say. The kernel reuses ids: the latest known
-// process counts, for the whole trace.
+// Returns the process that a task belongs to (its tgid); empty if the trace does not contain it. If IDs were reused,
+// the latest known process is used for the whole trace.
 std::optional<std::int32_t> thread_group(const TraceTasks& tasks, std::int32_t tid);
 
 }  // namespace kmt
