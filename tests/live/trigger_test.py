@@ -48,7 +48,7 @@ class Trigger(LiveTest):
     def test_limits(self):
         for condition in ('MemFree<1000G', 'MemFree>1k'):
             messages = self.record('--trigger', condition, '-e', 'kmem:kmalloc', exit_code=2)
-            self.assertIn('holds already: MemFree is ', messages)
+            self.assertIn('is already true: MemFree is ', messages)
         messages = self.record('--trigger', 'MemFree<1k', '-e', 'kmem:kmalloc', '--duration', '300ms')
         self.assertNotIn('Triggered', messages)
 

@@ -36,7 +36,7 @@ void ProgressLine::show(std::string_view preparation) {
 void ProgressLine::update(const RecordProgress& progress, std::uint64_t written) {
   if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
   const double seconds = progress.seconds - shown_at_;
-  const std::uint64_t seen = progress.events + progress.lost;  // which only grows
+  const std::uint64_t seen = progress.events + progress.lost;  // unlike progress.events, this sum never decreases
   const double rate = static_cast<double>(seen - seen_) / seconds;
   RecorderCost cost;
   add_own_cost(cost);
@@ -63,17 +63,20 @@ void say_left_open(const std::string& instance) {
 
 std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks) {
   if (function.empty() && count == 1)
-    return fmt::format("1 of these was missed by a BPF program, probably in an interrupt{}",
+    return fmt::format("1 of the lost events was missed by a BPF program, probably in an interrupt{}",
                        some_tasks ? ", and may belong to a task that is not recorded" : "");
   if (function.empty())
-    return fmt::format("{} of these were missed by BPF programs, most of them in interrupts{}", humane_count(count),
-                       some_tasks ? ", in all tasks: some or all may belong to tasks that are not recorded" : "");
+    return fmt::format("{} of the lost events were missed by BPF programs, most of them in interrupts{}",
+                       humane_count(count),
+                       some_tasks ? ". This number covers all tasks, including tasks that are not recorded" : "");
   if (count == 1)
     return fmt::format(
-        "1 of these is a start or end of {} that the kernel missed; it may belong to a task that is not recorded",
+        "1 of the lost events is a start or end of {} that the kernel missed; it may belong to a task that is not "
+        "recorded",
         printable(function));
   return fmt::format(
-      "{} of these are starts and ends of {} that the kernel missed; some may belong to tasks that are not recorded",
+      "{} of the lost events are starts and ends of {} that the kernel missed; some may belong to tasks that are not "
+      "recorded",
       humane_count(count), printable(function));
 }
 
@@ -98,25 +101,25 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   say("{}{}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", where, latest, humane_count(sum.read),
       outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes), outcome.recording.kernel.clock);
   const RecorderCost& cost = outcome.cost;
-  // Their level is sampled: it may have been higher, with losses.
+  // The level is sampled, so with lost events the real maximum may be higher.
   say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {}{:.0f}% full at most\n",
       cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes),
       sum.lost > 0 ? "seen to be " : "", cost.fullest_buffer * 100);
   if (outcome.command_status)
     say("{}\n", describe_command_end(options.command.front(), *outcome.command_status));
   else if (!options.command.empty())
-    say("{} still runs\n", printable(options.command.front()));
+    say("{} is still running\n", printable(options.command.front()));
   if (outcome.missed_events > 0)
     lost_by_cpu += fmt::format("  on unknown CPUs: {} missed\n", humane_count(outcome.missed_events));
   const std::uint64_t lost = sum.lost + sum.unread + outcome.missed_events;
   if (!outcome.missed_calls_are_known)
-    say("The number of calls missed by kprobe events is unknown: the kernel's files disagree\n");
+    say("The number of calls missed by kprobe events is unknown, because the kernel's files contradict each other\n");
   if (lost == 0) return say("Nothing{} was lost\n", outcome.missed_calls_are_known ? "" : " else");
   say("{} {} lost:\n{}", humane_count(lost), lost == 1 ? "event was" : "events were", lost_by_cpu);
   const bool some_tasks = options.only_command || !options.pids.empty() || !options.cgroup.empty();
   for (const auto& [function, count] : outcome.missed_by_function)
     say("{}\n", missed_line(function, count, some_tasks));
-  if (sum.lost + sum.unread > 0) say("{} lose less\n", remedy);
+  if (sum.lost + sum.unread > 0) say("To lose fewer events, use {}\n", remedy);
 }
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Messages of `record` on stderr during and after the recording.
+// Prints messages of `record` on stderr during and after the recording.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // A step before the recording: "Attaching to 71 functions".
+  // Shows a step before the recording: "Attaching to 71 functions".
   void show(std::string_view preparation);
-  // `written`: bytes of trace so far.
+  // `written` is the number of bytes of the trace so far.
   void update(const RecordProgress& progress, std::uint64_t written);
   void clear();
 
@@ -32,28 +32,30 @@ class ProgressLine {
   bool is_shown_ = false;
   double shown_at_ = 0;
   double cpu_seconds_ = 0;
-  std::uint64_t seen_ = 0;  // events, lost or not
+  std::uint64_t seen_ = 0;  // recorded and lost events
 };
 
-// The written file.
+// Facts about the written file or files.
 struct WrittenTrace {
-  std::string path;         // the only or the last file; empty: a temporary one
+  std::string path;         // path of the only or last file; empty for a temporary file
   std::uint64_t bytes = 0;  // of it
   unsigned files = 1;
   unsigned files_removed = 0;
-  std::optional<std::uint64_t> events;  // of a flight recorder's file: not all that were recorded
+  std::optional<std::uint64_t> events;  // events in the file of a flight recorder, which keeps only the latest
 };
 
-// Reports that an instance could not be removed.
+// Reports that the trace instance could not be removed.
 void say_left_open(const std::string& instance);
 
-// Returns the message about missed events. `function` "": of any; `some_tasks`: only some are recorded.
+// Returns the message about missed events. An empty `function` means any function. `some_tasks` is true if only some
+// tasks are recorded.
 std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks);
 
-// The exit status of COMMAND, if its end ended the recording; else 0: the recorder asked it to end.
+// Returns the exit status of COMMAND if its end ended the recording. Otherwise returns 0, because the recorder asked
+// COMMAND to end.
 int command_exit_status(const RecordOutcome& outcome);
 
-// Prints events, bytes, cost, and losses by CPU; `remedy` is advice for losing less.
+// Prints the number of events, bytes, the cost, and losses by CPU. `remedy` is the advice for losing fewer events.
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
                    const char* remedy);
 

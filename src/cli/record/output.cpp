@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 
 Error only_kmt(const char* what) {
   return Error(fmt::format("{} a .kmt", what))
-      .hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+      .hint("Use -o FILE.kmt; `kmemtrace convert` converts the file to trace.dat");
 }
 
-// The recorder and its options: docs/formats/kmt.md, "Notes".
+// Returns notes about the recorder and its options. docs/formats/kmt.md describes them in "Notes".
 std::map<std::string, std::string> notes_of_recording(const RecordOptions& options) {
   std::string arguments = try_read_file("/proc/self/cmdline").value_or("");
   if (arguments.ends_with('\0')) arguments.pop_back();
@@ -39,8 +39,8 @@ std::map<std::string, std::string> notes_of_recording(const RecordOptions& optio
           {"command", fmt::format("{}", fmt::join(options.command, " "))}};
 }
 
-// The kernel's counts that are not in pages. The others cover the whole time, but a flight recorder's file or one of
-// several covers a part.
+// Returns the kernel's counters of events that are not in pages. Other counters cover the whole recording, but this
+// file may cover only a part: with a flight recorder, or with several files.
 std::string counts_of_part(const std::string& statistics) {
   std::string counts;
   for (const std::string_view line : split(statistics, '\n'))
@@ -49,7 +49,7 @@ std::string counts_of_part(const std::string& statistics) {
   return counts;
 }
 
-// Facts unknown when the file's description was written.
+// Returns facts that were unknown when the description at the start of the file was written.
 TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   TraceDescription end;
   end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;
@@ -63,8 +63,8 @@ TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   return end;
 }
 
-// For a trace.dat: a page more for each CPU, for stepwise copying. For a .kmt: blocks not written yet, and the chunks
-// at its end.
+// Returns the disk space that is needed at the end. A trace.dat needs an extra page for each CPU, because it is copied
+// in steps. A .kmt needs space for unwritten blocks and for the chunks at the end.
 std::uint64_t bytes_at_end(const RecordOptions& options, const KernelDescription& kernel, std::size_t cpus) {
   if (writes_trace_dat(options)) return tracedat::metadata_bytes(kernel) + (18ull << 20);
   return (1ull << 20) + cpus * (1ull << 20);
@@ -76,8 +76,8 @@ void Reserve::take(const std::string& directory, std::uint64_t bytes) {
   file_ = unnamed_file(directory);
   const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
   if (code != ENOSPC && code != EDQUOT) return;
-  throw Error(fmt::format("The disk is full: {} are needed to start", humane_bytes(bytes)))
-      .hint("Choose another place with -o")
+  throw Error(fmt::format("The disk is full: a recording needs {} to start", humane_bytes(bytes)))
+      .hint("Choose another folder with -o")
       .at({directory, {}, {}});
 }
 
@@ -93,9 +93,10 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
         .hint("Choose another --clock, or give --flight a size");
   if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval needs");
   if (writes_trace_dat(options) && request.user_stacks)
-    say("note: a trace.dat cannot hold the mappings of programs, so their stacks have addresses without names. Record "
-        "into FILE.kmt to get names\n");
-  if (!writes_trace_dat(options) && options.version_given) throw Error("--file-version is for trace.dat: -o FILE.dat");
+    say("note: a trace.dat cannot store the mappings of programs, so their stacks have only addresses. Record into "
+        "FILE.kmt to get names\n");
+  if (!writes_trace_dat(options) && options.version_given)
+    throw Error("--file-version applies only to a trace.dat: -o FILE.dat");
 }
 
 RecordingSink* RecordOutput::open(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
@@ -120,9 +121,9 @@ void RecordOutput::turn(const RecordProgress& progress, const std::function<RawR
   const char* const line_begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
   try {
     if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
-      say("{}{} is written\n", line_begin, printable(*written));
+      say("{}{} has been written\n", line_begin, printable(*written));
   } catch (const Error& error) {
-    // A flight recorder's memory can still be written at the end.
+    // The memory of the flight recorder can still be written at the end.
     if (flight_)
       say("{}warning: cannot write the requested file: {}\n", line_begin, error.what());
     else
@@ -139,9 +140,11 @@ WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
     written.files_removed = recording_->files_removed();
     if (flight_) written.events = recording_->last_file().events;
     if (const std::uint64_t left_out = recording_->last_file().left_out; left_out > 0)
-      say("warning: the disk was full: the oldest {} events in memory are not in the file\n", humane_count(left_out));
+      say("warning: the disk was full, so the oldest {} events in memory are not in the file\n",
+          humane_count(left_out));
     if (flight_ && flight_->time_ns && recording_->was_short_of_memory())
-      say("note: {} was too small for the whole time; raise --max-memory\n", humane_bytes(flight_->bytes));
+      say("note: {} of memory was too small for the whole time of --flight; raise --max-memory\n",
+          humane_bytes(flight_->bytes));
     if (recording_->encoder().damaged_pages() > 0)
       say("warning: {} pages of the ring buffer were damaged\n", recording_->encoder().damaged_pages());
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The output of a recording: a trace.dat is written at the end, a .kmt during the recording.
+// Writes the output of a recording. A trace.dat is written at the end, a .kmt during the recording.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace kmt {
 
-// Disk space for the last writes, reserved at the start: a full disk then still leaves a readable trace.
+// Reserves disk space for the last writes at the start, so that the trace is readable even if the disk becomes full.
 class Reserve {
  public:
   void take(const std::string& directory, std::uint64_t bytes);  // throws Error
@@ -31,20 +31,20 @@ class RecordOutput {
   // Throws Error if options conflict.
   RecordOutput(const RecordOptions& options, const RecordRequest& request);
 
-  // Returns the sink of pages or records; nullptr: the recorder keeps them. Throws Error.
+  // Returns the sink for pages or records. Returns nullptr if the recorder must keep them. Throws Error.
   RecordingSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
-  void add(const StateSample& sample);  // of an open .kmt
-  void add(UserMemory memory);          // likewise, if is_one_file()
-  bool is_one_file() const;             // a .kmt without rotation or flight recorder
-  // Called four times per second: for files in rotation, and requested files of a flight recorder.
+  void add(const StateSample& sample);  // only for an open .kmt
+  void add(UserMemory memory);          // only if is_one_file()
+  bool is_one_file() const;             // true for a .kmt without rotation and flight recorder
+  // Called four times per second. Starts new files in a rotation, and writes requested files of a flight recorder.
   void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording);
-  // Writes the rest. Throws Error.
+  // Writes the rest of the trace. Throws Error.
   WrittenTrace finish(RecordOutcome& outcome);
 
-  std::uint64_t bytes(const RecordProgress& progress) const;  // of trace so far
+  std::uint64_t bytes(const RecordProgress& progress) const;  // bytes of the trace so far
   bool saw_failed_allocation() const;
   bool is_flight_recorder() const { return flight_.has_value(); }
-  // Why a file of a rotation could not be completed: recording should end.
+  // Returns the reason why a file of a rotation could not be completed. If not empty, the recording should end.
   const std::string& failure() const { return failure_; }
 
  private:

@@ -41,23 +41,24 @@ constexpr const char* kRecordFooter = R"(Examples:
   kmemtrace record --backend bpf                with less overhead for the traced workload
   kmemtrace record --boot                       how to trace a boot; after that boot, its trace
 
-If the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND gets SIGTERM.
+If the recording ends before COMMAND (--duration, Ctrl+C), COMMAND receives SIGTERM.
 
-Without -F the whole machine is recorded while COMMAND runs. Others often free what a command allocates (RCU, soft
-interrupts, kernel threads); if only the command were recorded, that memory would look leaked.
+Without -F, the whole machine is recorded while COMMAND runs. RCU, soft interrupts and kernel threads often free the
+memory that a command allocates. If only the command is recorded, this memory looks leaked.
 
-A .kmt grows while it is recorded. If the recorder is killed, the file can still be read, and `kmemtrace repair`
-completes it. With --flight nothing is written until Ctrl+C, the end of COMMAND or the trigger. SIGUSR2 writes the kept events to a numbered file (trace.0001.kmt) and recording continues.
+A .kmt is written during the recording. If the recorder is killed, the file can still be read, and `kmemtrace repair`
+completes it. With --flight, nothing is written until Ctrl+C, the end of COMMAND, or the trigger. SIGUSR2 writes the
+kept events to a numbered file (trace.0001.kmt), and the recording continues.
 
-kmemtrace traces in its own tracefs instance and does not touch other tracing. The instance is removed however the
-recording ends. A filter in the kernel excludes the recorder's own allocations.
+kmemtrace uses a separate tracefs instance and does not affect other tracing. The instance is always removed at the end,
+even if kmemtrace is killed. A filter in the kernel excludes the recorder's own allocations.
 
 Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0  recorded, or the recording ended before COMMAND
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
 
-// True if BPF programs can record the whole request, as far as known before they are loaded.
+// True if BPF programs can probably record the whole request. Some limits are known only after loading them.
 bool bpf_would_do(RecordOptions options) {
   options.backend = "bpf";
   try {
@@ -75,16 +76,17 @@ std::string tracefs_for(const RecordOptions& options) {
     return usable_tracefs();
   } catch (Error& error) {
     if (bpf_would_do(options))
-      error.hint(fmt::format(
-          "Add --backend bpf: it only needs read access there, and this process may load BPF programs. Or: {}",
-          error.hint()));
+      error.hint(
+          fmt::format("Add --backend bpf, which needs only read access to tracefs; this process is allowed to load BPF "
+                      "programs. Or: {}",
+                      error.hint()));
     throw;
   }
 }
 
 int record_trace(const RecordOptions& options) {
   outlive_write_signals();
-  const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
+  const InterruptGuard interrupt(SecondSignal::is_ignored);  // a second Ctrl+C must not destroy the trace
   std::optional<BootBuffer> boot;
   check_backend(options);
   if (options.boot && !(boot = boot_buffer_or_plan(options))) return 0;
@@ -106,8 +108,8 @@ int record_trace(const RecordOptions& options) {
   };
   steps.begins = [&] {
     if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
-      say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
-          output.is_flight_recorder() ? "SIGUSR2 writes the kept events, " : "");
+      say("Recording {} events into {}; {}Ctrl+C ends the recording\n", request.events.size(),
+          printable(options.output), output.is_flight_recorder() ? "SIGUSR2 writes the kept events, " : "");
     if (trigger) trigger->start();
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
@@ -117,17 +119,18 @@ int record_trace(const RecordOptions& options) {
   };
   const auto [outcome, written] = run_recording(options, output, steps);
   if (triggered) say("Triggered: {}\n", trigger->what_happened());
-  print_summary(options, outcome, written, "Larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
+  print_summary(options, outcome, written, "larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
   print_notes(outcome);
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return command_exit_status(outcome);
   throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
-      .hint(boot ? "The trace has the part that was read; the rest is still in the buffer: run again with another -o"
-                 : "Events recorded until then are in the trace")
+      .hint(boot ? "The trace has the part that was read. The rest is still in the buffer: run the command again with "
+                   "another -o"
+                 : "The trace contains the events recorded before the error")
       .at({written.path, {}, {}});
 }
 
-// Accepts a list of both kinds.
+// Accepts a list of both kinds of stacks as "both".
 std::string unlist_stack_kinds(std::string& text) {
   if (text == "user,kernel" || text == "kernel,user") text = "both";
   return {};
@@ -136,31 +139,31 @@ std::string unlist_stack_kinds(std::string& text) {
 std::string check_file_count(const std::string& text) {
   return text.find_first_not_of("0123456789") == text.npos && text.find_first_not_of('0') != text.npos
              ? ""
-             : "needs a number of files, 1 or more";
+             : "must be a number of files, 1 or more";
 }
 
-// Options that select events and tasks.
+// Adds the options that select events and tasks.
 void add_selection_options(Command& command, RecordOptions& options) {
   command.option("-e,--event", &options.events, "EVENT",
-                 "Record EVENT, system:name with globs, instead of all events of kernel memory\nSeparate several with "
-                 "commas or repeat -e. `kmemtrace list events` shows them",
+                 "Record EVENT instead of all kernel memory events\nEVENT is SYSTEM:NAME and may contain globs. "
+                 "Separate several events with commas, or repeat -e. `kmemtrace list events` lists all events.",
                  {.repeats = true});
   command.flag("--stacks{kernel}", &options.stacks,
-               "Record the kernel's stack with every event; --stacks=user: the stack of the program that made the "
-               "system call; --stacks=both: both\nProgram stacks have at most 8 frames (with bpf 60). All but the "
-               "first one need frame pointers.",
+               "Record the kernel stack with every event; --stacks=user records the stack of the program that made the "
+               "system call; --stacks=both records both\nProgram stacks have at most 8 frames (60 with --backend bpf). "
+               "All frames except the first need frame pointers.",
                {.words = {"kernel", "user", "both"}, .check = unlist_stack_kinds});
   command.flag(
       "--syscalls", &options.syscalls,
       "Record the start and end of system calls, and the end of tasks, for `report --by syscall` without stacks");
   command.option("--filter", &options.filters, "FILTER",
-                 "Record only events that match EXPRESSION, evaluated in the kernel (repeatable)\nEVENT:EXPRESSION, as "
-                 "'kmem:kmalloc:bytes_req > 4096'",
+                 "Record only events that match EXPRESSION, evaluated in the kernel (repeatable)\nFILTER is "
+                 "EVENT:EXPRESSION, such as 'kmem:kmalloc:bytes_req > 4096'.",
                  {.repeats = true});
   command.option("-p,--pid", &options.pids, "PID",
-                 "Record only process PID, all its threads and its future child processes (repeatable)",
+                 "Record only process PID with all its threads and future child processes (repeatable)",
                  {.repeats = true});
-  command.option("--cgroup", &options.cgroup, "CGROUP", "Record only tasks in this cgroup and below it");
+  command.option("--cgroup", &options.cgroup, "CGROUP", "Record only tasks in CGROUP and in cgroups below it");
   command.flag("-F,--only-command", &options.only_command, "Record only COMMAND and its child processes");
 }
 
@@ -174,44 +177,44 @@ Command record_command() {
                     return record_trace(*options);
                   }};
   command.option("-o,--output", &options->output, "FILE",
-                 "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat\n"
-                 "A trace of that name is kept as FILE.old.");
-  command.option(
-      "--backend", &options->backend, "BACKEND",
-      "Record by tracefs (default), or by bpf (Linux 5.15 or later) with less overhead for the traced workload",
-      {.words = {"tracefs", "bpf"}});
+                 "Write the trace to FILE (default: trace.kmt), in the format trace.dat if FILE ends in .dat\nAn "
+                 "existing trace with this name is renamed to FILE.old.");
+  command.option("--backend", &options->backend, "BACKEND",
+                 "Record with tracefs (default), or with bpf (Linux 5.15 or later), which has less overhead for the "
+                 "traced workload",
+                 {.words = {"tracefs", "bpf"}});
   add_selection_options(command, *options);
-  command.option("-d,--duration", &options->duration, "T", "End after time T: 10s, 1.5s, 200ms, 5m");
+  command.option("-d,--duration", &options->duration, "T", "Stop recording after time T: 10s, 1.5s, 200ms, 5m");
   command.option("--trigger", &options->trigger, "COND",
-                 "End when COND holds: failure (a slab or page allocation fails), or NAME>N, NAME<N, NAME+N (has grown "
-                 "by N) with a name of /proc/meminfo or /proc/vmstat");
-  command.option("--flight", &options->flight, "SIZE|T",
-                 "Keep only the latest events in memory, as many as fit into SIZE or happened in time T; write them at "
-                 "the end or on SIGUSR2");
+                 "Stop recording when COND is true: failure (a slab or page allocation fails), NAME>N, NAME<N, or "
+                 "NAME+N (NAME has grown by N), where NAME is a name in /proc/meminfo or /proc/vmstat");
+  command.option(
+      "--flight", &options->flight, "SIZE|T",
+      "Keep only the latest events in memory, up to SIZE or from the last time T; write them at the end or on SIGUSR2");
   command.option("--rotate", &options->rotate, "SIZE|T", "Start a new file after SIZE or T");
   command.option("--keep", &options->keep, "N", "With --rotate: keep only the latest N files",
                  {.check = check_file_count});
   command.option("--sample-interval", &options->sample_interval, "T",
                  "Sample meminfo, vmstat, slabinfo and buddyinfo every T (default: only at start and end)");
   command.flag("--page-owner", &options->page_owner,
-               "Also save page_owner at start and end, which takes long on a large machine\nallocinfo and alloc_traces "
-               "are always saved: `kmemtrace snapshot` and `diff` show them.");
+               "Also save page_owner at start and end (slow on a large machine)\nallocinfo and alloc_traces are always "
+               "saved. `kmemtrace snapshot` and `diff` show all of them.");
   command.option("-b,--buffer", &options->buffer, "SIZE",
                  "Use a ring buffer of SIZE for each CPU: 512k, 64M\nThe default is measured at the start: enough for "
-                 "one second of events, and at least 32M if there is memory");
+                 "one second of events, and at least 32M if enough memory is available.");
   command.option("--max-memory", &options->max_memory, "SIZE",
-                 "Limit all ring buffers together, and what --flight T keeps, to SIZE\nThe default is a sixteenth of "
-                 "the available memory");
+                 "Limit the total size of all ring buffers, and the memory of --flight T, to SIZE\nThe default is a "
+                 "sixteenth of the available memory.");
   command.option("--clock", &options->clock, "CLOCK",
-                 "Use this trace clock\nThe default is the cheapest one that is ordered across CPUs; `kmemtrace list "
-                 "clocks` shows which one and why");
-  command.option("--file-version", &options->version, "N", "Write version N of trace.dat: 6 or 7 (default: 7)",
+                 "Use the trace clock CLOCK\nThe default is the cheapest clock that is ordered across CPUs. `kmemtrace "
+                 "list clocks` shows this clock and the reason.");
+  command.option("--file-version", &options->version, "N", "Write trace.dat version N: 6 or 7 (default: 7)",
                  {.words = {"6", "7"}});
   command.flag("--boot", &options->boot,
                "Collect the boot-time trace; if boot tracing was off, print the kernel parameters that enable it\n-e, "
-               "-b, --max-memory, --clock and --stacks choose the parameters");
+               "-b, --max-memory, --clock and --stacks affect these parameters.");
   command.flag("--remove-stale", &options->remove_stale,
-               "Remove instances left by killed runs before recording, without asking");
+               "Before recording, remove trace instances of killed runs without asking");
   command.flag("--no-progress", &options->no_progress, "Show no progress line");
   command.argument("COMMAND", &options->command, "Run COMMAND and record until it ends");
   return command;

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
 
-// Only these have names of short-lived tasks, and the times of others' names; likewise for modules. They are rare.
+// Adds rare events that give names of short-lived tasks and modules, and the times when names changed.
 void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
   for (const EventName& event :
        {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}, EventName{"cgroup", "cgroup_attach_task"},
@@ -38,7 +38,8 @@ void add_events_of_names(const std::vector<EventName>& available, std::vector<Ev
     if (std::find(available.begin(), available.end(), event) != available.end()) events.push_back(event);
 }
 
-// "kmem:kmalloc:bytes_req > 4096", for all recorded events that match the first part.
+// Parses filters such as "kmem:kmalloc:bytes_req > 4096". A filter applies to all recorded events that match the part
+// before the expression.
 std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& available,
                                         const std::vector<EventName>& events) {
   std::vector<KernelFilter> filters;
@@ -47,20 +48,20 @@ std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, c
     const std::size_t end = system_end == std::string::npos ? system_end : text.find(':', system_end + 1);
     if (end == std::string::npos || trim(text.substr(end + 1)).empty())
       throw Error(fmt::format("Not a filter: \"{}\"", printable(text)))
-          .hint("Write SYSTEM:EVENT:EXPRESSION, as --filter 'kmem:kmalloc:bytes_req > 4096'");
+          .hint("Write SYSTEM:EVENT:EXPRESSION, such as --filter 'kmem:kmalloc:bytes_req > 4096'");
     const std::string pattern = text.substr(0, end);
     const std::size_t before = filters.size();
     for (const EventName& event : select_events(available, {pattern}))
       if (std::find(events.begin(), events.end(), event) != events.end())
         filters.push_back({event, std::string(trim(text.substr(end + 1)))});
     if (filters.size() > before) continue;
-    throw Error(fmt::format("--filter names \"{}\", which is not recorded", printable(pattern)))
-        .hint(fmt::format("Add it: -e {}", printable(pattern)));
+    throw Error(fmt::format("--filter has the event \"{}\", which is not recorded", printable(pattern)))
+        .hint(fmt::format("Record the event: -e {}", printable(pattern)));
   }
   return filters;
 }
 
-// A size, or a time: "64M", "30s". One of both is set.
+// An amount of bytes or of time: "64M", "30s". Exactly one of the two is set.
 struct Amount {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> time_ns;
@@ -68,7 +69,7 @@ struct Amount {
 
 Amount parse_amount(const char* option, const std::string& text) {
   Amount amount;
-  // Sizes and times share the letter m: "5m" is five minutes, "5M" five megabytes.
+  // Sizes and times share the letter m: "5m" means five minutes, "5M" means five megabytes.
   const bool is_time = !text.empty() && (text.back() == 's' || text.back() == 'm' || text.back() == 'h');
   if (is_time)
     amount.time_ns = parse_duration(text);
@@ -90,7 +91,7 @@ bool wants_kernel_stacks(const RecordOptions& options) {
 
 bool wants_user_stacks(const RecordOptions& options) { return options.stacks == "user" || options.stacks == "both"; }
 
-// Fails before the recording, not after it.
+// Throws before the recording, so that no recording is lost.
 void check_output(const std::string& path) {
   std::error_code code;
   if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
@@ -103,8 +104,9 @@ void check_output(const std::string& path) {
       throw Error("Another kmemtrace is writing this file").at({path, {}, {}});
   }
   const fs::path directory = fs::absolute(path).parent_path();
-  if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
-  if (!may_access(directory, W_OK)) throw Error("Cannot write to the output's directory").at({directory, {}, {}});
+  if (!fs::is_directory(directory, code))
+    throw Error("The directory of the output does not exist").at({directory, {}, {}});
+  if (!may_access(directory, W_OK)) throw Error("Cannot write to the directory of the output").at({directory, {}, {}});
 }
 
 void check_backend(const RecordOptions& options) {
@@ -113,10 +115,11 @@ void check_backend(const RecordOptions& options) {
     throw Error(fmt::format("--backend bpf and {} cannot be combined", what)).hint(hint);
   };
   if (writes_trace_dat(options))
-    refuse("a trace.dat", "Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
-  if (options.boot) refuse("--boot", "A boot is traced by kernel parameters");
+    refuse("a trace.dat", "Use -o FILE.kmt; `kmemtrace convert` converts the file to trace.dat");
+  if (options.boot) refuse("--boot", "A boot is traced with kernel parameters");
   if (!options.filters.empty()) refuse("--filter", "Record with --backend tracefs, which filters events in the kernel");
-  if (!options.clock.empty() && options.clock != "mono") refuse("this --clock", "BPF programs use the clock mono");
+  if (!options.clock.empty() && options.clock != "mono")
+    refuse("this --clock", "BPF programs always use the clock mono");
 }
 
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs) {
@@ -152,7 +155,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       if (std::find(request.events.begin(), request.events.end(), event) == request.events.end())
         request.events.push_back(event);
     }
-  // The end of a task belongs to no system call, unless it is its last one.
+  // The end of a task is needed, because a task may end in its last system call.
   if (const EventName end{"sched", "sched_process_exit"};
       options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())
@@ -170,14 +173,14 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   request.most_buffer_bytes = most_memory(options, tracefs);
   if (!options.buffer.empty()) request.buffer_bytes = parse_size(options.buffer);
   if (request.buffer_bytes && !options.max_memory.empty() && options.flight.empty())
-    throw Error("-b and --max-memory cannot be combined: both set the size of the ring buffers");
+    throw Error("-b and --max-memory cannot be combined, because both set the size of the ring buffers");
   if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer needs at least 8k per CPU");
 
   const TraceClocks clocks = read_clocks(tracefs);
   request.clock = uses_bpf(options) ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
   if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end())
     throw Error(fmt::format("This kernel has no clock \"{}\"", request.clock))
-        .hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));
+        .hint(fmt::format("Available clocks: {}", fmt::join(clocks.offered, ", ")));
   request.scratch_directory = fs::absolute(options.output).parent_path();
   return request;
 }
@@ -200,7 +203,7 @@ std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::u
   if (options.flight.empty()) return std::nullopt;
   const Amount amount = parse_amount("--flight", options.flight);
   if (amount.bytes.value_or(kFewestFlightBytes) < kFewestFlightBytes)
-    throw Error("A flight recorder needs at least 64k (a time would be 5s)");
+    throw Error("--flight needs at least 64k. A time has a suffix: 5s");
   return kmt_format::Flight{amount.bytes.value_or(most_bytes), amount.time_ns};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The options of `record`, checked before the recording.
+// Checks the options of `record` before the recording.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct RecordOptions {
   unsigned keep = 0;
   unsigned version = 7;
   bool version_given = false;
-  std::string stacks;  // "kernel", "user", "both"; empty: none
+  std::string stacks;  // "kernel", "user" or "both"; empty: no stacks
   bool syscalls = false;
   bool page_owner = false;
   bool only_command = false;
@@ -44,13 +44,13 @@ bool uses_bpf(const RecordOptions& options);          // else tracefs
 bool wants_kernel_stacks(const RecordOptions& options);
 bool wants_user_stacks(const RecordOptions& options);
 
-// All throw Error.
+// All these functions throw Error.
 void check_output(const std::string& path);
-void check_backend(const RecordOptions& options);  // for options that only ftrace supports
+void check_backend(const RecordOptions& options);  // refuses options that only ftrace supports
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
 std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);
-// The limit of all ring buffers together, and of a flight recorder's memory, in bytes.
+// Returns the limit in bytes for all ring buffers together, and for the memory of a flight recorder.
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs);
 
 }  // namespace kmt

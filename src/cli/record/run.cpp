@@ -34,21 +34,22 @@ void outlive_write_signals() {
 
 void offer_to_remove_stale(const std::string& tracefs, bool remove) {
   std::vector<std::string> stale = stale_instances(tracefs);
-  if (!stale.empty()) {  // its watcher may be removing it right now
+  if (!stale.empty()) {  // the watcher process of the killed run may be removing the instance
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     stale = stale_instances(tracefs);
   }
   if (stale.empty()) return;
   if (!remove && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1)
-    remove = ask(fmt::format("A killed kmemtrace left tracing on in {}. Remove it?", fmt::join(stale, ", ")));
+    remove = ask(fmt::format("A killed kmemtrace left a trace instance in {}. Remove it?", fmt::join(stale, ", ")));
   for (const std::string& path : stale) {
     if (!remove)
-      say("note: a killed kmemtrace left tracing on: remove it with `kmemtrace record --remove-stale`, or: rmdir {}\n",
+      say("note: a killed kmemtrace left a trace instance; remove it with `kmemtrace record --remove-stale`, or: rmdir "
+          "{}\n",
           path);
     else if (remove_instance(path))
-      say("Removed {}, left by a killed run\n", path);
+      say("Removed the trace instance {} of a killed run\n", path);
     else
-      say("note: {} is still in use and cannot be removed\n", path);
+      say("note: {} is in use and cannot be removed\n", path);
   }
 }
 
@@ -87,33 +88,34 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
     trace.written = output.finish(trace.outcome);
   } catch (Error& error) {
     if (writes_trace_dat(options)) throw;
-    throw error.hint("Events that reached the file can be read; `kmemtrace repair` completes it");
+    throw error.hint("The events that were written can be read; `kmemtrace repair` completes the file");
   }
   return trace;
 }
 
 void print_notes(const RecordOutcome& outcome) {
   if (outcome.filtered_by_pid_list)
-    say("note: interrupts on top of the recorder's own threads are not in the trace, because there are many\n");
+    say("note: interrupts during the recorder's threads are not recorded, because the recorder has many threads\n");
   if (outcome.not_followed_processes > 0)
     say("warning: {} child processes could not be followed\n", outcome.not_followed_processes);
   if (outcome.own_events_recorded)
-    say("note: the trace contains the recorder's own events, because the kernel cannot filter them in a PID namespace "
-        "(container). Record on the host to avoid them\n");
+    say("note: the trace contains events of the recorder, because the kernel cannot filter them in a PID namespace "
+        "(container). Record on the host to avoid this\n");
   if (!outcome.no_mappings_reason.empty())
-    say("note: the kernel does not report mappings of programs ({}): programs that ran only during the recording have "
-        "no names\n",
+    say("note: the kernel does not report mappings of programs ({}), so programs that started and ended during the "
+        "recording have no names\n",
         outcome.no_mappings_reason);
   if (!outcome.lost_mappings.empty())
-    say("warning: some mappings of programs were missed ({}): some functions may have no names\n",
+    say("warning: some mappings of programs were missed ({}), so some functions may have no names\n",
         outcome.lost_mappings);
   if (!outcome.lost_cgroup_moves.empty())
-    say("warning: some moves of tasks between cgroups were missed ({}): some tasks may count for their old cgroup\n",
+    say("warning: some moves of tasks between cgroups were missed ({}), so some tasks may be counted in their old "
+        "cgroup\n",
         outcome.lost_cgroup_moves);
   if (!outcome.late_mappings.empty()) say("note: {}\n", outcome.late_mappings);
   if (outcome.unanswered_build_ids > 0)
-    say("warning: the files of {} mappings could not be read because their devices did not answer: no build IDs, and "
-        "function names only with --symfs\n",
+    say("warning: the files of {} mappings could not be read, because their devices did not answer. These files have "
+        "no build IDs, and function names only with --symfs\n",
         outcome.unanswered_build_ids);
   if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A recording from its start to its file, for `record` and `graph`.
+// Runs a recording from its start to the complete file, for `record` and `graph`.
 #pragma once
 
 #include <functional>
@@ -14,28 +14,30 @@
 namespace kmt {
 
 struct RecordSteps {
-  std::string preparation;        // shown on a terminal until there are records; may be empty
-  std::function<bool()> ended;    // called at least every 100 ms
-  std::function<void()> begins;   // the output is open; may be empty
+  std::string preparation;        // shown on a terminal before the first records; may be empty
+  std::function<bool()> ended;    // called at least every 100 ms; true ends the recording
+  std::function<void()> begins;   // called when the output is open; may be empty
   std::function<void()> started;  // called right before the recording starts; may be empty
   std::function<RecordOutcome(const RecordHooks&, const OpenSink&)> record;
 };
 
 struct RecordedTrace {
-  RecordOutcome outcome;  // with errors of writing a file as well
+  RecordOutcome outcome;  // includes errors of writing a file
   WrittenTrace written;
 };
 
-// A message without a reader, or a file size limit, must not cost the trace: both become errors of the write.
+// Prevents that SIGPIPE ends the recorder, because this would lose the trace. A write to a closed pipe then returns an
+// error.
 void outlive_write_signals();
 
-// Reports instances of killed runs, which hold memory and slow down the machine, and removes them on request.
+// Reports trace instances of killed runs, and removes them on request. Such instances use memory and slow down the
+// machine.
 void offer_to_remove_stale(const std::string& tracefs, bool remove);
 
-// Records into `output`, with a progress line, and completes the file. Throws Error.
+// Records into `output` with a progress line, and completes the file. Throws Error.
 RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, const RecordSteps& steps);
 
-// Prints notes about a recording except its numbers.
+// Prints notes and warnings about a recording, but not its numbers.
 void print_notes(const RecordOutcome& outcome);
 
 }  // namespace kmt

@@ -25,24 +25,24 @@ Trigger::Trigger(const std::string& condition) : condition_(condition) {
   if (condition == "failure") return;
   const std::size_t at = condition.find_first_of("<>+");
   if (at == std::string::npos || at == 0)
-    throw Error(fmt::format("Not a condition: \"{}\"", printable(condition)))
+    throw Error(fmt::format("Not a valid condition: \"{}\"", printable(condition)))
         .hint(
-            "Write failure, or NAME>SIZE, NAME<SIZE, NAME+SIZE with a name of /proc/meminfo or /proc/vmstat: "
+            "Write failure, NAME>SIZE, NAME<SIZE or NAME+SIZE, where NAME is a name in /proc/meminfo or /proc/vmstat: "
             "SUnreclaim>2G, MemFree<200M, SUnreclaim+500M");
   key_ = trim(condition.substr(0, at));
   comparison_ = condition[at];
   limit_ = parse_size(trim(condition.substr(at + 1)));
   if (!value_of(key_))
     throw Error(fmt::format("Neither /proc/meminfo nor /proc/vmstat has \"{}\"", printable(key_)))
-        .hint("Their names are case sensitive: SUnreclaim, MemFree, oom_kill");
+        .hint("Names in these files are case sensitive: SUnreclaim, MemFree, oom_kill");
 }
 
 void Trigger::start() {
   if (key_.empty()) return;
   if (comparison_ == '+') at_start_ = value_of(key_).value_or(ProcValue{}).value;
   if (comparison_ == '+' || !holds()) return;
-  throw Error(fmt::format("The condition of --trigger holds already: {}", what_happened()))
-      .hint("NAME+N asks for growth");
+  throw Error(fmt::format("The condition of --trigger is already true: {}", what_happened()))
+      .hint("Use NAME+N to wait for growth");
 }
 
 bool Trigger::holds() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conditions that end a recording: a value of /proc/meminfo or /proc/vmstat passes a limit, or an allocation fails.
+// Conditions that end a recording: a value in /proc/meminfo or /proc/vmstat crosses a limit, or an allocation fails.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,22 @@ namespace kmt {
 
 class Trigger {
  public:
-  // "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (more than at the start), "oom_kill+0", "failure". Throws Error.
+  // Parses "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (growth since the start), "oom_kill+0" or "failure".
+  // Throws Error.
   explicit Trigger(const std::string& condition);
 
-  // Takes the start values for growth. Throws Error if the condition holds already.
+  // Stores the start value for growth. Throws Error if the condition is already true.
   void start();
   bool wants_failures() const { return key_.empty(); }
-  // True if it holds now; never for failures, which the recording sees. Looks at most ten times per second.
+  // True if the condition is true now. Always false for failures, which the recording detects. Reads the value at most
+  // ten times per second.
   bool holds();
-  // "SUnreclaim is 2.1 GiB": the value when the condition last held.
+  // Returns a text such as "SUnreclaim is 2.1 GiB", with the value when the condition was last true.
   std::string what_happened() const;
 
  private:
   std::string condition_;
-  std::string key_;  // a line's name; empty: failures
+  std::string key_;  // name of a line; empty for failures
   char comparison_ = '>';
   std::uint64_t limit_ = 0;
   std::uint64_t at_start_ = 0;

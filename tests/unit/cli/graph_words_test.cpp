@@ -154,12 +154,14 @@ TEST(TemporaryFolder, GoesWithAllInIt) {
 }
 
 TEST(MissedLine, KnowsOneFromMany) {
-  EXPECT_EQ(missed_line("", 1, false), "1 of these was missed by a BPF program, probably in an interrupt");
-  EXPECT_EQ(missed_line("", 1200, false), "1,200 of these were missed by BPF programs, most of them in interrupts");
+  EXPECT_EQ(missed_line("", 1, false), "1 of the lost events was missed by a BPF program, probably in an interrupt");
+  EXPECT_EQ(missed_line("", 1200, false),
+            "1,200 of the lost events were missed by BPF programs, most of them in interrupts");
   EXPECT_TRUE(missed_line("", 1, true).ends_with(", and may belong to a task that is not recorded"));
-  EXPECT_TRUE(missed_line("", 1200, true).ends_with("some or all may belong to tasks that are not recorded"));
-  EXPECT_TRUE(missed_line("vfs_read", 1, true).starts_with("1 of these is a start or end of vfs_read that"));
-  EXPECT_TRUE(missed_line("vfs_read", 2, true).starts_with("2 of these are starts and ends of vfs_read that"));
+  EXPECT_TRUE(missed_line("", 1200, true).ends_with("all tasks, including tasks that are not recorded"));
+  EXPECT_TRUE(missed_line("vfs_read", 1, true).starts_with("1 of the lost events is a start or end of vfs_read that"));
+  EXPECT_TRUE(
+      missed_line("vfs_read", 2, true).starts_with("2 of the lost events are starts and ends of vfs_read that"));
 }
 
 }  // namespace
