@@ -46,7 +46,7 @@ inline constexpr std::array kHidesEvents = {
 // An imperfection at one place of the trace.
 struct Finding {
   Imperfection kind;
-  std::string detail;  // details; may be empty
+  std::string detail;  // may be empty
   std::optional<unsigned> cpu;
   std::optional<std::uint64_t> offset;  // position in the file
   std::optional<std::uint64_t> time_ns;

@@ -69,7 +69,7 @@ class CallConditions {
   const std::vector<FlagName>* gfp_flags_;
   bool compare_text_ = false;
   std::vector<std::optional<Function>> functions_;  // by number; empty if the function is unknown
-  // For messages.
+  // For error messages.
   std::vector<bool> can_hold_;             // by condition: true if some function can meet it
   std::vector<std::optional<Error>> why_;  // by condition: why the first function that has the value cannot meet it
   std::size_t known_ = 0;

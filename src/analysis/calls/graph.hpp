@@ -32,7 +32,7 @@ struct CallGraphRequest {
   std::vector<CallCondition> where;            // all must hold for a call; calls inside it are shown too
   std::uint64_t least_ns = 0;                  // shorter calls are not shown
   bool errors_only = false;                    // shows only calls that returned an error
-  bool arguments = false;                      // are wanted
+  bool arguments = false;                      // include arguments in the result
   const CallSignatures* signatures = nullptr;  // borrowed; nullptr: values have no types
   std::size_t limit = 0;                       // maximum number of calls to show, in order of start; 0: all
   std::size_t slowest = 0;                     // number of longest calls to show in addition

@@ -40,7 +40,7 @@ class CallPaths : public Source {
  private:
   struct Function {
     std::uint64_t inside = 0;  // an address inside the function
-    std::uint8_t level = 0;    // of interrupts
+    std::uint8_t level = 0;    // interrupt level
   };
   enum class Site : std::uint8_t { not_asked, real, trampoline };
 

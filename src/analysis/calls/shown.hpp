@@ -26,8 +26,8 @@ class ShownCalls {
   // Marks a call as ended and shows it unless the limits are filled by other calls. `end_seen` is false if its end was
   // not recorded.
   void show(std::size_t slot, bool end_seen);
-  void drop(std::size_t slot);         // or kNone
-  void hide_inside(std::size_t slot);  // likewise
+  void drop(std::size_t slot);         // `slot` may be kNone
+  void hide_inside(std::size_t slot);  // `slot` may be kNone
   // True if no call that starts now can be shown.
   bool is_full() const { return limit_ != 0 && slowest_ == 0 && first_.size() == limit_; }
 
@@ -55,7 +55,7 @@ class ShownCalls {
   std::size_t slowest_;
   std::vector<Held> calls_;
   std::vector<std::size_t> free_;
-  Heap first_;  // by begin
+  Heap first_;  // by order of start
   Heap slow_;   // by inverted duration; the shortest call is dropped first
   std::uint64_t place_ = 0;
 };

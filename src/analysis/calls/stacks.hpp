@@ -21,7 +21,7 @@ std::optional<std::uint64_t> measured_duration(const CallEvent& end);
 struct OpenCall {
   std::uint32_t function = 0;  // function number, assigned by the user of CallStacks
   std::uint8_t depth = 0;
-  std::uint8_t level = 0;         // of interrupts
+  std::uint8_t level = 0;         // interrupt level
   bool on_top = false;            // first call of an interrupt
   bool runs_in_itself = false;    // the function is also open below, perhaps in the interrupted task
   bool is_inside_itself = false;  // the function is also open in the calls that surround this call
@@ -34,11 +34,11 @@ struct OpenCall {
   std::optional<std::uint64_t> lost_before_ns;  // time of the last event before the first loss during the call
 
   // Only CallGraph uses the members below.
-  std::uint32_t node = 0;        // of CallGraph
+  std::uint32_t node = 0;        // number of its CallGraph node
   std::uint8_t shown_level = 0;  // nesting level among the selected calls
   bool selected = false;
   bool may_be_shown = false;
-  std::size_t slot = ~std::size_t{0};  // in ShownCalls
+  std::size_t slot = ~std::size_t{0};  // slot in ShownCalls
   std::uint64_t inner_ns = 0;          // time in calls on top of this call
   InsideSums inside;
 };

@@ -43,7 +43,7 @@ class KernelAccount {
 
  private:
   NoAccount why_none(const std::string& cache) const;
-  std::size_t step_of(const LateRise& late) const;  // of samples
+  std::size_t step_of(const LateRise& late) const;  // step of the samples at that time
 
   const InvestigationEvidence& evidence_;
   std::vector<StateSeries> states_;

@@ -36,7 +36,7 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack);
 // Classifies pages from the page allocator by their stack, and removes the allocator's own frames from the stack.
 struct PageOwner {
   bool is_vmalloc = false;
-  bool is_slab = false;   // seen by its objects
+  bool is_slab = false;   // counted as slab objects instead
   bool excluded = false;  // page tables of processes, or page cache
 };
 PageOwner find_page_owner(std::vector<std::string>& stack);

@@ -41,7 +41,8 @@ class HeapProfile {
   HeapProfileResult result(const std::vector<HeapKey>& by) const;
   // Returns the same samples in the finest rows, sorted by live bytes, then by allocated bytes.
   std::vector<HeapStackRow> stacks() const;
-  // Returns the same samples in the form for a file. The names of cgroups are included; the caller adds the facts.
+  // Returns the same samples in the form of a profile file. The names of cgroups are included; the caller adds the
+  // facts.
   DrawnProfile drawn() const;
   void begin_interval();
   // Call this after the symbols have changed.

@@ -44,7 +44,7 @@ class CacheNames {
  private:
   struct Request {
     std::uint64_t call_site;  // address
-    std::uint64_t bytes;      // of the object
+    std::uint64_t bytes;      // size of the object
   };
   struct Source {  // properties that determine the name
     std::uint64_t bytes;

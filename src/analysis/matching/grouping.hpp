@@ -32,8 +32,8 @@ struct Origin {
   std::uint32_t cache = 0;  // CacheId in the event
   CallSiteId call_site;
   Allocator allocator = Allocator::slab;
-  std::uint8_t order = 0;                            // of pages
-  std::int8_t migrate_type = 0;                      // of pages
+  std::uint8_t order = 0;                            // only for pages
+  std::int8_t migrate_type = 0;                      // only for pages
   bool from_cache = false;                           // kmem_cache_alloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
 };
@@ -157,7 +157,7 @@ class Grouping {
   std::vector<std::uint32_t> same_stack_;  // 0: not computed yet, else 1 + number of the stack
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
   std::vector<std::uint32_t> code_of_site_;     // 0: not computed yet, else 1 + number of the address
-  std::vector<std::uint32_t> caller_of_stack_;  // likewise
+  std::vector<std::uint32_t> caller_of_stack_;  // as code_of_site_, by stack
   // by number of the address: 0 if not computed yet, else 1 + number in texts_
   std::vector<std::uint32_t> function_of_code_;
 };

@@ -40,7 +40,7 @@ class ModuleTimes : public Source {
   std::vector<Covered> sites_;         // by CallSiteId
   std::vector<Covered> known_stacks_;  // by StackId
   FlatMap<std::uint32_t> sites_at_;    // by ID and epoch
-  FlatMap<std::uint32_t> stacks_at_;   // likewise
+  FlatMap<std::uint32_t> stacks_at_;   // by ID and epoch
   FlatMap<std::uint32_t> site_ids_;    // by address
   StackIds stacks_;
   std::vector<std::uint64_t> frames_;

@@ -30,7 +30,7 @@ struct SlabObject {
   static constexpr std::uint8_t kToldTwice = 0x10;
   static constexpr std::uint8_t kReplacing = 0x20;
   std::uint8_t flags;
-  std::uint8_t reporter;  // reporter_of() the first allocation since the pointer was freed
+  std::uint8_t reporter;  // reporter_of() for the first allocation since the pointer was freed
 
   bool live() const { return (flags & kLive) != 0; }
   // only if freed: the last free matched no allocation

@@ -237,7 +237,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
   }
   if (entry.likely != 0) return entry.likely;
   if (entry.other != 0) return entry.other;
-  if (event.tid == 0) return intern("[kernel thread]");  // idle
+  if (event.tid == 0) return intern("[kernel thread]");  // idle task
   if (state != nullptr && state->ended) return intern("[exit]");
   if (state == nullptr && is_kernel_thread(tasks_, process_at(tasks_, event.tid, event.time_ns)))
     return intern("[kernel thread]");

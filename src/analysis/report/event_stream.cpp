@@ -39,7 +39,7 @@ struct EventStream::State {
   std::vector<EndedPart> ended;  // parts that one event ends
   std::uint32_t allocations = 0;
   FreeCounts frees{};
-  std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // likewise
+  std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // by event kind
   EventSpan seen;
   EventSpan given;
 };

@@ -31,7 +31,7 @@ struct Account : AllocationSums {
 // A pair of call sites and its kind of anomaly.
 struct AnomalyKey {
   std::uint32_t first_site;   // CallSiteId; 0: none
-  std::uint32_t second_site;  // likewise
+  std::uint32_t second_site;  // CallSiteId; 0: none
   std::uint32_t cache;        // CacheId
   std::uint16_t kind;         // Imperfection
   std::uint16_t allocator;

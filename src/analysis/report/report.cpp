@@ -97,9 +97,9 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   bool history_of_live;
-  MatchedBatch batch;                    // of add()
+  MatchedBatch batch;                    // used by add()
   std::vector<SharedHistory> histories;  // by group; empty if not requested
-  std::vector<SharedTraffic> traffic;    // likewise
+  std::vector<SharedTraffic> traffic;    // by group; empty if not requested
 };
 
 ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)

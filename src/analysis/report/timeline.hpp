@@ -8,7 +8,7 @@ namespace kmt {
 
 struct TimelineRequest {
   std::size_t top = 5;        // maximum number of groups for each allocator
-  std::size_t buckets = 512;  // at most
+  std::size_t buckets = 512;  // maximum number
   bool balances = true;       // false if only part of the trace is analysed
 };
 

@@ -66,7 +66,7 @@ std::vector<Block> blocks_of(std::span<const double> values) {
 
 struct Slopes {
   double tau = 0;
-  std::vector<double> sorted;  // per distance
+  std::vector<double> sorted;  // per distance between blocks
 
   // Returns a quantile of the slopes: 0 is the smallest, 1 the greatest.
   double at(double share) const {

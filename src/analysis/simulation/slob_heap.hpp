@@ -39,7 +39,7 @@ class SlobHeap : public SlabHeap {
   };
   struct Page {
     std::vector<Block> free;  // by address
-    std::uint32_t words = 0;  // free ones
+    std::uint32_t words = 0;  // number of free words
     std::uint32_t next = kNone;
     std::uint32_t previous = kNone;
     bool listed = false;

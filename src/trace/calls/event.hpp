@@ -24,11 +24,11 @@ constexpr std::uint8_t kMostCallDepth = 255;
 
 struct CallEvent {
   std::uint64_t time_ns;
-  std::uint64_t function;      // its address
+  std::uint64_t function;      // address of the function
   std::uint64_t return_value;  // call_exit: return register, as wide as the kernel's words
   std::uint64_t duration_ns;   // call_exit: in nanoseconds, even if the trace's clock has other ticks
   std::uint64_t record;        // number in TraceCalls::records: arguments, or values read at the exit; 0: none
-  CallSiteId call_site;        // always none
+  CallSiteId call_site;        // always 0, "none"
   std::int32_t tid;
   // The lower half of the stack pointer. It is equal at the entry and exit of a call, except for the return address
   // pushed by the call instruction.

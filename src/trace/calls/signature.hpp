@@ -78,7 +78,7 @@ struct Parameter {
 struct RecordedValueType {
   std::string text;  // as in RecordedValue
   ValueType type;
-  std::uint8_t bit_shift = 0;  // as there
+  std::uint8_t bit_shift = 0;  // as in RecordedValue
   std::uint8_t bits = 0;
 };
 

@@ -13,7 +13,7 @@ namespace kmt {
 
 // An object and the position of an address in it.
 struct CodePlace {
-  std::uint32_t object = 0;  // as SpaceChange::object
+  std::uint32_t object = 0;  // index as in SpaceChange::object
   std::uint64_t offset = 0;  // offset in the object's file
 };
 

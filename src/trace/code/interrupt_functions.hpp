@@ -7,7 +7,7 @@
 
 namespace kmt {
 
-constexpr std::uint8_t kHardIrqLevel = 2;  // as interrupt_level()
+constexpr std::uint8_t kHardIrqLevel = 2;  // same value as in interrupt_level()
 
 // Returns the interrupt_level() of a function that counts the interrupt itself, otherwise 0.
 std::uint8_t interrupt_level_of(std::string_view function);

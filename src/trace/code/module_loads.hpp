@@ -18,7 +18,7 @@
 namespace kmt {
 
 struct ModuleChange {
-  bool loaded = false;           // else removed
+  bool loaded = false;           // false: removed
   std::uint64_t noticed_ns = 0;  // when the recorder noticed it, on the trace's clock
   std::uint64_t before_ns = 0;   // last time when it was not yet noticed
   std::string name;

@@ -106,7 +106,7 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"ret_from_fork_asm", Kind::kernel_thread},
     {"__ret_from_fork", Kind::kernel_thread},
     {"kernel_init", Kind::kernel_thread},
-    {"cpu_startup_entry", Kind::kernel_thread},  // idle
+    {"cpu_startup_entry", Kind::kernel_thread},  // idle task
     {"do_int80_syscall_32", Kind::compat},
     {"do_int80_emulation", Kind::compat},
     {"int80_emulation", Kind::compat},

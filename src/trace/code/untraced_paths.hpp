@@ -17,7 +17,7 @@ struct UntracedPath {
   std::string_view call_site;  // glob for the function; empty: any
   KernelVersion from;          // first affected version
   KernelVersion until;         // last affected version; 0.0: still affected
-  bool frees;                  // false: allocations
+  bool frees;                  // false: the path allocates
   std::string_view sentence;
 };
 

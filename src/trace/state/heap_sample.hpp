@@ -36,7 +36,7 @@ struct HeapSample {
   std::span<const std::uint64_t> stack;  // innermost first
 };
 
-// Its end.
+// The end of a sampled allocation.
 struct HeapSampleEnd {
   std::uint64_t pointer = 0;
   std::uint64_t time_ns = 0;
@@ -53,7 +53,7 @@ struct HeapSite {
   AllocationContext context = AllocationContext::task;
   std::uint32_t process = 0;
   std::string comm;
-  std::uint64_t cgroup = 0;  // likewise
+  std::uint64_t cgroup = 0;  // cgroup ID; 0: interrupt
   std::uint64_t events = 0;  // includes failed allocations
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;
@@ -67,7 +67,7 @@ struct HeapLosses {
   std::uint64_t unfollowed = 0;  // samples whose end will not be seen, because too many are live or the table was busy
   std::uint64_t no_stack = 0;
   std::uint64_t sites = 0;       // events that did not fit into the tables of exact sums
-  std::uint64_t site_bytes = 0;  // theirs
+  std::uint64_t site_bytes = 0;  // bytes of these events
   std::uint64_t missed = 0;      // allocations skipped because the same event was being handled on their CPU
   std::uint64_t missed_frees = 0;
   std::uint64_t not_followed_processes = 0;

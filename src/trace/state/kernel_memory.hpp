@@ -135,7 +135,7 @@ struct KernelMemory {
   std::string host;  // uname -n
 
   NamedAmounts meminfo;
-  NamedAmounts vmstat;  // counts
+  NamedAmounts vmstat;  // numbers, not bytes
   std::vector<SlabInfo> slabs;
   std::vector<SlabAttributes> slab_attributes;
   std::vector<MemoryZone> zones;

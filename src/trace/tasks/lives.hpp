@@ -65,7 +65,7 @@ class TaskLives {
 
   ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // by birth
   ByTask<std::map<std::uint64_t, std::string>> moves_;  // by time
-  std::array<ByTask<KnownProcess>, 3> told_;            // by when
+  std::array<ByTask<KnownProcess>, 3> told_;            // by time of reading
 };
 
 }  // namespace kmt
