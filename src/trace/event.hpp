@@ -46,7 +46,7 @@ constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
 // Flags of page events.
 struct PageFlags {
   static constexpr std::uint8_t kPercpuRefill = 0x01;  // page_alloc_zone_locked: refills a CPU's list of free pages
-  // page_alloc_extfrag: the whole page block got another migrate type
+  // For page_alloc_extfrag: the whole page block got another migrate type.
   static constexpr std::uint8_t kOwnershipChanged = 0x02;
   static constexpr unsigned kFallbackTypeShift = 4;  // page_alloc_extfrag: shift of the migrate type of the block
   static constexpr unsigned kMostFallbackType = 15;  // also for larger values, which no kernel has

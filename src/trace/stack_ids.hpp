@@ -14,7 +14,7 @@ class StackIds {
  public:
   explicit StackIds(StackTable& stacks) : stacks_(stacks) {}
   StackId id_of(std::span<const std::uint64_t> addresses);  // kernel stack, innermost frame first; empty: 0
-  // user stack: numbers of UserCode::frames, innermost first
+  // A user stack consists of numbers of UserCode::frames, innermost first.
   StackId user_id_of(std::span<const std::uint64_t> frames);
   StackId place_id_of(std::uint64_t frame);
   // Returns the ID of a kernel stack combined with a user stack. Either may be 0.

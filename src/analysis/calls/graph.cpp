@@ -103,7 +103,7 @@ struct CallGraph::State {
   ShownCalls shown;
   EventSpan seen;
   bool sees_ends = false;
-  // by entry of result.missed: earliest start from there on; entries may overlap
+  // Earliest start of each entry of result.missed and all later entries, which may overlap.
   std::vector<std::uint64_t> missed_from;
   CallGraphResult result;
 };
@@ -115,7 +115,7 @@ std::uint32_t CallGraph::State::function_of(std::uint64_t address) {
   Function& function = functions.emplace_back();
   function.sums.address = address;
   const std::string symbol = symbols.name(address);
-  // the traced address may follow an instruction that marks a branch target
+  // The symbol has an offset if the traced address follows an instruction that marks a branch target.
   const std::size_t offset = symbol.find('+');
   const std::size_t module = symbol.find(" [");
   function.sums.name = symbol.substr(0, std::min(offset, module));
@@ -317,7 +317,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
     if (!call.is_inside_itself)
       for (std::size_t i = 0; i < kAllocators; ++i) {
         InsideSum counted = call.inside[i];
-        // add_live() adds memory that is live at the end of the trace
+        // add_live() adds memory that is live at the end of the trace.
         counted.live_allocations = counted.live_bytes = 0;
         sums.inside[i] += counted;
       }

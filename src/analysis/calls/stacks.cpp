@@ -118,7 +118,7 @@ std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint6
   }
   if (cpu >= by_cpu_.size()) return {};
   const std::vector<std::size_t>& losses = by_cpu_[cpu];
-  // 0: the time after the loss is not known yet, or never will be
+  // after_ns is 0 if the time after the loss is not known yet, or never will be.
   const auto is_over = [&](std::size_t loss) {
     return info_.losses.stretches[loss].after_ns != 0 && info_.losses.stretches[loss].after_ns <= from_ns;
   };

@@ -27,7 +27,7 @@ struct OpenCall {
   bool is_inside_itself = false;  // the function is also open in the calls that surround this call
   std::uint64_t began_ns = 0;
   std::uint32_t frame = 0;  // frame address; 0 if the event has none
-  // interrupt_level() of the surrounding code, without the function's own level
+  // The interrupt_level() of the surrounding code, without the function's own level.
   std::uint8_t context = 0;
   bool on_softirq = false;                      // an interrupt on top of a softirq, or that softirq
   bool counts_hardirq = false;                  // the function itself counts the hardirq

@@ -50,7 +50,7 @@ class KernelAccount {
   std::vector<StateGrowth> growth_;
   std::map<std::string, Rise> rises_;           // by state
   std::map<std::string, LateRise> late_rises_;  // only certain ones, by state
-  // by cache: bytes by which its samples have risen since the late rise
+  // Bytes by which the samples of each cache have risen since its late rise.
   std::map<std::string, double> late_rise_of_all_;
   std::map<std::string, double> sampled_bytes_;  // live bytes by cache
 };

@@ -71,7 +71,7 @@ class CacheNames {
   bool named_by_allocations_ = false;
   SlabMatcher objects_;  // used while learning; an object's origin is an ID in requests_
   InternTable<Request> requests_;
-  // number of frees by ID in requests_ and cache
+  // Number of frees by ID in requests_ and cache.
   std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;
 
   InternTable<Source> sources_;

@@ -47,7 +47,7 @@ CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const 
 using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 struct GroupingOptions {
-  // GroupKey::process counts a child process for its oldest ancestor that was alive when the trace began
+  // GroupKey::process counts a child process for its oldest ancestor that was alive when the trace began.
   bool tree = false;
   bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
 };
@@ -158,7 +158,7 @@ class Grouping {
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
   std::vector<std::uint32_t> code_of_site_;     // 0: not computed yet, else 1 + number of the address
   std::vector<std::uint32_t> caller_of_stack_;  // as code_of_site_, by stack
-  // by number of the address: 0 if not computed yet, else 1 + number in texts_
+  // By number of the address: 0 if not computed yet, else 1 + number in texts_.
   std::vector<std::uint32_t> function_of_code_;
 };
 

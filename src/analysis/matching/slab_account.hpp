@@ -15,14 +15,14 @@ enum class SlabAccount : std::uint8_t {
   pages,          // neither line: kmalloc larger than the largest cache
 };
 
-// True if a kmalloc is larger than the objects of the largest kmalloc cache: two pages with SLUB
-// (KMALLOC_MAX_CACHE_SIZE in include/linux/slab.h).
+// True if a kmalloc is larger than the objects of the largest kmalloc cache. With SLUB these have two pages: see
+// KMALLOC_MAX_CACHE_SIZE in include/linux/slab.h.
 constexpr bool is_large_kmalloc(EventKind kind, std::uint64_t bytes_allocated, std::uint64_t page_size) {
   return kind == EventKind::kmalloc && page_size > 0 && bytes_allocated > 2 * page_size;
 }
 
-// True for reclaimable caches. Identified by the cache's name, or by the allocating function if the name is unknown
-// (Linux 6.18).
+// True for reclaimable caches of Linux 6.18. They are identified by the cache's name, or by the allocating function if
+// the name is unknown.
 bool is_reclaimable_cache(const std::string& cache, const std::string& function);
 // True for reclaimable memory and for memory that is freed together with it.
 bool is_shrinkable(const std::string& cache, const std::string& function);

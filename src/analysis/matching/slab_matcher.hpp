@@ -33,7 +33,7 @@ struct SlabObject {
   std::uint8_t reporter;  // reporter_of() for the first allocation since the pointer was freed
 
   bool live() const { return (flags & kLive) != 0; }
-  // only if freed: the last free matched no allocation
+  // Only if freed: the last free matched no allocation.
   bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }
   bool from_cache() const { return (flags & kFromCache) != 0; }  // kmem_cache_alloc, not kmalloc
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.

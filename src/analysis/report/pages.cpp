@@ -140,7 +140,7 @@ struct PagesAnalysis::State {
   std::vector<Group> groups;
   std::map<std::tuple<std::uint32_t, std::uint8_t, std::int8_t>, std::uint32_t> group_numbers;
   std::map<FailureKey, Failures> failures;
-  // by requested migrate type and the type whose pages were taken
+  // By the requested migrate type and the type whose pages were taken.
   std::map<std::pair<int, unsigned>, PageFallbackRow> fallbacks;
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Computes the data of `pages` in one pass over a trace: the work of the page allocator for each task.
 //
-// The columns are the same as in the kernel's script Documentation/trace/postprocess/trace-pagealloc-postprocess.pl
-// (Linux 6.1), with the same limits: a fallback below pageblock_order causes fragmentation, and up to order 3 it is
-// severe.
+// The columns are the same as in a script of Linux 6.1: Documentation/trace/postprocess/trace-pagealloc-postprocess.pl.
+// The limits are also the same: a fallback below pageblock_order causes fragmentation, and up to order 3 it is severe.
 //
 // A run is a sequence of drains, or of allocations under the zone lock, by one task. The run ends with the task's next
 // page event of another kind. Events of other tasks do not end it, nor does a migration to another CPU. On each CPU,

@@ -28,7 +28,7 @@ struct ReportRequest {
   bool tree = false;              // GroupKey::process: children count for their oldest ancestor, see Grouping
   bool history = false;           // fill ReportResult::histories; not with GroupKey::lifetime
   bool traffic = false;           // fill ReportResult::traffic; not with GroupKey::lifetime
-  // if there are too many groups, follow live groups that may grow instead of the highest peaks
+  // If there are too many groups, follow live groups that may grow instead of the highest peaks.
   bool history_of_live = false;
 };
 

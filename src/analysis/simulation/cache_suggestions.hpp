@@ -64,7 +64,7 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  // rank by bytes given over the whole trace, not by the average of bytes held
+  // Rank by bytes given over the whole trace, not by the average of bytes held.
   bool by_traffic = false;
   std::uint64_t least_bytes = kLeastSaving;  // minimum saving of a suggestion
 };

@@ -104,7 +104,7 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
   const std::size_t size = bytes >= machine.page_bytes ? 0 : bytes >= 1024 ? 1 : bytes >= 256 ? 2 : 3;
   if (machine.version >= KernelVersion{5, 16}) {
     constexpr std::array<std::uint32_t, 4> kObjects = {6, 24, 52, 120};
-    // assumes half full slabs, like the kernel
+    // Assumes half full slabs, like the kernel.
     reserves.cpu_partial = (kObjects[size] * 2 + geometry.objects - 1) / geometry.objects;
     reserves.most_cpu_slabs = 1 + std::uint64_t{reserves.cpu_partial};
   } else {

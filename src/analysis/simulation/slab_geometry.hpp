@@ -50,7 +50,7 @@ SlabGeometry slab_geometry(std::uint64_t object_bytes, const SlabMachine& machin
 
 // SLUB's reserves for a CPU and for a node (set_cpu_partial(), set_min_partial()).
 struct SlubReserves {
-  // maximum number of slabs on a CPU's partial list; before Linux 5.16, number of free objects
+  // Maximum number of slabs on a CPU's partial list; before Linux 5.16, number of free objects.
   std::uint32_t cpu_partial = 0;
   bool counts_objects = false;       // cpu_partial counts objects
   std::uint32_t min_partial = 0;     // minimum number of partial slabs that a node keeps even if they are empty

@@ -36,7 +36,7 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
 
 // True if all memory with this name is reclaimable, such as dentries and inodes.
 bool is_all_reclaimable(SnapshotPart part, const std::string& name) {
-  // names start with "CACHE: SITE < …" or are a cache
+  // Names are a cache, or start with one: "CACHE: SITE < …".
   if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)
     return is_shrinkable(name.substr(0, name.find(": ")), {});
   return part == SnapshotPart::allocinfo &&

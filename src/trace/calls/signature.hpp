@@ -57,7 +57,7 @@ struct ValueType {
   std::uint32_t bytes = 0;                         // 0 for strings
   std::shared_ptr<const Enumerators> enumerators;  // for enumerations, and integers with named values
   std::shared_ptr<const NamedFlags> flags;         // for integers and enumerations that are bit sets
-  // for structures that may be in registers; null: unknown
+  // For structures that may be in registers; null: unknown.
   std::shared_ptr<const std::vector<StructureMember>> members;
 };
 

@@ -23,7 +23,7 @@ struct RecordedFunction {
 };
 
 struct CallTypes {
-  // content of a .BTF section, in either byte order; empty if the trace has none
+  // Content of a .BTF section, in either byte order; empty if the trace has none.
   std::vector<std::uint8_t> btf;
   std::vector<RecordedFunction> functions;  // functions with recorded values
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files in which programs that generate code list the names of their functions: /tmp/perf-PID.map
-// (tools/perf/Documentation/jit-interface.txt). Such a file is not trustworthy: anyone can create it, or a link to
-// another user's file.
+// Files in which programs that generate code list the names of their functions: /tmp/perf-PID.map. The format is
+// described in tools/perf/Documentation/jit-interface.txt. Such a file is not trustworthy: anyone can create it, or a
+// link to another user's file.
 #pragma once
 
 #include <cstdint>

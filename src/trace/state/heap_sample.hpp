@@ -13,8 +13,8 @@ namespace kmt {
 
 enum class AllocationContext : std::uint8_t { task, softirq, hardirq };
 
-// Maximum of the average distance between samples. Larger values would overflow in the kernel
-// (capture/bpf/programs/poisson.h).
+// Maximum of the average distance between samples. Larger values would overflow in the kernel: see
+// capture/bpf/programs/poisson.h.
 inline constexpr std::uint64_t kMostMeanBytes = std::uint64_t{1} << 34;
 
 // A sampled allocation. Its texts and frames are borrowed and valid until the next sample.

@@ -11,10 +11,10 @@
 namespace kmt {
 
 struct StateSample {
-  // time on the trace's clock; in a TraceInfo converted to nanoseconds
+  // Time on the trace's clock; in a TraceInfo converted to nanoseconds.
   std::uint64_t ticks = 0;
   std::uint64_t unix_ns = 0;  // the wall clock
-  // file name and content, such as "meminfo" and the text of /proc/meminfo
+  // File name and content, such as "meminfo" and the text of /proc/meminfo.
   std::vector<std::pair<std::string, std::string>> texts;
 };
 

@@ -30,7 +30,7 @@ class TaskNameHistory {
   std::vector<TaskRename> renamed() const;  // only tasks with several names; sorted by task and time
 
  private:
-  // by task and the time since which the name is in use
+  // By task and the time since which the name is in use.
   std::unordered_map<std::int32_t, std::map<std::uint64_t, std::string>> names_;
 };
 
