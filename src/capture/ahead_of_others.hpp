@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that must keep up with the kernel get a high priority, and so does the thread that ends their recording: on
-// CPUs busy with them and the recorded tasks it would act much too late.
+// Raises the priority of threads that must keep up with the kernel, and of the thread that ends the recording. At
+// normal priority, that thread would act much too late when recorded tasks keep the CPUs busy.
 #pragma once
 
 #include <sys/resource.h>
 
 namespace kmt {
 
-// For this thread, during the object's life. Without permission it has no effect.
+// Raises the priority of the calling thread for the lifetime of the object. Has no effect without permission.
 class AheadOfOthers {
  public:
   AheadOfOthers() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, kNice); }

@@ -36,7 +36,7 @@ void MissedLog::join_stretches() {
 }
 
 void MissedLog::join_up_to_longest() {
-  std::map<std::string, std::size_t> last;  // index of each function's last stretch in the result
+  std::map<std::string, std::size_t> last;  // index of each function's last interval in the result
   std::vector<MissedEvents> joined;
   for (MissedEvents& one : stretches_) {
     const auto [before, is_first] = last.try_emplace(one.function, joined.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts of events that a recorder missed, and when.
+// Logs how many events a recorder missed, and when.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace kmt {
 
-// By function; "" for an unknown function.
+// Counts by function name; "" is an unknown function.
 using MissedCounts = std::map<std::string, std::uint64_t>;
 
 class MissedLog {
  public:
   // Sets the counts at the start of recording. All times are nanoseconds of the trace's clock.
   void begin(std::uint64_t now_ns, MissedCounts counts);
-  // The counts were valid at some time between request and answer.
+  // The kernel read the counts at some time between asked_ns and told_ns.
   void note(std::uint64_t asked_ns, std::uint64_t told_ns, const MissedCounts& counts);
 
   std::uint64_t total() const { return total_; }  // since begin()
-  MissedCounts by_function() const;               // likewise, only functions with missed events
-  // Nearby stretches of one function may be joined.
+  MissedCounts by_function() const;               // only functions with missed events
+  // Nearby intervals of one function may be joined.
   std::string text() const { return missed_events_text(stretches_); }
 
  private:
@@ -31,7 +31,7 @@ class MissedLog {
   void join_up_to_longest();
 
   std::uint64_t last_ns_ = 0;
-  std::uint64_t longest_ns_ = 20'000'000;  // stretches are joined up to this length
+  std::uint64_t longest_ns_ = 20'000'000;  // joined intervals are at most this long
   std::uint64_t total_ = 0;
   MissedCounts last_;
   std::vector<MissedEvents> stretches_;

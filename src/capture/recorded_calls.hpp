@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls of kernel functions to record besides events.
+// Describes the kernel functions whose calls are recorded in addition to events.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@
 
 namespace kmt {
 
-constexpr std::size_t kMostProbedFunctions = 256;  // by kprobe events, which are enabled one by one
+constexpr std::size_t kMostProbedFunctions = 256;  // limit for kprobe events, which are enabled one at a time
 
 struct TracedFunction {
   std::string name;
-  std::string module;  // empty: of the kernel
+  std::string module;  // empty for functions of the kernel itself
   std::uint64_t address = 0;
-  std::vector<ValuePath> values;  // read from memory at the entry, in the order of CallTypes::functions
+  std::vector<ValuePath> values;  // values read at the function's entry, in the order of CallTypes::functions
 };
 
-// For ftrace; BPF programs ignore it.
+// Used by ftrace only; BPF programs ignore it.
 enum class CallTracer : std::uint8_t { function_graph, kprobe_events };
 
 struct RecordedCalls {
-  std::vector<TracedFunction> functions;  // all addresses differ
-  CallTypes types;                        // goes into the trace
+  std::vector<TracedFunction> functions;  // each function has a different address
+  CallTypes types;                        // written to the trace
   CallTracer tracer = CallTracer::function_graph;
-  bool has_other_back_end = false;  // refuse if calls would be missed
-  bool all_or_none = false;         // refuse if a function cannot be recorded; else skip it
+  bool has_other_back_end = false;  // report an error if calls would be missed
+  bool all_or_none = false;         // report an error if a function cannot be recorded; otherwise skip the function
 };
 
 }  // namespace kmt

@@ -16,19 +16,20 @@ namespace kmt {
 namespace {
 
 #if defined(__x86_64__)
-// Symbols of per-CPU variables are offsets (until Linux 6.14) or addresses of the first copy: their distance is right.
+// Returns a symbol's value. Per-CPU symbols are offsets (until Linux 6.14) or addresses of the first copy; the
+// difference between two symbols is correct in either case.
 std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name) {
   const std::size_t found = kallsyms.find(fmt::format(" {}\n", name));
   if (found == std::string_view::npos) return {};
-  const std::size_t line = kallsyms.rfind('\n', found) + 1;  // npos + 1 is 0
+  const std::size_t line = kallsyms.rfind('\n', found) + 1;  // if rfind() returns npos, npos + 1 is 0
   const auto value = parse_leading<std::uint64_t>(kallsyms.substr(line, found - line), 16);
   return value == 0u ? std::nullopt : value;
 }
 
 std::int64_t from_run_queue_to_count(const KernelTypes& types) {
   const char* const kQueue = "runqueues";
-  // Both are per-CPU variables, which some kernels' BTF lacks (Debian's 5.10). Linux 6.2 to 6.14 have them in a
-  // structure, after a pointer to the task: arch/x86/include/asm/current.h
+  // Both variables are per-CPU. Some kernels' BTF (Debian's 5.10) lacks per-CPU variables. In Linux 6.2 to 6.14 the
+  // count is a member of struct pcpu_hot, after a pointer to the task (arch/x86/include/asm/current.h).
   const bool is_in_hot = types.bytes_of_structure("pcpu_hot").has_value();
   const char* const of_count = is_in_hot ? "pcpu_hot" : "__preempt_count";
   const std::uint64_t inside = is_in_hot ? sizeof(void*) : 0;
@@ -53,7 +54,7 @@ std::int64_t from_run_queue_to_count(const KernelTypes& types) {
 ContextConstants context_constants(const KernelTypes& types) {
   ContextConstants constants;
   constants.can_cast = types.has_function("bpf_rdonly_cast");
-  // Bits of include/linux/preempt.h; later kernels have a count of disabled interrupts in between.
+  // include/linux/preempt.h defines these bits. Later kernels insert a count of disabled interrupts below them.
   constants.hardirq_mask = types.offset_of_cpu_variable("local_interrupt_disable_state") ? 0x0f000000 : 0x000f0000;
 #if defined(__x86_64__)
   constants.from_run_queue = from_run_queue_to_count(types);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The constants of context.bpf.h, with which BPF programs find the current interrupt level.
+// The constants that context.bpf.h needs to find the current interrupt level.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct ContextConstants {
   std::uint32_t hardirq_mask = 0;
 };
 
-// Throws Error if the running kernel's types do not show them.
+// Throws Error if the running kernel's BTF lacks the necessary types.
 ContextConstants context_constants(const KernelTypes& types);
 
-// Sets them in a skeleton's part for them.
+// Copies the constants into a skeleton's read-only data.
 template <typename Constants>
 void fill_context_constants(Constants& constants, const ContextConstants& known) {
   constants.can_cast = known.can_cast;

@@ -10,9 +10,10 @@ namespace kmt {
 
 namespace {
 
-// A program marks the start of an entry before it reads the time, and other CPUs see the mark with a delay.
+// A program marks the start of an entry before it reads the time. Other CPUs see the mark with a delay.
 constexpr std::uint64_t kVisibleAfterNs = 50'000;
-constexpr unsigned kPartBetweenTails = 16;  // of a ring: updating its tail for each entry would slow programs
+// the tail is updated once per 1/16 of a ring: updating it for each entry would slow the programs
+constexpr unsigned kPartBetweenTails = 16;
 
 std::uint64_t load_acquire(unsigned long long& from) {
   return std::atomic_ref<unsigned long long>(from).load(std::memory_order_acquire);
@@ -70,7 +71,7 @@ void CpuRings::give_ready(const Give& give) {
       ring.time_ns = entry_at(ring, ring.tail).time_ns;
       filled.push_back(&ring);
     } else if (ring.ready_is_begun) {
-      return;  // its entry may be older than any other
+      return;  // the unfinished entry may be older than all others
     }
   }
   const auto store_tail = [](const Ring& ring) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads one CPU's rings of BPF programs (records.h), in the order of time.
+// Reads the rings that BPF programs (records.h) fill on one CPU. Returns entries in order of time.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@ namespace kmt {
 
 class CpuRings {
  public:
-  // `bytes` is the size of each, a power of two; the rings must outlive this.
+  // `bytes` is the size of each ring, a power of two. The rings must outlive this object.
   CpuRings(const std::vector<kmt_ring*>& rings, std::uint64_t bytes) { add(rings, bytes); }
-  void add(const std::vector<kmt_ring*>& rings, std::uint64_t bytes);  // call it before take()
+  void add(const std::vector<kmt_ring*>& rings, std::uint64_t bytes);  // must be called before take()
 
   using Give = std::function<void(const kmt_entry& entry, const std::uint64_t* words)>;
 
-  // Gives entries that were complete at the last call, whose order is certain now, and looks again. Call it every few
-  // milliseconds with the time of the programs' clock. Entries are valid until `give` returns. Throws Error for
-  // contents that no program writes.
+  // Passes on the entries that were complete at the previous call, because their order is certain now. Then reads the
+  // positions of the rings again. Call it every few milliseconds with the current time of the programs' clock. Entries
+  // are valid until `give` returns. Throws Error if a ring has contents that no program writes.
   void take(std::uint64_t now_ns, const Give& give);
-  // Gives the rest, after the last program has ended.
+  // Passes on the remaining entries. Call it after the last program has ended.
   void take_rest(const Give& give);
 
-  // Returns the fullest ring's filled part at the last look.
+  // Returns the filled fraction of the fullest ring at the last take().
   double filled() const { return filled_; }
-  std::uint64_t bytes() const;      // of entries since the start; from any thread
+  std::uint64_t bytes() const;      // bytes of all entries since the start; may be called from any thread
   std::uint64_t lost() const;       // likewise
-  std::uint64_t not_taken() const;  // entries still in the rings, when no program runs and no reader takes
+  std::uint64_t not_taken() const;  // bytes still in the rings; call it when no program runs and no reader reads
 
  private:
   struct Ring {
     kmt_ring* shared;
     std::uint64_t bytes;
-    std::uint64_t tail = 0;       // given so far
-    std::uint64_t ready = 0;      // complete at the look before the last one
-    std::uint64_t seen = 0;       // at the last look
-    bool ready_is_begun = false;  // an entry of unknown time was being written there
+    std::uint64_t tail = 0;       // end of the entries passed on so far
+    std::uint64_t ready = 0;      // end of the complete entries at the look before the last one
+    std::uint64_t seen = 0;       // end of the complete entries at the last look
+    bool ready_is_begun = false;  // a program was writing an entry at `ready`; its time was unknown
     bool seen_is_begun = false;
-    std::uint64_t time_ns = 0;  // of the entry at the tail
+    std::uint64_t time_ns = 0;  // time of the entry at the tail
   };
 
   void look(std::uint64_t now_ns);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The running kernel's types (BTF): megabytes, shared while any caller holds them.
+// Loads the running kernel's types (BTF). They need megabytes, so all callers that use them at the same time share one
+// copy.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@ struct btf;
 
 namespace kmt {
 
-// For use in one thread. Throws Error.
+// Use the result in one thread only. Throws Error.
 std::shared_ptr<btf> kernel_btf();
 
 }  // namespace kmt

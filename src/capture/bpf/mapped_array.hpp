@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A BPF map, mapped into this process.
+// Maps a BPF map into this process.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,9 @@ class MappedArray {
   std::size_t bytes_ = 0;
 };
 
-// Waits until every running BPF program has ended: they run under rcu_read_lock(), and this is synchronize_rcu(). If
-// that is refused (a CPU with nohz_full), waits until they have most likely ended.
+// Waits until every running BPF program has ended. Programs run under rcu_read_lock(), so this is like
+// synchronize_rcu(). If the kernel refuses that (on a system with nohz_full CPUs), waits until the programs have most
+// likely ended.
 void wait_for_running_programs();
 
 }  // namespace kmt

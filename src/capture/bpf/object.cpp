@@ -23,7 +23,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostMessages = 4096;  // bytes: the end of the messages of libbpf and the verifier
+constexpr std::size_t kMostMessages = 4096;  // bytes kept from the end of the messages of libbpf and the verifier
 
 std::string messages;
 
@@ -48,7 +48,7 @@ void require_bpf() {
 }
 
 std::string bpf_error_text(int error) {
-  constexpr int kNotSupported = 524;  // ENOTSUPP of include/linux/errno.h
+  constexpr int kNotSupported = 524;  // ENOTSUPP in include/linux/errno.h
   if (error < __LIBBPF_ERRNO__START) return std::strerror(error == kNotSupported ? EOPNOTSUPP : error);
   char text[128] = {};
   libbpf_strerror(error, text, sizeof text);
@@ -63,10 +63,10 @@ void throw_bpf_error(const std::string& action, int code) {
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory: raise its limit, `ulimit -l unlimited`");
   else if (messages.find("failed to iterate BTF objects") != std::string::npos)
-    // From Linux 6.2 on, a kernel function is looked up in all modules, which only CAP_SYS_ADMIN may list.
+    // Since Linux 6.2, libbpf searches all modules for a kernel function. Only CAP_SYS_ADMIN may list modules' BTF.
     error.hint("Before Linux 6.2 it takes CAP_SYS_ADMIN, too");
   else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
-    // From Linux 6.2 on the programs call a kernel function, which interpreted programs may not.
+    // Since Linux 6.2, our programs call a kernel function. Interpreted programs must not do that.
     error.hint("Let the kernel compile BPF programs: sysctl net.core.bpf_jit_enable=1");
   else if (!messages.empty())
     error.hint(
@@ -106,7 +106,7 @@ bool allocate_before_where_needed(bpf_map* map) {
 
 namespace {
 
-// The kernel's figure for a map's memory; empty before Linux 6.4, where it is inexact.
+// Returns the memory of a map according to the kernel; empty before Linux 6.4, where the kernel's value is inexact.
 std::optional<std::uint64_t> memlock_of(int map) {
   if (is_older_than({6, 4})) return {};
   const auto text = try_read_file(fmt::format("/proc/self/fdinfo/{}", map));
@@ -115,8 +115,8 @@ std::optional<std::uint64_t> memlock_of(int map) {
   return memory && memory->value > 0 ? std::optional(memory->value) : std::nullopt;
 }
 
-// For a hash table: its maximum of elements with their heads, and buckets (kernel/bpf/hashtab.c, struct htab_elem and
-// struct bucket).
+// The memory of a hash table is its maximum number of elements, with their heads, and its buckets (struct htab_elem and
+// struct bucket in kernel/bpf/hashtab.c).
 std::uint64_t estimated_memory(const bpf_map* map) {
   constexpr std::uint64_t kElementHead = 48;
   constexpr std::uint64_t kBucket = 16;

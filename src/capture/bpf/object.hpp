@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens, loads and attaches BPF objects (skeletons from bpftool), with errors that name what is missing and give
+// Opens, loads and attaches BPF objects (skeletons from bpftool). Error messages name the missing requirement and give
 // advice. Nothing is pinned: the kernel detaches and frees everything when the process ends.
 #pragma once
 
@@ -14,27 +14,27 @@
 
 namespace kmt {
 
-// Throws Error (unsupported) if something is missing (features/bpf_support).
+// Throws Error (unsupported) if the system lacks a requirement of BPF programs (features/bpf_support).
 void require_bpf();
 
-// The text of an errno of the kernel or libbpf, some of which the C library does not know.
+// Returns the text of an error number of the kernel or libbpf. The C library does not know some of these numbers.
 std::string bpf_error_text(int error);
 
-// Throws the error of a libbpf call, with libbpf's last message.
+// Throws the error of a libbpf call and includes libbpf's last message.
 [[noreturn]] void throw_bpf_error(const std::string& action, int error);
 
 // Keeps libbpf's messages for throw_bpf_error() instead of printing them. Call it before any other libbpf function.
 void keep_libbpf_messages();
 
-// Returns how often a program did not run because it already ran on that CPU: it had interrupted itself.
+// Returns how often a program did not run because it had interrupted itself on the same CPU.
 std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 
-// Before Linux 6.1, probe programs must not allocate elements of a hash table: all are allocated in advance. Returns
-// true then. Call it before the map is created.
+// Before Linux 6.1, probe programs must not allocate elements of a hash table, so all elements are allocated in
+// advance. Returns true in that case. Call it before the map is created.
 bool allocate_before_where_needed(bpf_map* map);
 
-// Returns bytes of kernel memory of a loaded object's maps.
+// Returns how many bytes of kernel memory a loaded object's maps use.
 std::uint64_t memory_of_maps(const bpf_object* object);
 
 template <typename Skeleton, Skeleton* (*Open)(), int (*Load)(Skeleton*), void (*Destroy)(Skeleton*)>
@@ -51,14 +51,14 @@ class BpfSkeleton {
     if (const int error = Load(skeleton_.get())) throw_bpf_error("The kernel refuses the BPF programs", -error);
   }
 
-  // Does nothing for a program with autoload off.
+  // Does nothing for a program whose autoload is off.
   void attach(const bpf_program* program) {
     bpf_link* const link = bpf_program__attach(program);
     if (!link) throw_bpf_error(std::string("Cannot attach the BPF program ") + bpf_program__name(program), errno);
     links_.emplace_back(link);
   }
 
-  // Attaches by trace event, which passes the kernel's own record to the program.
+  // Attaches to a trace event, which passes the kernel's own record to the program.
   void attach(const bpf_program* program, const std::string& system, const std::string& event, std::uint64_t cookie) {
     LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = cookie);
     bpf_link* const link = bpf_program__attach_tracepoint_opts(program, system.c_str(), event.c_str(), &options);
@@ -66,8 +66,8 @@ class BpfSkeleton {
     links_.emplace_back(link);
   }
 
-  // Attaches to all these function addresses, with a cookie each, at their entry or, with `at_return`, their exit.
-  // Returns the link's descriptor, which this object owns. Throws Error.
+  // Attaches to the entry of all these functions, each with its own cookie; with `at_return`, to their exit. Returns
+  // the link's descriptor, which this object owns. Throws Error.
   int attach(const bpf_program* program, const std::vector<unsigned long>& functions, const std::vector<__u64>& cookies,
              bool at_return) {
     LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .addrs = functions.data(), .cookies = cookies.data(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures the cost of BPF programs with the kernel's own clock. It reads the time twice a run, which costs about as
-// much as the part that it leaves out, entering the program (docs/BENCHMARKS.md). So it is on only for moments.
+// Measures the cost of BPF programs with the kernel's own clock. The kernel reads the time twice per run; this costs
+// about as much as entering the program, which the clock does not measure (docs/BENCHMARKS.md). The clock is therefore
+// on for short times only.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@ struct ProgramRuns {
   }
 };
 
-// During its life, the kernel counts and times all programs' runs.
+// While this object exists, the kernel counts and times all programs' runs.
 class ProgramClock {
  public:
   ProgramClock();
   ProgramClock(const ProgramClock&) = delete;
   ProgramClock& operator=(const ProgramClock&) = delete;
   ~ProgramClock();
-  bool is_on() const { return descriptor_ >= 0; }  // false: not permitted, or before Linux 5.8
+  bool is_on() const { return descriptor_ >= 0; }  // false without permission, or before Linux 5.8
 
  private:
   int descriptor_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writing the fields of a record as the kernel lays them out.
+// Writes the fields of a record in the kernel's layout.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ inline void write_field(std::uint8_t* to, std::uint64_t value, std::uint16_t byt
   }
 }
 
-// The first 8 bytes of every record.
+// Writes the first 8 bytes, which all records have in common.
 inline void write_common_fields(std::uint8_t* to, std::uint16_t id, const kmt_entry& entry) {
   write_field(to, id, 2);
   to[2] = entry.flags;
-  to[3] = 0;  // the preempt count, unknown to programs
+  to[3] = 0;  // BPF programs do not know the preempt count
   write_field(to + 4, static_cast<std::uint32_t>(entry.task), 4);
 }
 

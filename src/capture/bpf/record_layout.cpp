@@ -31,7 +31,8 @@ std::optional<std::uint16_t> number_behind(std::string_view line, std::string_vi
   return parse_leading<std::uint16_t>(line.substr(at + key.size()));
 }
 
-// "       field:unsigned long call_site;  offset:8;       size:8; signed:0;" of all fields except the common ones.
+// Parses lines such as "       field:unsigned long call_site;  offset:8;       size:8; signed:0;". Skips the common
+// fields.
 std::vector<KernelField> fields_of(const std::string& format) {
   std::vector<KernelField> fields;
   for (const std::string_view line : split(format, '\n')) {
@@ -76,7 +77,7 @@ std::optional<FieldCopy> copy_of(const KernelField& field, const std::vector<std
   return std::nullopt;
 }
 
-// Appends a text or array to the record and sets its field; returns the record's new size.
+// Appends a string or an array to the record and sets its field. Returns the new size of the record.
 std::size_t append_dynamic(std::uint8_t* to, std::size_t size, std::uint16_t field, const std::uint8_t* data,
                            std::size_t bytes) {
   bytes = std::min(bytes, kMostRecordBytes - size);
@@ -190,7 +191,7 @@ std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, 
     std::uint64_t value = word;
     switch (copy.source) {
       case Source::argument: break;
-      case Source::frame:  // no page: mm_page_alloc has an impossible frame number then
+      case Source::frame:  // without a page, mm_page_alloc records an impossible frame number
         value = word == 0 ? ~std::uint64_t{0} : (word - kernel.pages->first) / kernel.pages->bytes_each;
         break;
       case Source::requested: value = cache->object_size; break;

@@ -44,7 +44,8 @@ std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
   }};
 }
 
-// Other tasks move tasks to cgroups, and modules concern all tasks.
+// True if events of all tasks are needed: any task may move the selected tasks to another cgroup, and modules concern
+// all tasks.
 bool is_of_all(const EventName& event) { return event.system == "cgroup" || event.system == "module"; }
 
 KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& events) {
@@ -53,7 +54,8 @@ KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& e
     kernel.pages = find_page_table(types);
   kernel.has_nodes = ::access("/sys/devices/system/node", F_OK) == 0;
   if (!types.bytes_of_structure("mem_cgroup")) return kernel;
-  // Enumerations since Linux 6.10; before that they were constants (include/linux/gfp_types.h, include/linux/slab.h).
+  // These are enumerators since Linux 6.10. Before that they were macros (include/linux/gfp_types.h,
+  // include/linux/slab.h).
   kernel.account_flag = 1ull << types.enumerated("___GFP_ACCOUNT_BIT").value_or(22);
   kernel.cache_account_flag = 1u << types.enumerated("_SLAB_ACCOUNT").value_or(26);
   return kernel;
@@ -75,7 +77,7 @@ struct RecordPrograms::State {
   ContextConstants context;
   MappedArray rings;
   MappedArray caches;
-  std::uint64_t missed_before = 0;  // while all events passed
+  std::uint64_t missed_before = 0;  // missed() at begin()
 
   explicit State(const ProgramsRequest& wanted) : request(wanted) {}
   kmt_ring* ring(std::uint64_t number) const {
@@ -105,7 +107,7 @@ void RecordPrograms::State::take(std::size_t number, const EventLayout& layout, 
   layouts[number] = layout;
 }
 
-// Chooses the program for each event.
+// Chooses a program for each event.
 void RecordPrograms::State::lay_out(const std::string& tracefs) {
   const KernelTypes types;
   kernel = traits_of(types, request.events);
@@ -128,7 +130,7 @@ void RecordPrograms::State::lay_out(const std::string& tracefs) {
     layouts.push_back(std::move(layout));
     has_kernel_records = true;
   }
-  // The free of its descriptor shows the end of a cache.
+  // The kernel frees a cache's descriptor when it destroys the cache, so this event shows the end of a cache.
   if (tables_of_cpu > 0 && !taken[KMT_EVENT_kmem_cache_free].is_recorded)
     if (const EventLayout layout = layout_now(programs[KMT_EVENT_kmem_cache_free].event, true); layout.cache >= 0)
       take(KMT_EVENT_kmem_cache_free, layout, false);
@@ -139,7 +141,8 @@ void RecordPrograms::State::leave_out() {
     bpf_program__set_autoload(programs[event].program, taken[event].arguments > 0);
     bpf_program__set_autoload(programs[event].nested, takes_nested(event));
   }
-  // A program identifies its event by this; kernels without it do not accept maps of this size either.
+  // A program identifies its event by its attach cookie. Kernels without cookies do not accept maps of this size
+  // either.
   if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0)
     throw Error("Recording by BPF programs needs Linux 5.15 or later", ExitCode::unsupported)
         .hint("Leave out --backend bpf: ftrace records the same at a higher cost");
@@ -170,7 +173,8 @@ void RecordPrograms::State::fill_constants() {
   constants.wants_user_stacks = request.user_stacks;
 }
 
-// The kernel's count of the first program's missed events includes those that the second one took.
+// The second program records some of the events that the first one missed. The kernel's count of missed events includes
+// them.
 std::uint64_t RecordPrograms::State::missed() const {
   std::uint64_t seen = 0;
   for (unsigned number = 0; number < request.cpus * rings_of_cpu; ++number)
@@ -200,7 +204,7 @@ RecordPrograms::~RecordPrograms() = default;
 
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest) {
   RingSizes sizes;
-  // An entry and a preceding loss.
+  // room for one entry and a preceding entry about lost events
   const std::uint64_t behind = 2 * sizeof(kmt_entry) + sizeof(std::uint64_t) + largest;
   sizes.bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / rings),
                            std::max(kFewestRingBytes, std::bit_ceil(4 * largest)), kMostRingBytes);
@@ -208,8 +212,8 @@ RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64
   return sizes;
 }
 
-// First the programs about tasks and system calls, whose events must precede the tasks' own. Then frees: an allocation
-// with a missed free would look live.
+// Attaches the programs for tasks and system calls first, because these events must precede the tasks' own events. Then
+// attaches those for frees: an allocation whose free was missed would look live.
 void RecordPrograms::attach() {
   State& state = *state_;
   auto& programs = state.object->progs;

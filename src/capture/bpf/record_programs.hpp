@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The BPF programs that write events into rings, loaded as a recording needs them.
+// The BPF programs that write events into rings. Only the programs that a recording needs are loaded.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ namespace kmt {
 struct ProgramsRequest {
   std::vector<EventName> events;
   BpfSelection selection;
-  bool stacks = false;  // of the kernel
+  bool stacks = false;  // kernel stacks
   bool user_stacks = false;
-  bool nested = false;                  // a second program takes events that interrupt their own program
-  bool without_own_events = false;      // of this process
-  unsigned cpus = 1;                    // numbered from 0 on
-  std::uint64_t ring_bytes_of_cpu = 0;  // approximate, of all rings of a CPU together
+  bool nested = false;                  // a second program records the events that interrupt their own program
+  bool without_own_events = false;      // omit events of this process
+  unsigned cpus = 1;                    // CPUs are numbered from 0 to cpus - 1
+  std::uint64_t ring_bytes_of_cpu = 0;  // approximate sum of the rings of one CPU
 };
 
-// Sizes of the rings of all CPUs, which are one array.
+// Sizes of rings. The rings of all CPUs form one array.
 struct RingSizes {
-  std::uint64_t bytes = 0;   // of one, a power of two
-  std::uint64_t stride = 0;  // from one to the next: the largest entry fits after the end
+  std::uint64_t bytes = 0;   // size of one ring, a power of two
+  std::uint64_t stride = 0;  // distance between rings; leaves room for the largest entry after a ring's end
 };
-// `rings` of a CPU together. `largest`: bytes of an entry without its head.
+// `rings` is the number of rings of one CPU. `largest` is the size of the largest entry without its head.
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest);
 
-// Sets the constants of rings.bpf.h and selection.bpf.h in a skeleton's part for them.
+// Copies the constants of rings.bpf.h and selection.bpf.h into a skeleton's read-only data.
 template <typename Constants>
 void fill_ring_constants(Constants& constants, const ProgramsRequest& request, unsigned rings, const RingSizes& sizes) {
   constants.rings_of_cpu = rings;
@@ -46,8 +46,8 @@ void fill_ring_constants(Constants& constants, const ProgramsRequest& request, u
   constants.only_cgroup = !request.selection.cgroup.empty();
 }
 
-// State common to all programs: interrupt levels, and descriptors of the maps of the selection. As in context.bpf.h and
-// selection.bpf.h.
+// State that all programs share: constants for interrupt levels (context.bpf.h), and descriptors of the selection's
+// maps (selection.bpf.h).
 struct SharedByPrograms {
   ContextConstants context;
   int processes;
@@ -63,17 +63,17 @@ class RecordPrograms {
   void attach();  // memory events are ignored until begin()
   void begin();
   void end();
-  void detach();  // returns when no program runs any more
+  void detach();  // returns when no program is running any more
 
   const EventLayout& layout_of(unsigned event) const;  // by kmt_entry.event
   const KernelTraits& kernel() const;
   std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format of a recorded event
-  CpuRings rings_of(unsigned cpu) const;                     // valid as long as this object
+  CpuRings rings_of(unsigned cpu) const;                     // valid as long as this object exists
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
   SharedByPrograms shared() const;  // likewise
-  std::uint64_t missed() const;     // since begin(): events that came while their own program ran
+  std::uint64_t missed() const;     // events since begin() that occurred while their own program was running
   std::uint64_t not_followed() const;
-  std::uint64_t ring_bytes() const;  // of all rings
+  std::uint64_t ring_bytes() const;  // total size of all rings
 
  private:
   struct State;

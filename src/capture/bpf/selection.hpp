@@ -12,8 +12,8 @@ struct bpf_map;
 namespace kmt {
 
 struct BpfSelection {
-  std::vector<pid_t> processes;  // and their future children; empty: all
-  std::string cgroup;            // folder of a cgroup (version 2), with all below it; empty: all
+  std::vector<pid_t> processes;  // these processes and their future children; empty: all processes
+  std::string cgroup;            // folder of a cgroup (version 2), including its subfolders; empty: all cgroups
 };
 
 // Fills the maps of selection.bpf.h. Throws Error.

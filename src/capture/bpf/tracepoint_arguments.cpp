@@ -11,7 +11,8 @@ namespace kmt {
 
 namespace {
 
-// By their names in include/trace/events; others are not needed.
+// Finds the place for the index of an argument. The names are from include/trace/events; other arguments are not
+// needed.
 signed char* place_of(kmt_arguments& places, std::string_view name) {
   if (name == "call_site") return &places.call_site;
   if (name == "ptr" || name == "page") return &places.pointer;
@@ -28,8 +29,8 @@ signed char* place_of(kmt_arguments& places, std::string_view name) {
 
 KernelTypes::KernelTypes() : held_(kernel_btf()), types_(held_.get()) {}
 
-// BPF sees the type btf_trace_NAME, which lacks names of arguments; __traceiter_NAME, which calls the attached
-// functions, has them.
+// BPF programs see the type btf_trace_NAME, which has no argument names. The function __traceiter_NAME, which calls the
+// attached functions, has the names.
 std::optional<std::vector<std::string>> KernelTypes::argument_names(const std::string& tracepoint) const {
   if (btf__find_by_name_kind(types_, ("btf_trace_" + tracepoint).c_str(), BTF_KIND_TYPEDEF) < 0) return {};
   const int function = btf__find_by_name_kind(types_, ("__traceiter_" + tracepoint).c_str(), BTF_KIND_FUNC);
@@ -38,7 +39,7 @@ std::optional<std::vector<std::string>> KernelTypes::argument_names(const std::s
       btf__type_by_id(types_, btf__type_by_id(types_, static_cast<unsigned>(function))->type);
   const btf_param* const parameters = btf_params(prototype);
   std::vector<std::string> names;
-  for (int i = 1; i < btf_vlen(prototype); ++i)  // 0 is the attached program's own
+  for (int i = 1; i < btf_vlen(prototype); ++i)  // argument 0 belongs to the attached program
     names.emplace_back(btf__name_by_offset(types_, parameters[i].name_off));
   return names;
 }

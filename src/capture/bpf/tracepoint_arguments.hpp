@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The arguments of the running kernel's tracepoints, and other types, from the kernel's BTF.
+// Finds the arguments of the running kernel's tracepoints, and other types, in the kernel's BTF.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ class KernelTypes {
   // Reads the kernel's BTF. Throws Error.
   KernelTypes();
 
-  // Empty if the kernel has no such tracepoint.
+  // Returns nothing if the kernel has no such tracepoint.
   std::optional<kmt_arguments> arguments_of(const std::string& tracepoint) const;
-  // Returns the names of all its arguments.
+  // Returns the names of all arguments of a tracepoint.
   std::optional<std::vector<std::string>> argument_names(const std::string& tracepoint) const;
   std::optional<std::uint64_t> bytes_of_structure(const std::string& name) const;
   bool has_member(const std::string& structure, const std::string& member) const;
   bool has_function(const std::string& name) const;
-  // Returns a per-CPU variable's offset in each CPU's copy; empty if the types lack it.
+  // Returns the offset of a per-CPU variable in each CPU's copy; empty if the BTF lacks the variable.
   std::optional<std::uint64_t> offset_of_cpu_variable(const std::string& name) const;
-  // A constant of any enumeration.
+  // Returns the value of an enumerator of any enumeration.
   std::optional<std::uint64_t> enumerated(const std::string& name) const;
 
  private:

@@ -15,22 +15,22 @@ namespace kmt {
 
 class CallLayout {
  public:
-  // `others`: all other events of the trace, so that event numbers differ. Throws Error.
+  // `others` are all other events of the trace; the calls' event numbers must differ from theirs. Throws Error.
   CallLayout(const std::vector<TracedFunction>& functions, const std::vector<FormatText>& others);
 
   std::vector<FormatText> formats() const;
 
-  // Writes the record of an entry KMT_ENTRY_CALL or KMT_ENTRY_RETURN to `to`, which has room for kMostRecordBytes, and
-  // returns its size. Throws Error for an entry that no program writes.
+  // Converts an entry KMT_ENTRY_CALL or KMT_ENTRY_RETURN to a record and returns its size. `to` must have room for
+  // kMostRecordBytes. Throws Error for an entry that no program writes.
   std::size_t build_record(const kmt_entry& entry, const std::uint64_t* words, std::uint8_t* to) const;
 
  private:
-  std::vector<std::uint64_t> addresses_;  // of functions, by number
+  std::vector<std::uint64_t> addresses_;  // addresses of functions, indexed by their number
   std::uint16_t entry_id_;
   std::uint16_t exit_id_;
 };
 
-// Returns the programs' instructions for reading a value. Throws Error if its offset is too large.
+// Returns the instructions that make a program read this value. Throws Error if its offset is too large.
 kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path);
 
 }  // namespace kmt

@@ -29,9 +29,10 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostTrampolines = 64;        // attaching each takes time
-constexpr unsigned kFewerTasks = 8192;              // KMT_MOST_TASKS if memory for all must be allocated in advance
-constexpr std::size_t kMostTrampolinesAtAll = 256;  // if probes are unavailable
+constexpr std::size_t kMostTrampolines = 64;  // limited because attaching each takes time
+// replaces KMT_MOST_TASKS if all memory must be allocated in advance
+constexpr unsigned kFewerTasks = 8192;
+constexpr std::size_t kMostTrampolinesAtAll = 256;  // limit if probes are unavailable
 constexpr std::uint64_t kLargestEntry = KMT_CALL_WORDS * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
 
 using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;
@@ -67,7 +68,7 @@ std::uint64_t cookie_of(const TracedFunction& function, std::size_t number) {
   return KMT_CALL_COOKIE(number, counts ? KMT_LEVEL_HARDIRQ : 0);
 }
 
-// Functions by the reason for their exclusion.
+// Functions grouped by the reason for their exclusion.
 using LeftOut = std::map<std::string, std::vector<std::string>>;
 
 std::string in_words(const LeftOut& left_out) {
@@ -83,8 +84,8 @@ struct Trampoline {
   FileDescriptor link;
 };
 
-// The kernel's count of missed runs of a link's functions, since Linux 6.7: struct bpf_link_info, which older headers
-// have only in part.
+// Returns how often the kernel missed to run a link's program, since Linux 6.7. Older headers lack some members of
+// struct bpf_link_info.
 std::uint64_t missed_by_link(int link) {
   struct {
     std::uint32_t type, id, program, unused;
@@ -97,12 +98,12 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
-// Clones a program after libbpf's relocation for this kernel; a program loaded for this target is used itself, because
-// verification takes time.
+// Clones a program that libbpf has already relocated for this kernel. If the program itself is loaded for this target,
+// uses the program itself, because verification takes time.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
-  std::string said(1 << 16, '\0');  // from the kernel, on refusal
+  std::string said(1 << 16, '\0');  // the kernel's explanation of a refusal
   LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = target.id,
               .attach_btf_obj_fd = static_cast<__u32>(target.types), .log_size = static_cast<__u32>(said.size()),
               .log_buf = said.data());
@@ -124,7 +125,7 @@ Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& ta
 
 }  // namespace
 
-// One attempted way; its programs are detached with it.
+// One attempt to attach. If the attempt is dropped, its programs are detached.
 struct CallPrograms::State {
   Way way = Way::trampolines;
   std::string backend;
@@ -133,16 +134,16 @@ struct CallPrograms::State {
   RingSizes sizes;
   Object object;
   MappedArray rings;
-  std::size_t loaded_for = 0;  // for trampolines: index of the function of the object's own programs
+  std::size_t loaded_for = 0;  // trampolines only: index of the function for which the object's programs were loaded
   LeftOut left_out;
-  std::vector<RefusedFunction> refused;  // the same as a list
+  std::vector<RefusedFunction> refused;  // the functions of `left_out` as a list, with those skipped by an interruption
   std::vector<Trampoline> trampolines;
-  bpf_program* enter = nullptr;  // for functions without values
+  bpf_program* enter = nullptr;  // program for functions without values
   bpf_program* enter_with_values = nullptr;
   bpf_program* leave = nullptr;
   std::vector<int> probe_links;
 
-  // `targets` has as many functions as can have trampolines.
+  // `targets` has one element for each function that can have a trampoline.
   State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets, const ProgramsRequest& request,
         const SharedByPrograms& shared, const std::function<bool()>& interrupted);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
@@ -171,7 +172,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   leave = find("leave" + by);
   const auto has_values = [](const TracedFunction& function) { return !function.values.empty(); };
   if (std::ranges::none_of(calls.functions, has_values)) enter_with_values = nullptr;
-  // Probes are one program for all of their functions.
+  // With probes, all functions share one program.
   if (std::ranges::all_of(calls.functions, has_values) || (!by_trampolines && enter_with_values)) enter = nullptr;
   bpf_program* program = nullptr;
   while ((program = bpf_object__next_program(object->obj, program)))
@@ -189,7 +190,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
       throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
-    // Verified for a function that no kernel refuses.
+    // The programs are verified for a function whose types no kernel refuses.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
       throw Error("there is none whose arguments are all in registers, and whose type and name tell it from others");
@@ -236,12 +237,12 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
   }
 }
 
-// The exit comes first, so that a recorded entry always has its exit. If there is no other way, functions that the
-// kernel refuses are excluded, but not all of them.
+// Attaches to the exit first, so that a recorded entry always has its exit. With Way::some_trampolines, skips functions
+// that the kernel refuses, but fails if it refuses all.
 void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets,
                                              const std::function<bool()>& interrupted) {
   constexpr const char* kRefused = "the kernel refuses its trampoline";
-  raise_descriptor_limit();  // four per function
+  raise_descriptor_limit();  // each function needs four descriptors
   for (std::size_t number = 0; number < calls.functions.size(); ++number) {
     const TracedFunction& function = calls.functions[number];
     const TrampolineTarget& target = targets.of[number];
@@ -295,7 +296,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   TrampolineTargets targets;
   if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions, kallsyms);
   const std::string against = what_is_against_trampolines(calls, targets);
-  // If probes fail too: trampolines again, without the functions that the kernel refuses.
+  // If probes fail as well, trampolines are tried again without the functions that the kernel refuses.
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;

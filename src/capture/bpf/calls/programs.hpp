@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The BPF programs that write calls of kernel functions into rings, attached in the best way that the kernel allows.
+// The BPF programs that write calls of kernel functions into rings. They are attached in the best way that the kernel
+// allows.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +20,24 @@ namespace kmt {
 
 class CallPrograms {
  public:
-  // Loads and attaches to all functions, at least one; recording starts with begin(). Ignores events and stacks of
-  // `request`; `shared` belongs to the programs for events; `kallsyms` is /proc/kallsyms, which is slow to read. If
-  // interrupted() is true, the remaining functions are not attached. Throws Error with the kernel's refusal.
+  // Loads the programs and attaches them to all functions (at least one). Recording starts with begin(). Ignores the
+  // events and stacks of `request`. `shared` is the state of the programs for events. `kallsyms` is the text of
+  // /proc/kallsyms, which is slow to read. If interrupted() becomes true, the remaining functions are not attached.
+  // Throws Error with the kernel's reason for refusing.
   CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedByPrograms& shared,
                std::string_view kallsyms, const std::function<bool()>& interrupted);
   CallPrograms(CallPrograms&&) noexcept;
   ~CallPrograms();
 
   void begin();
-  void end();  // running programs continue: wait_for_running_programs()
+  void end();  // programs that are already running continue; see wait_for_running_programs()
 
-  const std::string& backend() const;                   // in words: "BPF trampolines (fentry, fexit)"
-  const std::string& reason() const;                    // reason for this choice
-  void add_rings(unsigned cpu, CpuRings& to) const;     // valid as long as this object
-  MissedCounts missed() const;                          // entries and exits missing in the rings, of any task
+  const std::string& backend() const;                   // name for users, such as "BPF trampolines (fentry, fexit)"
+  const std::string& reason() const;                    // reason for choosing this back end
+  void add_rings(unsigned cpu, CpuRings& to) const;     // valid as long as this object exists
+  MissedCounts missed() const;                          // entries and exits of any task that are missing in the rings
   const std::vector<RefusedFunction>& refused() const;  // functions whose calls are not recorded
-  std::uint64_t ring_bytes() const;                     // of all rings
+  std::uint64_t ring_bytes() const;                     // total size of all rings
 
  private:
   struct State;

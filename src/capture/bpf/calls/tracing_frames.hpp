@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the frames of tracing itself in a BPF program's stack: the innermost ones, between the program and the function
-// with the tracepoint.
+// Finds the frames of tracing itself in a stack that a BPF program recorded. These are the innermost frames, between
+// the program and the function that has the tracepoint.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class TracingFrames {
  public:
   explicit TracingFrames(std::string_view kallsyms);  // the text of /proc/kallsyms
 
-  // Returns the number of such innermost frames.
+  // Returns how many of the innermost frames belong to tracing.
   std::size_t leading(std::span<const std::uint64_t> frames) const;
 
  private:
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> functions_;  // begin and end, sorted
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> functions_;  // start and end addresses, sorted
 };
 
 }  // namespace kmt

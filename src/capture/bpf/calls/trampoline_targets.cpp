@@ -25,7 +25,7 @@ struct FreeTypes {
 };
 using Types = std::unique_ptr<btf, FreeTypes>;
 
-// The kernel attaches a trampoline by name, to the first function of that name.
+// The kernel attaches a trampoline by name, and chooses the first function of that name.
 struct Namesakes {
   unsigned of_kernel = 0;
   unsigned of_modules = 0;
@@ -57,7 +57,7 @@ bool is_plain_function(const btf* types, unsigned id) {
   const btf_type* const prototype = btf__type_by_id(types, btf__type_by_id(types, id)->type);
   if (prototype == nullptr || !btf_is_func_proto(prototype) || btf_vlen(prototype) > kRegisters) return false;
   for (unsigned i = 0; i < btf_vlen(prototype); ++i)
-    if (!is_plain_type(types, btf_params(prototype)[i].type)) return false;  // 0 for variable arguments
+    if (!is_plain_type(types, btf_params(prototype)[i].type)) return false;  // type 0 means variable arguments
   return prototype->type == 0 || is_plain_type(types, prototype->type);
 }
 

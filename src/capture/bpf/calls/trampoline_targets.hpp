@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Targets of BPF trampolines: functions by their types, in the BTF of the kernel or of a module.
+// Finds the targets of BPF trampolines: the types of functions in the BTF of the kernel or of a module.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 namespace kmt {
 
 struct TrampolineTarget {
-  unsigned id = 0;        // of the function in these types; 0: there is no trampoline
-  int types = 0;          // descriptor of a module's; 0: the kernel's
-  bool is_plain = false;  // arguments and result are numbers and pointers in registers, which no kernel refuses
-  std::string why_not;    // reason if there is none
+  unsigned id = 0;        // ID of the function in this BTF; 0: it cannot have a trampoline
+  int types = 0;          // descriptor of the module's BTF; 0: the kernel's BTF
+  bool is_plain = false;  // all arguments and the result are numbers or pointers in registers, which no kernel refuses
+  std::string why_not;    // reason if there is no trampoline
 };
 
 struct TrampolineTargets {
-  std::vector<TrampolineTarget> of;        // for each function
-  std::vector<FileDescriptor> of_modules;  // borrowed by targets
+  std::vector<TrampolineTarget> of;        // one target for each function
+  std::vector<FileDescriptor> of_modules;  // descriptors that `types` of targets refers to
 };
 
 // `kallsyms` is the text of /proc/kallsyms. Throws Error if the kernel's types are unreadable.

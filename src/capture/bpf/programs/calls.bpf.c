@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes calls of kernel functions into rings: arguments and memory reached from them at the entry, the result at the
-// exit. The same programs are attached to all functions, with KMT_CALL_COOKIE as cookies.
+// Writes calls of kernel functions into rings. The entry has the arguments and the values read from memory through
+// them; the exit has the result. The same programs are attached to all functions, with KMT_CALL_COOKIE as cookies.
 #include "capture/bpf/programs/calls.h"
 
 #include "capture/bpf/programs/rings.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-__u32 recording = 0;  // until then calls are ignored: recording starts and ends for all functions at the same time
+// While this is 0, calls are ignored. Recording therefore starts and ends for all functions at the same time.
+__u32 recording = 0;
 
-// Calls missing in the rings because all rings were being written.
+// Number of calls that are missing because all rings of the CPU were in use.
 __u64 calls_without_ring = 0;
 
-// For probes: exits whose stack pointer belongs to an open call, or to none although the function has one open, and the
-// exits dropped because of that.
+// These counters are for probes. They count exits whose stack pointer belongs to an open call, exits whose stack
+// pointer does not although the function has an open call, and the exits dropped for that reason.
 #define KMT_ENOUGH_EXITS 64
 __u32 exits_that_fit = 0;
 __u32 exits_that_do_not = 0;
@@ -34,28 +35,28 @@ struct {
 } values SEC(".maps");
 
 #define KMT_MOST_OVERHEAD_NS 5000
-#define KMT_MOST_OVER 8  // calls whose exit was missed, dropped by the next one
+#define KMT_MOST_OVER 8  // a new call drops at most 8 calls whose exit was missed
 
 struct open_call {
   u64 began_ns;
-  u32 frame;  // start of its stack; among open calls it is unique, except for tail calls
+  u32 frame;  // address where the call's stack frame starts; unique among open calls, except for tail calls
   u32 function;
   u32 level;
-  u32 late;  // 1 + the number, among its function's values, of the first string that could not be read; 0: none
+  u32 late;  // number of the function's first string that could not be read, counted from 1; 0 if none
   u32 late_room;
-  u32 given;  // hash of a trampoline's arguments, which are available at both ends and identify the call
+  u32 given;  // hash of the arguments, to identify the call; a trampoline has them at entry and exit
   u64 late_at;
 };
 
-// The open recorded calls of a task, including those of interrupts on top of it. An interrupt may come at any point; it
-// pops what it pushes, except for missed exits.
+// The open recorded calls of a task, including calls in interrupts on top of it. An interrupt may come at any point. It
+// pops what it pushes, except for calls whose exit was missed.
 struct task_calls {
   u32 depth;
   u32 unused;
   struct open_call calls[KMT_MOST_OPEN];
 };
 
-// By the address of the task_struct, which also distinguishes the idle tasks of CPUs.
+// The keys are addresses of task_struct, because these also distinguish the idle tasks of CPUs.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, KMT_MOST_TASKS);
@@ -88,11 +89,12 @@ static __always_inline struct task_calls* calls_of(u64 task) {
   return bpf_map_lookup_elem(&tasks, &task);
 }
 
-// For interrupts: calls at lower levels have ended. Written without branches, which would double the verifier's paths.
+// Returns the interrupt level. A call at a higher level than the current one has ended. The code has no branches,
+// because they would double the number of paths that the verifier checks.
 static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
 
-// Functions that count a hardirq start before the count, or end after it: they have their own level, and that of their
-// surroundings.
+// Some functions count a hardirq themselves: they start before the count changes, or end after that. Such a function
+// has a higher level than the code around it.
 static __always_inline u32 level_at(u64 cookie, u8 flags) { return level_of(flags) | (u32)(cookie >> 32); }
 static __always_inline u32 level_around(u64 cookie, u8 flags) { return level_of(flags) & ~(u32)(cookie >> 32); }
 
@@ -104,10 +106,10 @@ static __always_inline u32 sum_of(const u64* arguments) {
   return (u32)(sum >> 32) | 1;
 }
 
-// 16 KiB: the least size and alignment of stacks of tasks and interrupts on 64-bit machines.
+// 16 KiB is the smallest size and alignment of task and interrupt stacks on 64-bit machines.
 static __always_inline bool on_one_stack(u32 a, u32 b) { return (a ^ b) >> 14 == 0; }
 
-// True if a call ended before another one began: its exit was missed.
+// True if `call` must have ended before the other call began, so its exit was missed.
 static __always_inline bool is_over(const struct open_call* call, u32 function, u32 frame, u32 level) {
   if (level != call->level) return level < call->level;
   if (!on_one_stack(frame, call->frame)) return false;
@@ -118,9 +120,9 @@ static __always_inline struct open_call* call_at(struct task_calls* of, u32 dept
   return &of->calls[depth & (KMT_MOST_OPEN - 1)];
 }
 
-// Returns the call's depth; negative if there is no room. Takes the slot before writing to it, so that an interrupt
-// takes the next one. Writes the level first: by an earlier call's level, the interrupt would take it for ended. (The
-// levels between were cleared by pop().)
+// Returns the depth of the new call, or a negative number if there is no room. Takes the slot before writing to it, so
+// that an interrupt uses the next slot. Writes the level first: if the slot still had an earlier call's level, the
+// interrupt would treat the new call as ended. (pop() has cleared the levels in between.)
 static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, u32 level, u32 given) {
   u32 depth = of->depth;
   for (u32 i = 0; i < KMT_MOST_OVER && depth > 0; ++i) {
@@ -139,7 +141,7 @@ static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, 
   return (s32)depth;
 }
 
-// Removes the call at this depth, and those on top of it.
+// Removes the call at this depth and all calls above it.
 static __always_inline void pop(struct task_calls* of, u32 depth) {
   KMT_ONCE(call_at(of, depth)->level) = 0;
   KMT_ONCE(of->depth) = depth;
@@ -147,9 +149,9 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
 
 #define KMT_LEVELS 3ull
 
-// Finds a free ring of this CPU. Traced functions that this program itself calls get none, and no miss is counted: they
-// have the same task and stack as the ring's owner, and no higher level. An interrupt that the kernel does not count yet
-// has another stack, except if it interrupted another interrupt.
+// Claims a free ring of this CPU. Traced functions that this program itself calls get no ring and are not counted as
+// missed. They have the same task and stack as the ring's owner, and no higher level. An interrupt that the kernel has
+// not counted yet is on another stack, unless it interrupted another interrupt.
 static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
   const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
@@ -166,7 +168,7 @@ static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level,
 
 static __always_inline void release_ring(struct kmt_ring* ring) { KMT_ONCE(ring->claim) = 0; }
 
-// Kernel addresses are negative on all machines with a single address space.
+// On machines where kernel and user memory share one address space, kernel addresses are negative.
 static __always_inline long read_memory(void* to, u32 bytes, u64 from) {
   if ((s64)from < 0) return bpf_probe_read_kernel(to, bytes, (const void*)from);
   return bpf_probe_read_user(to, bytes, (const void*)from);
@@ -177,21 +179,22 @@ static __always_inline long read_string(void* to, u32 bytes, u64 from, bool is_u
   return bpf_probe_read_user_str(to, bytes, (const void*)from);
 }
 
-// Reads anew each time: known values would give the verifier more paths.
+// Reads the value from memory each time. If the verifier knew the value, it would check more paths.
 #define KMT_AGAIN(what) (*(const volatile __typeof__(what)*)&(what))
 
-// Returns the bytes of a string, or KMT_NOT_READ; `room` includes the NUL.
+// Returns the length of the string, or KMT_NOT_READ. `room` includes the NUL.
 static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) {
-  asm volatile("" : "+r"(room));  // so that the verifier sees the bound
+  asm volatile("" : "+r"(room));  // makes the verifier see the bound
   if (room > KMT_STRING_BYTES + 1) room = KMT_STRING_BYTES + 1;
   const long read = read_string(to, room, at, is_user);
-  if (read == 0) return 0;  // empty: before Linux 6.13 its NUL is not counted (strncpy_from_user_nofault())
+  if (read == 0) return 0;  // An empty string. Before Linux 6.13, strncpy_from_user_nofault() does not count its NUL.
   return read > 0 && read <= KMT_STRING_BYTES + 1 ? (u32)read - 1 : KMT_NOT_READ;
 }
 
 static __always_inline u32 room_of(const struct kmt_value* value, const u64* words) {
   u32 counter = KMT_AGAIN(value->counted_by) - 1;
-  asm volatile("" : "+r"(counter));  // compare and use the same register, or Linux 6.1's verifier misses the bound
+  // forces one register for comparison and use; otherwise Linux 6.1's verifier misses the bound
+  asm volatile("" : "+r"(counter));
   if (counter < KMT_CALL_ARGUMENTS) {
     const u32 unused = KMT_AGAIN(value->counter_unused_bits) & 63;
     const u64 count = KMT_ONCE(words[1 + counter]) << unused >> unused;
@@ -200,8 +203,8 @@ static __always_inline u32 room_of(const struct kmt_value* value, const u64* wor
   return value->bytes != 0 ? value->bytes + 1 : KMT_STRING_BYTES + 1;
 }
 
-// Returns the value's bytes, at most KMT_STRING_BYTES, or KMT_NOT_READ. There is room for the NUL. A program's string
-// may be on a page that is not present yet: the call keeps the first one's address.
+// Returns the size of the value (at most KMT_STRING_BYTES), or KMT_NOT_READ. `to` has room for the NUL. A string in
+// user memory may be on a page that is not present yet; `call` keeps the address of the first such string.
 static __always_inline u32 read_value(const struct kmt_value* value, u32 number, const u64* words, u64 at, u8* to,
                                       struct open_call* call) {
   u32 bytes = value->bytes;
@@ -212,8 +215,8 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
     __builtin_memcpy(to, &at, sizeof at);
     return bytes & 15;
   }
-  // Linux 6.1's verifier refuses clang's loop. An unreadable pointer becomes NULL, after which all reads fail: fewer
-  // paths for the verifier.
+  // The loop is unrolled because Linux 6.1's verifier refuses clang's loop. An unreadable pointer becomes NULL, so that
+  // all later reads fail. This way the verifier has fewer paths to check.
 #pragma unroll
   for (u32 i = 0; i + 1 < KMT_MOST_STEPS; ++i)
     if (i + 1 < KMT_AGAIN(value->steps) && read_memory(&at, sizeof at, at + value->offsets[i]) != 0) at = 0;
@@ -234,11 +237,11 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
   return bytes;
 }
 
-// Returns the bytes of all values of a function, which follow the arguments. `stack_pointer` 0: unknown.
+// Writes all values of a function after its arguments and returns their size. `stack_pointer` is 0 if unknown.
 static __always_inline u32 read_values(const struct kmt_function* function, u64* words, struct open_call* call,
                                        u64 stack_pointer) {
   u8* to = (u8*)(words + KMT_CALL_WORDS);
-  KMT_ONCE(words[0]) = 0;  // bytes so far, in memory that the verifier does not track
+  KMT_ONCE(words[0]) = 0;  // bytes written so far; in memory, where the verifier does not track them
   for (u32 i = 0; i < KMT_MOST_VALUES && i < function->values; ++i) {
     const u32 key = function->first_value + i;
     const struct kmt_value* value = bpf_map_lookup_elem(&values, &key);
@@ -255,8 +258,8 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
   return (u32)KMT_ONCE(words[0]);
 }
 
-// A task's calls have depths in the order of times, whatever interrupts this: the call is open before the time is read,
-// and until its end is recorded.
+// The depths of a task's calls must be in the order of their times, even if an interrupt comes. Therefore the call is
+// opened before the time is read, and closed after its end is recorded.
 static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 frame, const u64* arguments,
                                         u64 stack_pointer, bool with_values, u64 task, u8 flags) {
   const u32 number = (u32)cookie;
@@ -282,13 +285,13 @@ static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 f
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
-  // Excludes the time of recording the entry, but includes interruptions: readers take a start much later than the
-  // entry for another call's.
+  // The start time excludes the time for recording the entry. If an interruption makes the start much later than the
+  // entry, use the entry's time: readers would assign such a late start to another call.
   const u64 now = bpf_ktime_get_ns();
   KMT_ONCE(call_at(calls, (u32)depth)->began_ns) = now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }
 
-// `stack`: any address of the current stack.
+// `stack` is any address in the current stack.
 static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u64* arguments, u64 stack_pointer,
                                        bool with_values) {
   if (!KMT_ONCE(recording)) return 0;
@@ -303,7 +306,8 @@ static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u
   return 0;
 }
 
-// True if this kernel's probes give exits no stack pointer, or a wrong one: those based on the function graph tracer
+// True if this kernel's probes have no stack pointer, or a wrong one, at exits. This is the case if probes are based on
+// the function graph tracer (x86 since Linux 6.14, arm64). The first exits decide.
 // (x86 from Linux 6.14 on, arm64). The first exits decide.
 static __always_inline bool frames_are_wrong(bool fits) {
   const u32 right = KMT_ONCE(exits_that_fit);
@@ -313,7 +317,7 @@ static __always_inline bool frames_are_wrong(bool fits) {
   return !fits && wrong >= right;
 }
 
-// The innermost call of the function at that level of interrupts.
+// Returns the depth of the function's innermost call at this interrupt level; negative if there is none.
 static __always_inline s32 depth_of_innermost(struct task_calls* calls, u32 number, u32 level) {
   u32 depth = calls->depth;
   for (u32 i = 0; i < KMT_MOST_OPEN && depth > 0; ++i) {
@@ -324,8 +328,8 @@ static __always_inline s32 depth_of_innermost(struct task_calls* calls, u32 numb
   return -1;
 }
 
-// Reads values that failed at the entry: the value's number and size, a u16 each, and its bytes. Returns the total
-// size; 0 if it still fails.
+// At the exit, reads a string that could not be read at the entry. Writes the value's number and size (16 bits each)
+// and the string. Returns the total size; 0 if reading fails again.
 static __always_inline u32 read_late(const struct open_call* call, u8* to) {
   const u32 late = KMT_ONCE(call->late);
   if (late == 0) return 0;
@@ -337,11 +341,11 @@ static __always_inline u32 read_late(const struct open_call* call, u8* to) {
   return 4 + bytes;
 }
 
-// Matches an exit to a recorded call, or to none. Calls inside it that are still open had missed exits. `slack`: how
-// far its frame may be above its entry's. 0 means a trampoline, whose frames are exact and which knows the call's
-// arguments in `given`: without them, the exit of a call with a missed entry might match a call with a missed exit. If
-// frames are wrong, only the function identifies the call: in recursion with a missed inner entry, the inner exit
-// counts as the outer's, but never as another function's.
+// Matches an exit to a recorded call, if there is one. Open calls inside that call had missed exits. `slack` is how far
+// the exit's frame may be above the entry's frame. It is 0 for trampolines: their frames are exact, and `given`
+// identifies the call's arguments. Without `given`, the exit of a call with a missed entry might match a call with a
+// missed exit. If frames are wrong, only the function identifies the call. With recursion and a missed inner entry, the
+// inner exit is then recorded as the outer one's, but never as the exit of another function.
 static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack, u32 given, u64 result) {
   const u32 number = (u32)cookie;
   if (!KMT_ONCE(recording)) return 0;
@@ -388,14 +392,14 @@ static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack
   return 0;
 }
 
-// The lower half of a stack address; this move makes it a number for the verifier.
+// Returns the lower half of a stack address. The move makes the verifier treat it as a number.
 static __always_inline u32 frame_of(const void* context) {
   u64 low;
   asm volatile("r0 = %1; w0 = w0; %0 = r0" : "=r"(low) : "r"(context) : "r0");
   return (u32)low;
 }
 
-// Trampolines: both programs of a call get the same context, which lies on the stack.
+// For trampolines. Both programs of a call receive the same context, which is on the stack.
 static __always_inline void arguments_of(u64* context, u64* arguments) {
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) bpf_get_func_arg(context, i, &arguments[i]);
@@ -408,7 +412,7 @@ static __always_inline int trampoline_entered(u64* context, bool with_values) {
   return call_begins(bpf_get_attach_cookie(context), frame, frame, arguments, 0, with_values);
 }
 
-// Functions without values have a program of their own, which the verifier checks ten times faster.
+// Functions without values have separate programs, because the verifier checks these ten times faster.
 SEC("fentry")
 int enter_by_trampoline(u64* context) { return trampoline_entered(context, false); }
 
@@ -425,7 +429,7 @@ int leave_by_trampoline(u64* context) {
   return call_ends(bpf_get_attach_cookie(context), frame, frame, 0, sum_of(arguments), result);
 }
 
-// Indices of registers in struct pt_regs, in words.
+// Indices of the registers in struct pt_regs, in words.
 #if defined(__TARGET_ARCH_x86)
 #define KMT_REGISTERS \
   { 14, 13, 12, 11, 9, 8 }
@@ -439,7 +443,7 @@ int leave_by_trampoline(u64* context) {
 #endif
 
 #ifdef KMT_REGISTERS
-// At the exit the stack may lack the return address (x86).
+// On x86, the stack pointer at the exit may be above the return address.
 #define KMT_SLACK 16
 
 static __always_inline int probe_entered(u64* registers, bool with_values) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the interrupt level of this CPU: an interrupt's allocations do not belong to the task below it. Uses the
-// kernel's own count of nested contexts, so no start or end can be missed. The count is in the task; on x86 in each
-// CPU's memory, reached from a task's run queue; and on s390 in the CPU's lowcore, at address 0.
+// Finds the interrupt level of this CPU, because an interrupt's allocations do not belong to the task that it
+// interrupted. Uses the kernel's own count of nested contexts, so no start or end can be missed. The count is usually
+// in the task. On x86 it is in each CPU's memory, and is found from a task's run queue. On s390 it is in the CPU's
+// lowcore, at address 0.
 #pragma once
 
 #include "capture/bpf/programs/current_task.bpf.h"
@@ -13,10 +14,11 @@
 #include <bpf/bpf_helpers.h>
 
 // context_constants.hpp
-const volatile __s64 from_run_queue = 0;  // to the count; on x86
+const volatile __s64 from_run_queue = 0;  // x86: distance from the run queue to the count
 const volatile __u32 hardirq_mask = 0xf0000;
 
-#define SERVING_SOFTIRQ (1 << 8)  // SOFTIRQ_OFFSET of include/linux/preempt.h; twice that means that they are disabled
+// SOFTIRQ_OFFSET in include/linux/preempt.h; twice this value means that softirqs are disabled
+#define SERVING_SOFTIRQ (1 << 8)
 
 static __always_inline u32 count_at(const void* at) {
   if (can_cast) {
@@ -34,7 +36,7 @@ static __always_inline u32 preempt_count(const struct task_struct* task) {
     return has_typed_task() ? of_arm64->thread_info.preempt.count : BPF_CORE_READ(of_arm64, thread_info.preempt.count);
   if (bpf_core_field_exists(task->thread_info.preempt_count))
     return (u32)(has_typed_task() ? task->thread_info.preempt_count : BPF_CORE_READ(task, thread_info.preempt_count));
-    // Only types that this kernel has: libbpf searches all modules for others, which takes CAP_SYS_ADMIN.
+    // Uses only types that this kernel has. For other types, libbpf searches all modules, which requires CAP_SYS_ADMIN.
 #if defined(__TARGET_ARCH_s390)
   const struct lowcore* lowcore = 0;
   return BPF_CORE_READ(lowcore, preempt_count);
@@ -44,8 +46,8 @@ static __always_inline u32 preempt_count(const struct task_struct* task) {
 #endif
 }
 
-// As in common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of include/linux/trace_events.h. Without branches the
-// verifier has fewer paths.
+// Returns flags as in common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of include/linux/trace_events.h. The code
+// has no branches, so the verifier has fewer paths to check.
 static __always_inline u8 flags_of(const struct task_struct* task) {
   const u32 count = preempt_count(task);
   u32 softirq = count;

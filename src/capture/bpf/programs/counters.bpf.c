@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts every event of kernel memory, and its bytes, inside the kernel.
+// Counts all kernel memory events and their bytes inside the kernel.
 #include "capture/bpf/programs/counters.h"
 #include "capture/bpf/programs/selection.bpf.h"
 #include "capture/bpf/programs/tracepoint.bpf.h"
@@ -9,7 +9,7 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile struct kmt_arguments arguments[KMT_EVENT_COUNT] = {};
 const volatile __u64 page_size = 4096;
 
-// As many entries as there are CPUs; the reader maps it, which saves system calls.
+// One element for each CPU. The reader maps them, which saves system calls.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);

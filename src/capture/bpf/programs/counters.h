@@ -6,12 +6,12 @@
 
 struct kmt_counter {
   unsigned long long events;
-  unsigned long long failed; /* of these: no bytes are counted for them */
+  unsigned long long failed; /* number of failed events; their bytes are not counted */
   unsigned long long requested;
   unsigned long long allocated;
 };
 
-/* One per CPU, written only there: programs do not interrupt themselves. */
+/* The counters of one CPU. Only that CPU writes them, and programs do not interrupt themselves. */
 struct kmt_cpu_counters {
   struct kmt_counter of[KMT_EVENT_COUNT];
 };

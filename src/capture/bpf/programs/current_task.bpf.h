@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The current task's IDs, all in one helper call: calling a helper costs more than its work, because of mitigations at
-// its return.
+// Reads all IDs of the current task with one helper call. Calling a helper costs more than the helper's work, because
+// of mitigations at its return.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"
@@ -11,10 +11,10 @@
 struct task_ids {
   u32 process;
   u32 thread;
-  u64 cgroup;  // in the unified hierarchy
+  u64 cgroup;  // cgroup in the unified hierarchy
 };
 
-// True if the kernel allows direct reads from the task.
+// True if the kernel allows programs to read directly from the task.
 static __always_inline bool has_typed_task(void) {
   return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
 }
@@ -24,7 +24,7 @@ static __always_inline const struct task_struct* current_task(void) {
                           : (const struct task_struct*)bpf_get_current_task();
 }
 
-// IDs of the current task.
+// Returns the IDs of the current task.
 static __always_inline struct task_ids ids_of(const struct task_struct* task) {
   struct task_ids ids = {};
   if (has_typed_task()) {

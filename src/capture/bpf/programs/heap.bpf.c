@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds who allocates in two combinable ways: exact sums by call site inside the kernel; and samples with stacks,
-// followed until they are freed.
+// Finds who allocates memory, in two ways that can be combined: exact sums for each call site, computed inside the
+// kernel, and samples with stacks, which are followed until they are freed.
 #include "capture/bpf/programs/heap.h"
 
 #include "capture/bpf/programs/context.bpf.h"
@@ -12,7 +12,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 #define ENOENT 2           // include/uapi/asm-generic/errno-base.h
-#define MIGRATE_MOVABLE 1  // include/linux/mmzone.h: of users' memory and the page cache
+#define MIGRATE_MOVABLE 1  // include/linux/mmzone.h: user memory and the page cache
 
 const volatile struct kmt_arguments arguments[KMT_HEAP_EVENTS] = {};
 const volatile __u64 page_size = 4096;
@@ -20,14 +20,15 @@ const volatile __u32 cpus = 1;
 const volatile __u8 no_movable_pages = 0;
 const volatile __u8 wants_sites = 0;
 const volatile __u32 sites_per_table = 1;  // a power of two
-const volatile __u64 mean_bytes = 0;       // between samples; 0: none
+const volatile __u64 mean_bytes = 0;       // average distance between samples; 0: no samples
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
 const volatile __u64 hash_seed = 1;  // odd
 
-// The half of `sites` being written; the reader of the other half has waited until its last writer ended.
+// The half of `sites` that is written now. The reader reads the other half, after its last writer has ended.
 __u32 generation = 0;
 
-// State of each program on each CPU, written at every event: CPUs share no cache line, wherever the map begins.
+// State of each program on each CPU, written at every event. The alignment keeps CPUs on separate cache lines, wherever
+// the map begins.
 struct samplers_of_cpu {
   struct kmt_sampler of[KMT_HEAP_ALLOCATIONS];
 } __attribute__((aligned(KMT_APART)));
@@ -39,7 +40,7 @@ struct {
   __type(value, struct samplers_of_cpu);
 } samplers SEC(".maps");
 
-// Generations of CPUs of programs of sites.
+// The index consists of the generation, the CPU, the program and the site.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -48,9 +49,9 @@ struct {
   __type(value, struct kmt_site);
 } sites SEC(".maps");
 
-// The last large kmalloc of each CPU: written by one program only.
+// The last large kmalloc of each CPU. Only one program writes it.
 #define KMT_NO_SITE (~0u)
-#define KMT_AT_ONCE_NS 100000  // enough for an emulated machine
+#define KMT_AT_ONCE_NS 100000  // long enough for an emulated machine
 #define KMT_TELLING_FRAMES 16
 
 struct telling {
@@ -59,8 +60,8 @@ struct telling {
   u64 requested;
   u64 allocated;
   u64 call_site;
-  u32 site;      // its index in `sites`, or KMT_NO_SITE
-  u32 followed;  // it was sampled, and is followed
+  u32 site;      // index in `sites`, or KMT_NO_SITE
+  u32 followed;  // the allocation was sampled and is followed
   u64 frames;
   u64 stack[KMT_TELLING_FRAMES];
 };
@@ -80,7 +81,7 @@ struct {
   __type(value, struct kmt_sample);
 } scratch SEC(".maps");
 
-// The live sampled objects, by address: enum kmt_followed of each.
+// The live sampled objects, with their address as key and enum kmt_followed as value.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1);
@@ -93,7 +94,7 @@ struct {
   __uint(max_entries, 4096);
 } ring SEC(".maps");
 
-// A byte per hash: the number of objects of `followed` with it. Most frees read 0 and are done.
+// One byte for each hash: the number of followed objects with this hash. Most frees read 0 and need no more work.
 __u64 filter[KMT_FILTER_SLOTS / 8] = {};
 
 struct kmt_heap_losses losses = {};
@@ -115,8 +116,8 @@ static __always_inline bool emit_end(u64 pointer, enum kmt_end why) {
   return false;
 }
 
-// If the map cannot delete it now because its bucket is busy, it is marked as ended. That end counts as lost, and the
-// reader of the samples deletes it (HeapWatcher::is_followed).
+// If the map cannot delete the object now because its bucket is busy, the object is marked as ended. Its end then
+// counts as lost, and the reader of the samples deletes the object (HeapWatcher::is_followed).
 static __always_inline void stop_following(u64 pointer, enum kmt_end why) {
   const u32 hash = hash_of(pointer);
   if (!followed_with(hash)) return;
@@ -154,15 +155,15 @@ struct allocation {
   bool failed;
 };
 
-// Returns the record of an allocation that may be followed by a duplicate event: Linux 6.18 reports a large kmalloc
-// inside kvmalloc first, and then kvmalloc with its caller (mm/slub.c), which counts.
+// Returns the record for an allocation that may be followed by a duplicate event. For a large kmalloc inside kvmalloc,
+// Linux 6.18 reports the kmalloc first, and then the kvmalloc with its caller (mm/slub.c). The second event counts.
 static __always_inline struct telling* telling_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
   if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
   return bpf_map_lookup_elem(&tellings, &cpu);
 }
 
-// True if the first event came from a function that `call_site` called. Address and size are not enough: a loop that
-// frees and allocates repeats them, and one missed event would pair all later ones wrongly.
+// True if the first event is from a function that `call_site` called. Comparing address and size is not enough: a loop
+// that frees and allocates repeats them, and one missed event would make all later pairs wrong.
 static __always_inline bool calls_the_first(u64 call_site, const struct telling* first) {
   bool above = false;
   for (u32 i = 0; i < KMT_TELLING_FRAMES && i < first->frames; ++i) {
@@ -178,7 +179,7 @@ static __always_inline bool is_duplicate(const struct telling* last, const struc
          calls_the_first(of->call_site, last);
 }
 
-// A duplicate event is not remembered as a first one.
+// If `again`, clears the pointer: a duplicate event must not be taken for a first event.
 static __always_inline void remember(void* context, struct telling* last, const struct allocation* of, u64 now,
                                      bool again) {
   last->pointer = again ? 0 : of->pointer;
@@ -197,7 +198,7 @@ static __always_inline void read_name(char* to, const struct kmem_cache* cache) 
   bpf_probe_read_kernel_str(to, KMT_CACHE_NAME_BYTES, name);
 }
 
-// Takes back the counts of the first event. False if its table is no longer written: then the first one counts.
+// Subtracts the first event from its site. False if its table is no longer written; then the first event counts.
 static __always_inline bool uncount_site(const struct telling* last) {
   if (last->site / (cpus * KMT_HEAP_ALLOCATIONS * sites_per_table) != generation) return false;
   struct kmt_site* site = bpf_map_lookup_elem(&sites, &last->site);
@@ -208,7 +209,7 @@ static __always_inline bool uncount_site(const struct telling* last) {
   return true;
 }
 
-// Returns its index in `sites`, or KMT_NO_SITE.
+// Returns the index of the site in `sites`, or KMT_NO_SITE.
 static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   const struct task_ids nobody = {};
   const struct task_ids ids = of->context == KMT_IN_TASK ? of->ids : nobody;
@@ -252,7 +253,7 @@ static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   return place;
 }
 
-// True if the object is followed from now on; `is_followed`: it was already.
+// True if the object is now followed. `is_followed`: it was already followed before.
 static __always_inline bool emit_sample(void* context, const struct allocation* of, enum kmt_heap_event event,
                                         u32 table, bool is_followed) {
   struct kmt_sample* sample = bpf_map_lookup_elem(&scratch, &table);
@@ -294,7 +295,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   struct telling* last = telling_of(event, &of, cpu);
   const u64 now = last ? bpf_ktime_get_ns() : 0;
   const bool again = last && is_duplicate(last, &of, now);
-  // A followed object at this address was freed on a path without tracepoint.
+  // If an object at this address is followed, its free was on a path without a tracepoint.
   if (mean_bytes && !of.failed && !again) stop_following(of.pointer, KMT_REPLACED);
   if (no_movable_pages && places->migratetype >= 0 && (u32)argument(context, places->migratetype) == MIGRATE_MOVABLE)
     return 0;
@@ -303,7 +304,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   const u32 table = cpu * KMT_HEAP_ALLOCATIONS + event;
   struct samplers_of_cpu* sampler = bpf_map_lookup_elem(&samplers, &cpu);
   if (!sampler) return 0;
-  // The random choice of the first event holds for its duplicate, too.
+  // A duplicate is sampled if the first event was.
   const bool sampled =
       again ? last->followed && emit_end(of.pointer, KMT_TOLD_AGAIN)
             : mean_bytes && !of.failed &&

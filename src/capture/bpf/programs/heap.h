@@ -2,8 +2,8 @@
 /* Definitions shared by heap.bpf.c and its reader. */
 #pragma once
 
-/* Events of allocations come first: each has its own table and sampler on each CPU, because a program never
-   interrupts itself. */
+/* Allocation events come first. Each has its own table and sampler on each CPU, because a program never interrupts
+   itself. */
 enum kmt_heap_event {
   KMT_HEAP_kmalloc,
   KMT_HEAP_kmalloc_node,
@@ -23,33 +23,33 @@ enum {
   KMT_COMM_BYTES = 16,
   KMT_CACHE_NAME_BYTES = 32,
   KMT_STACK_FRAMES = 127,
-  KMT_APART = 128,              /* bytes that CPUs keep from each other's cache lines */
-  KMT_PROBES = 8,               /* slots of a table that are looked at for a site */
-  KMT_FILTER_SLOTS = 1 << 16,   /* a byte each: number of followed objects with that hash */
-  KMT_MOST_IN_FILTER_SLOT = 250 /* more are not followed, so that no byte overflows */
+  KMT_APART = 128,              /* alignment that keeps CPUs on separate cache lines */
+  KMT_PROBES = 8,               /* slots searched for a site */
+  KMT_FILTER_SLOTS = 1 << 16,   /* one byte each: number of followed objects with this hash */
+  KMT_MOST_IN_FILTER_SLOT = 250 /* further objects are not followed, so that no byte overflows */
 };
 
-/* State of a followed object. */
+/* The state of a followed object. */
 enum kmt_followed { KMT_ENDED, KMT_LIVES };
 
-/* The exact sums of a call site; an unused slot has no events. */
+/* The exact sums of a call site. An unused slot has 0 events. */
 struct kmt_site {
-  unsigned long long call_site; /* 0: not in the event */
-  unsigned long long what;      /* address of the struct kmem_cache; else bytes allocated, or 1 + order of pages */
+  unsigned long long call_site; /* 0 if not in the event */
+  unsigned long long what;      /* address of struct kmem_cache; otherwise bytes allocated, or 1 + page order */
   unsigned int process;         /* 0 in interrupts */
   unsigned int context;
   unsigned long long cgroup;        /* 0 in interrupts */
-  char comm[KMT_COMM_BYTES];        /* of the first event's task */
-  char cache[KMT_CACHE_NAME_BYTES]; /* empty: not in the event */
-  unsigned long long events;        /* including failed ones */
+  char comm[KMT_COMM_BYTES];        /* task of the first event */
+  char cache[KMT_CACHE_NAME_BYTES]; /* empty if not in the event */
+  unsigned long long events;        /* including failed events */
   unsigned long long failed;
   unsigned long long requested; /* bytes */
   unsigned long long allocated;
 };
 
-/* A sampled allocation, in the ring buffer, cut after its last frame. */
+/* A sampled allocation in the ring buffer. The record ends after the last frame. */
 struct kmt_sample {
-  unsigned long long pointer; /* of the object or struct page */
+  unsigned long long pointer; /* address of the object or of struct page */
   unsigned long long time_ns; /* CLOCK_MONOTONIC */
   unsigned long long call_site;
   unsigned long long requested;
@@ -59,32 +59,32 @@ struct kmt_sample {
   unsigned int task;
   unsigned short event;   /* enum kmt_heap_event */
   unsigned char context;  /* enum kmt_context */
-  unsigned char followed; /* whether its free will be seen */
+  unsigned char followed; /* true if the end of the object will be reported */
   unsigned int frames;
   char comm[KMT_COMM_BYTES];
-  char cache[KMT_CACHE_NAME_BYTES]; /* empty: not in the event */
+  char cache[KMT_CACHE_NAME_BYTES]; /* empty if not in the event */
   unsigned long long stack[KMT_STACK_FRAMES];
 };
 
 enum kmt_end {
   KMT_FREED,
-  KMT_REPLACED,  /* its free was missed: another object has its address */
-  KMT_TOLD_AGAIN /* a duplicate event follows and counts instead */
+  KMT_REPLACED,  /* the free was missed; another object has this address now */
+  KMT_TOLD_AGAIN /* a duplicate event follows, which counts instead */
 };
 
-/* The end of a sampled object, in the same buffer; its size distinguishes it. */
+/* The end of a sampled object, in the same ring buffer. Its size distinguishes it from a sample. */
 struct kmt_sample_end {
   unsigned long long pointer;
   unsigned long long time_ns;
   unsigned long long end; /* enum kmt_end */
 };
 
-/* Losses since the start, of all programs and CPUs together. */
+/* Losses since the start, summed over all programs and CPUs. */
 struct kmt_heap_losses {
-  unsigned long long samples;    /* the ring buffer was full */
-  unsigned long long ends;       /* the same, for ends; or the table of followed objects was busy */
-  unsigned long long unfollowed; /* too many objects, or that table was busy */
-  unsigned long long sites;      /* events in the sums only, because a table was full */
+  unsigned long long samples;    /* samples lost because the ring buffer was full */
+  unsigned long long ends;       /* ends lost: the ring buffer was full, or the table of followed objects busy */
+  unsigned long long unfollowed; /* objects not followed: there were too many, or the table was busy */
+  unsigned long long sites;      /* events without a site because a table was full; included in the sums only */
   unsigned long long site_bytes; /* their bytes */
-  unsigned long long no_stack;   /* samples without one */
+  unsigned long long no_stack;   /* samples without a stack */
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel types that the BPF programs use, cut to the fields in use. Offsets are looked up in the running kernel's
-// BTF when a program is loaded (CO-RE), so building needs no kernel.
+// The kernel types that the BPF programs use, reduced to the fields in use. When a program is loaded, libbpf finds the
+// offsets in the running kernel's BTF (CO-RE), so building needs no kernel.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ typedef unsigned int u32;
 typedef long long s64;
 typedef unsigned long long u64;
 
-// Required by <bpf/bpf_helper_defs.h>, usually from vmlinux.h.
+// <bpf/bpf_helper_defs.h> requires these types, which are usually from vmlinux.h.
 typedef u8 __u8;
 typedef u16 __u16;
 typedef s32 __s32;
@@ -66,11 +66,11 @@ struct css_set {  // the same
 
 struct rq;  // kernel/sched/sched.h
 
-struct cfs_rq {  // the same; in kernels with CONFIG_FAIR_GROUP_SCHED
+struct cfs_rq {  // kernel/sched/sched.h; in kernels with CONFIG_FAIR_GROUP_SCHED
   struct rq* rq;
 };
 
-struct sched_entity {  // include/linux/sched.h; the same
+struct sched_entity {  // include/linux/sched.h; in kernels with CONFIG_FAIR_GROUP_SCHED
   struct cfs_rq* cfs_rq;
 };
 
@@ -102,7 +102,7 @@ struct lowcore {  // arch/s390/include/asm/lowcore.h
   u32 preempt_count;
 };
 
-struct refcount_struct {  // include/linux/refcount_types.h: any that is an int
+struct refcount_struct {  // include/linux/refcount_types.h; stands for any structure that starts with an int
   struct {
     int counter;
   } refs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Learns where the kernel keeps its page descriptors (struct page): the raw tracepoint has a freed page's descriptor
-// address, and the kernel's record its number.
+// Finds the address of the kernel's page descriptors (struct page). For a freed page, the raw tracepoint has the
+// address of its descriptor, and the kernel's record has its frame number.
 #include "capture/bpf/programs/pages.h"
 #include "capture/bpf/programs/kernel_types.bpf.h"
 
@@ -8,7 +8,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-const volatile __u32 own_task = 0;  // only its frees count
+const volatile __u32 own_task = 0;  // only frees by this task count
 
 __u64 addresses[KMT_PAGE_PAIRS] = {};
 __u64 numbers[KMT_PAGE_PAIRS] = {};
@@ -25,7 +25,7 @@ int take_address(u64* context) {
 
 struct page_record {
   u64 common;
-  unsigned long pfn;  // the first field since Linux 4.0
+  unsigned long pfn;  // first field since Linux 4.0
 };
 
 SEC("tp/kmem/mm_page_free")

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sampling by bytes: a Poisson process along the allocated bytes, with one point per `mean` bytes on average. An
-   allocation of s bytes is sampled with the probability 1 - exp(-s / mean), independent of earlier ones. In integers,
-   for the kernel; unit tests run the same code. */
+/* Samples allocations by bytes. The sampling points are a Poisson process along the allocated bytes, one per `mean`
+   bytes on average. An allocation of s bytes is sampled with probability 1 - exp(-s / mean), independent of earlier
+   allocations. Uses integers only, for the kernel. Unit tests run the same code. */
 #pragma once
 
 enum {
   KMT_LOG2_STEPS = 256,
   KMT_LOG2_FRACTION = 24 /* bits */
 };
-#define KMT_LN2 11629080ull              /* ln(2) with as many fraction bits */
-#define KMT_MOST_MEAN_BYTES (1ull << 34) /* more would overflow */
+#define KMT_LN2 11629080ull              /* ln(2) with the same number of fraction bits */
+#define KMT_MOST_MEAN_BYTES (1ull << 34) /* a larger mean would overflow */
 
-/* Bytes to the next point, exponentially distributed: -ln(u) * mean of a random 32 bit number u. log2[i] is the
-   logarithm of 1 + i/256, i from 0 to 256. */
+/* Returns the distance in bytes to the next point, which is exponentially distributed: -ln(u) * mean for a random
+   32-bit number u. log2[i] is the logarithm of 1 + i/256, for i from 0 to 256. */
 static inline __attribute__((always_inline)) unsigned long long kmt_bytes_to_next_sample(
     unsigned int random, unsigned long long mean, const volatile unsigned int* log2) {
   unsigned int u = random | 1;
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) unsigned long long kmt_bytes_to_nex
 }
 
 struct kmt_sampler {
-  long long bytes_left; /* to the next sample; 0: not drawn yet */
+  long long bytes_left; /* bytes to the next sample; 0: not drawn yet */
 };
 
 /* True if an allocation of this many bytes is sampled. `random` returns 32 bits from `state`. */
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) int kmt_is_sampled(struct kmt_sampl
     sampler->bytes_left = 1 + (long long)kmt_bytes_to_next_sample(random(state), mean, log2);
   sampler->bytes_left -= (long long)bytes;
   if (sampler->bytes_left > 0) return 0;
-  /* The process has no memory: it starts anew after this allocation. */
+  /* A Poisson process has no memory, so the distance is drawn again after this allocation. */
   sampler->bytes_left = 1 + (long long)kmt_bytes_to_next_sample(random(state), mean, log2);
   return 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Casts an address to a typed pointer, whose target can be read without a helper.
+// Casts an address to a typed pointer. Programs can read its target without a helper.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"
@@ -7,4 +7,5 @@
 #include <bpf/bpf_helpers.h>
 
 extern void* bpf_rdonly_cast(const void* pointer, __u32 type) __ksym __weak;  // since Linux 6.2
-const volatile __u8 can_cast = 0;                                             // the running kernel has it
+// true if the running kernel has bpf_rdonly_cast()
+const volatile __u8 can_cast = 0;

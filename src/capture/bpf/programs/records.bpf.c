@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes every kernel memory event, complete, into rings that the reader maps.
+// Writes complete records of all kernel memory events into rings that the reader maps.
 #include "capture/bpf/programs/records.h"
 
 #include "capture/bpf/programs/current_task.bpf.h"
@@ -9,7 +9,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct kmt_taken taken[KMT_EVENT_COUNT] = {};
-const volatile __u32 kernel_ring = 0;  // number of the ring of the kernel's own records
+const volatile __u32 kernel_ring = 0;  // number of the ring for copies of the kernel's own records
 const volatile __u32 tables_of_cpu = 0;
 const volatile __u8 wants_stacks = 0;
 const volatile __u8 wants_user_stacks = 0;
@@ -22,12 +22,12 @@ struct {
   __type(value, struct kmt_cache);
 } caches SEC(".maps");
 
-// Counts destroyed caches: a new one may have a known one's address.
+// Number of destroyed caches. After a cache is destroyed, a new cache may have its address.
 __u32 cache_generation = 0;
 
-// enum kmt_recording. Programs are attached and detached one by one, but all events start and end at the same time.
-// Events about tasks and system calls start when attached, before those of memory. Next to the count above, which most
-// events read anyway.
+// An enum kmt_recording. Programs are attached and detached one by one, but memory events start and end at the same
+// time. Events about tasks and system calls start earlier, when their programs are attached. Most events read the count
+// above anyway, so the variable is next to it.
 __u32 recording = KMT_RECORDING_BEGINS;
 
 static __always_inline u32 take_stack(void* context, u64* to) {
@@ -35,16 +35,16 @@ static __always_inline u32 take_stack(void* context, u64* to) {
   return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
 }
 
-#define USER_STACK (1ull << 8)  // BPF_F_USER_STACK of include/uapi/linux/bpf.h
+#define USER_STACK (1ull << 8)  // BPF_F_USER_STACK in include/uapi/linux/bpf.h
 
-// An interrupt does not act for the program that it interrupts.
+// Returns 0 in an interrupt, because the interrupted process did not cause the event.
 static __always_inline u32 take_user_stack(void* context, u64* to, u8 flags) {
   if (flags != 0) return 0;
   const long bytes = bpf_get_stack(context, to, KMT_USER_FRAMES * sizeof(u64), USER_STACK);
   return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
 }
 
-// Returns the number of words, at most KMT_STACK_WORDS.
+// Returns the number of words written, at most KMT_STACK_WORDS.
 static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 flags) {
   if (!wants_user_stacks) return wants_stacks ? take_stack(context, to) : 0;
   u32 kernel = wants_stacks ? take_stack(context, to + 1) : 0;
@@ -53,7 +53,7 @@ static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 f
   return 1 + kernel + take_user_stack(context, to + 1 + kernel, flags);
 }
 
-// "kmem_cac" and "he": the cache whose objects are caches.
+// The beginning and end of "kmem_cache", the cache that has all caches' descriptors as its objects.
 #define CACHES_NAME_BEGIN 0x6361635f6d656d6bull
 #define CACHES_NAME_END 0x6568
 
@@ -62,7 +62,8 @@ static __always_inline bool is_of_caches(const struct kmt_cache* cache) {
          cache->name[10] == 0;
 }
 
-// Finds the slot of a cache that is not in its first place, or may have been replaced. Negative: the table is full.
+// Finds the slot of a cache that is not in its first slot or may have been replaced. Returns a negative number if the
+// table is full.
 static __noinline s32 find_cache(const struct kmem_cache* cache, u32 first, u32 hash, u32 generation) {
   struct kmt_cache fresh = {};
   const struct cache_sizes sizes = sizes_of(cache);
@@ -111,7 +112,7 @@ static __always_inline s32 number_of_cache(const struct kmem_cache* cache, u32 c
   return slot;
 }
 
-// True if this event came while its program ran on this CPU, so that the kernel did not run it.
+// True if this event occurred while its first program ran on this CPU, so the kernel did not run that program.
 static __always_inline bool is_missed(u32 cpu, const volatile struct kmt_taken* what) {
   u32 key = cpu * rings_of_cpu + what->ring;
   struct kmt_ring* ring = bpf_map_lookup_elem(&rings, &key);
@@ -129,7 +130,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   if (is_nested && !is_missed(cpu, what)) return 0;
   const u32 ring = is_nested ? what->nested_ring : what->ring;
   const u32 table = is_nested ? what->nested_table : what->table;
-  // Records the end of a cache for every task, selected or not.
+  // Must be done for every task, selected or not, to notice the end of a cache.
   s32 cache = 0;
   if (what->cache >= 0)
     cache = number_of_cache((const struct kmem_cache*)argument(context, what->cache), cpu, table, what->is_free);
@@ -162,15 +163,15 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
 #include "capture/bpf/programs/event_names.def"
 #undef KMT_EVENT
 
-// Taking a stack is slow enough for interrupts to come, with many events each: soft interrupts free objects that waited
-// for RCU. A second program takes the events that interrupt the first one.
+// Recording a stack takes so long that interrupts occur meanwhile, with many events each. For example, softirqs free
+// objects that waited for RCU. A second program records the events that interrupt the first one.
 #define KMT_EVENT(system, name, outcome) \
   SEC("raw_tp/" #name)                   \
   int nested_##name(u64* context) { return take(context, KMT_EVENT_##name, true); }
 #include "capture/bpf/programs/event_names.def"
 #undef KMT_EVENT
 
-// Takes any event in the form of the kernel's record, which is slower: for fields that are not arguments.
+// Copies the kernel's record of any event. This is slower, but includes fields that are not arguments.
 SEC("tp")
 int take_kernel_record(void* context) {
   if (KMT_ONCE(recording) == KMT_RECORDING_IS_OVER) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes entries into rings (records.h), and the parts common to all entries: task and context.
+// Writes entries into rings (records.h), and their common parts: task and context.
 #pragma once
 
 #include "capture/bpf/programs/records.h"
@@ -10,9 +10,9 @@
 const volatile __u32 rings_of_cpu = 1;
 const volatile __u64 ring_bytes = 8;
 const volatile __u64 ring_mask = 0;    // ring_bytes - 8
-const volatile __u32 own_process = 0;  // the recorder; 0: unknown
+const volatile __u32 own_process = 0;  // process ID of the recorder; 0: unknown
 
-// As many as there are CPUs, times rings_of_cpu. The size of one is set at load time.
+// The number of elements is set to the number of CPUs times rings_of_cpu, and the size of a ring is set at load time.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -26,7 +26,7 @@ static __always_inline bool is_wanted(u32 process, u8 flags, bool is_free) {
   return is_free || !own_process || process != own_process || flags;
 }
 
-// An unfinished entry. Its ring is marked as begun until the entry ends or is lost.
+// An unfinished entry. Its ring is marked as begun until the entry is complete or lost.
 struct place {
   struct kmt_ring* ring;
   u64 head;
@@ -47,13 +47,14 @@ static __always_inline void lose(const struct place* place) {
   KMT_ONCE(ring->begun) = KMT_ONCE(ring->head);
 }
 
-// The time is read after other CPUs can see the start of the entry: entries that they saw before are older.
+// The time is read after the mark for the start of the entry is visible to other CPUs. Entries that a CPU saw before
+// that mark are therefore older.
 static __always_inline bool begin_in(struct place* place, struct kmt_ring* ring, u32 most_bytes) {
   place->ring = ring;
   place->head = KMT_ONCE(ring->head);
   KMT_ONCE(ring->begun) = place->head + 1;
   place->time_ns = bpf_ktime_get_ns();
-  most_bytes += 2 * sizeof(struct kmt_entry) + sizeof(u64);  // of a loss that comes first
+  most_bytes += 2 * sizeof(struct kmt_entry) + sizeof(u64);  // room for a preceding entry about lost events
   if (place->head + most_bytes - KMT_ONCE(ring->tail) > ring_bytes) {
     lose(place);
     return false;
@@ -83,7 +84,7 @@ static __always_inline void end(const struct place* place, struct kmt_entry* ent
   entry->words = words;
   entry->flags = flags;
   entry->is_nested = is_nested;
-  place->ring->lost = 0;  // a previous entry reports it
+  place->ring->lost = 0;  // the preceding entry has reported the loss
   const u64 head = place->head + sizeof *entry + words * sizeof(u64);
   KMT_ONCE(place->ring->head) = head;
   KMT_ONCE(place->ring->begun) = head;

@@ -6,7 +6,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-// Bytes, because skeletons declare a bool as `_Bool`, which is invalid in C++.
+// The type is not bool: skeletons declare a bool as `_Bool`, which is invalid in C++.
 const volatile __u8 only_processes = 0;
 const volatile __u8 only_cgroup = 0;
 
@@ -14,8 +14,8 @@ struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 65536);
   __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, u32);    // of the thread group
-  __type(value, u64);  // its start time, task_struct.start_time; 0 if it ran before
+  __type(key, u32);    // ID of the thread group
+  __type(value, u64);  // start time (task_struct.start_time); 0 if the process ran before
 } processes SEC(".maps");
 
 struct {
@@ -25,7 +25,7 @@ struct {
   __type(value, u32);
 } cgroup SEC(".maps");
 
-__u64 processes_not_followed = 0;  // forked when `processes` was full
+__u64 processes_not_followed = 0;  // processes that were forked when `processes` was full
 
 static __always_inline bool selected(void) {
   if (only_processes) {
@@ -47,8 +47,9 @@ int follow_fork(u64* context) {
   return 0;
 }
 
-// The task allocates and frees nothing after that. Its ID was free a moment earlier (release_task), and another process
-// may have it. A process that gets it between the two checks, within nanoseconds, is not followed.
+// After this event, the task allocates and frees nothing. Its ID became free a moment earlier (release_task), so
+// another process may already have the ID. A process that receives it within the nanoseconds between the two checks is
+// not followed.
 SEC("tp_btf/sched_process_free")
 int forget_process(u64* context) {
   const struct task_struct* task = (const struct task_struct*)context[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the kernel's description of a slab cache. A helper would take half as long as running an empty program, so it
-// is read directly if the kernel allows the cast of a pointer.
+// Reads the kernel's description of a slab cache. Calling a helper would take half as long as running an empty program.
+// Therefore the description is read directly if the kernel allows the cast of a pointer.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"
@@ -22,7 +22,8 @@ static __always_inline struct cache_sizes sizes_of(const struct kmem_cache* cach
     sizes.object_size = typed->object_size;
   } else if (bpf_core_field_offset(struct kmem_cache, object_size) ==
              bpf_core_field_offset(struct kmem_cache, size) + sizeof sizes.size) {
-    bpf_probe_read_kernel(&sizes, sizeof sizes, &cache->size);  // neighbours in every kernel so far
+    // `size` and `object_size` are adjacent in every kernel so far
+    bpf_probe_read_kernel(&sizes, sizeof sizes, &cache->size);
   } else {
     sizes.size = BPF_CORE_READ(cache, size);
     sizes.object_size = BPF_CORE_READ(cache, object_size);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the arguments of a raw tracepoint, whose indices are known at load time. With types (tp_btf) structures could
-// be read directly, but kernels before 6.18 refuse arguments of the type `const void *`.
+// Reads the arguments of a raw tracepoint. Their indices are known at load time. Typed programs (tp_btf) could read
+// structures directly, but kernels before 6.18 refuse arguments of type `const void *`.
 #pragma once
 
 #include "capture/bpf/programs/arguments.h"
 #include "capture/bpf/programs/kernel_types.bpf.h"
 #include "capture/bpf/programs/slab_cache.bpf.h"
 
-// The verifier allows only constant offsets into the context, but clang would compute one from the cases. It drops all
-// cases except one, because `place` is a constant for it.
+// The verifier allows only constant offsets into the context, but clang would compute one offset for all cases. `place`
+// is a constant for the verifier, so it drops all cases except one.
 #define KMT_READ_ARGUMENT(number)                                                                     \
   case number:                                                                                        \
     asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(value) : "r"(context), "i"((number) * sizeof(u64))); \
@@ -31,7 +31,7 @@ static __always_inline u64 argument(const u64* context, s8 place) {
   return 0;
 }
 
-// Bytes, from the event's arguments.
+// The bytes according to the event's arguments.
 struct amount {
   u64 requested;
   u64 allocated;
