@@ -19,7 +19,7 @@ namespace {
 constexpr KernelVersion kFirstExact{6, 1};
 constexpr const char* kKernelBtf = "/sys/kernel/btf/vmlinux";
 
-// CAP_SYS_ADMIN, or CAP_BPF with CAP_PERFMON (Linux 5.8).
+// True if the process has CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON (since Linux 5.8).
 bool may_load() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};

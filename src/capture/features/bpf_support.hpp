@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks whether BPF programs on tracepoints can count and sample here.
+// Checks whether BPF programs on tracepoints can count and sample events on this system.
 #pragma once
 
 #include <string>
 
 namespace kmt {
 
-// Missing features for BPF on tracepoints.
+// Describes what prevents BPF programs on tracepoints.
 struct BpfSupport {
-  std::string missing;  // may be empty
+  std::string missing;  // missing feature; empty if none
   std::string way_out;
-  std::string caveat;  // a restriction of working BPF; may be empty
+  std::string caveat;  // limitation although BPF works; empty if none
 };
 BpfSupport bpf_support();
 

@@ -29,11 +29,11 @@ namespace {
 
 struct NeededOption {
   std::string_view option;
-  std::string_view backend;  // empty: all need it
+  std::string_view backend;  // empty if all back ends need the option
   std::string_view purpose;
 };
 
-// One of them is enough for a function.
+// A kernel needs only one of these two options to trace a function.
 constexpr std::string_view kDirectCalls = "DYNAMIC_FTRACE_WITH_DIRECT_CALLS";
 constexpr std::string_view kManyProbes = "FPROBE";
 
@@ -53,7 +53,7 @@ constexpr const char* kElsewhere =
 
 constexpr std::string_view kBackends[] = {"bpf", "ftrace", "kprobe"};
 
-// Returns the kernel options that this back end needs and the kernel lacks.
+// Returns the kernel options that this back end needs but the kernel lacks.
 std::vector<std::string> lacking_options(const std::string& configuration, std::string_view backend) {
   std::vector<std::string> options;
   for (const NeededOption& needed : kNeeded) {
@@ -66,8 +66,8 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
   return options;
 }
 
-// Returns what is missing for one back end or, for "auto", for all. `is_denied`: the kernel refuses to trace functions,
-// whatever its options.
+// Returns what is missing for one back end; for "auto", what is missing for all. `is_denied` means that the kernel
+// refuses to trace functions, regardless of its options.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> could;  // back ends
@@ -102,7 +102,7 @@ std::string why_refused(int number) {
   return std::generic_category().message(number);
 }
 
-// With addresses since Linux 6.5.
+// Returns the path of the list. Since Linux 6.5 there is a list with addresses.
 std::string list_of_functions(const std::string& tracefs) {
   const std::string names = tracefs + "/available_filter_functions";
   const std::string addresses = names + "_addrs";
@@ -115,7 +115,7 @@ std::string why_no_results_by_function_graph(const std::string& tracefs) {
   return "function_graph records no results: this kernel was built without CONFIG_FUNCTION_GRAPH_RETVAL";
 }
 
-// True if function_graph does (Linux 6.15).
+// True if function_graph records arguments (since Linux 6.15).
 bool records_arguments(const std::string& tracefs) {
   return ::access((tracefs + "/options/funcgraph-args").c_str(), F_OK) == 0;
 }
@@ -133,7 +133,7 @@ Error refuses(const std::string& why, std::string_view backend, bool is_denied =
       .hint(what_would_work(backend, is_denied));
 }
 
-// For a back end on request: names the others that would work.
+// Returns the error for a back end that the user requested. It names the other back ends that would work.
 Error does_not_work(const std::string& tracefs, std::string_view backend, const std::string& why,
                     const CallNeeds& needs) {
   std::vector<std::string> others;
@@ -178,7 +178,7 @@ std::string why_not_by_function_graph(const std::string& tracefs) {
   if (!may_access(tracefs + "/instances", W_OK)) return "this process may not write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
-  instance.remove();  // the recording's own instance will have its name
+  instance.remove();  // the instance for recording will have the same name
   if (apart) return {};
   return "its function_graph tracer works only where everybody traces, which kmemtrace leaves to others; since Linux "
          "6.11 it works apart";
@@ -189,7 +189,7 @@ std::string why_not_by_kprobe_events(const std::string& tracefs) {
   if (::access(file.c_str(), W_OK) != 0)
     return errno == ENOENT ? "it has no kprobe events (CONFIG_KPROBE_EVENTS)"
                            : fmt::format("kprobe_events: {}", std::generic_category().message(errno));
-  // It needs CONFIG_DEBUG_FS: its absence proves nothing.
+  // This file requires CONFIG_DEBUG_FS. If it is missing, kprobes may still be enabled.
   if (trim(try_read_file("/sys/kernel/debug/kprobes/enabled").value_or("1")) == "0")
     return "its kprobes are switched off (/sys/kernel/debug/kprobes/enabled)";
   utsname names{};
@@ -204,7 +204,7 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  // Results that are only shown may be missing if no other back end takes all functions.
+  // If results are only shown, not used as filters, they may be missing unless kprobe events can record all functions.
   if (no_ftrace.empty() && probes_take_all && needs.shown_results)
     no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;

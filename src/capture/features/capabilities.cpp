@@ -27,7 +27,8 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kPreferredBytesPerCpu = 32 * kMiB;
 constexpr std::uint64_t kFewestBytesPerCpu = kMiB / 4;
-constexpr unsigned kDefaultPartOfMemory = 16;  // all buffers together by default: at most this part of the free memory
+// by default, all buffers together use at most this fraction of the free memory
+constexpr unsigned kDefaultPartOfMemory = 16;
 constexpr unsigned kMostPartOfMemory = 2;
 
 std::string reason_of(int error_number, const std::string& path) {
@@ -39,7 +40,7 @@ std::string reason_of(int error_number, const std::string& path) {
   return fmt::format("{}: {}", path, std::generic_category().message(error_number));
 }
 
-// A feature that exists if a file does.
+// Returns a feature that exists if a file exists.
 Feature probe_file(std::string name, std::string purpose, const std::string& path, int mode, bool needed = false) {
   Feature feature{std::move(name), std::move(purpose), false, needed, {}};
   if (path.front() != '/')
@@ -136,14 +137,14 @@ Capabilities probe_capabilities(TracefsMount tracefs) {
       capabilities.events = available_events(root);
       capabilities.default_events = default_events(root, capabilities.events);
     } catch (const Error& error) {
-      // Events that cannot be seen may exist.
+      // Events may exist even if this process cannot see them.
       capabilities.default_events.missing.push_back(
           {"kmem:*", fmt::format("cannot be seen: {} ({})", error.what(), to_string(error.place()))});
     }
     try {
       capabilities.clocks = read_clocks(root);
     } catch (const Error&) {
-      // As above: the clocks are hidden only together with all of tracefs.
+      // No message: clocks are hidden only if all of tracefs is hidden, which the events have shown already.
     }
   }
   capabilities.features = probe_features(tracefs, capabilities.events);

@@ -16,10 +16,10 @@ namespace kmt {
 
 namespace {
 
-// Above this, reading the clock costs more than the rest of recording an event.
+// Above this value, reading the clock costs more than the rest of recording an event.
 constexpr unsigned kCheapNs = 400;
 
-// Takes the best of some rounds, to ignore interruptions.
+// Returns the smallest of several measurements, to ignore interruptions.
 unsigned monotonic_read_ns() {
   constexpr unsigned kRounds = 8;
   constexpr unsigned kReads = 256;
@@ -37,8 +37,8 @@ bool offers(const TraceClocks& clocks, std::string_view name) {
 }
 
 // "mono" reads the clocksource of the kernel's own time. The kernel disables a clocksource that differs between CPUs,
-// so "mono" is ordered across CPUs; only its cost is open. "global" is always ordered, at the price of a lock shared by
-// all CPUs. "local" is a CPU's own.
+// so "mono" is ordered across CPUs; only its cost must be checked. "global" is always ordered, but all CPUs share a
+// lock. "local" is a separate clock for each CPU.
 void recommend(TraceClocks& clocks) {
   const std::string source =
       clocks.clocksource.empty() ? "an unknown clocksource" : "clocksource " + clocks.clocksource;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Trace clocks, and the best one for this machine.
+// Finds trace clocks, and the best one for this machine.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 namespace kmt {
 
 struct TraceClocks {
-  std::vector<std::string> offered;  // in the kernel's order
-  std::string current;               // of the top buffer
-  std::string recommended;           // the cheapest that is ordered across CPUs here
-  std::string reason;                // for the recommendation
-  std::string clocksource;           // the source of the kernel's time: "tsc", "hpet", …; may be empty
-  unsigned read_ns = 0;              // measured time of reading the monotonic clock; 0: unknown
-  std::string text;                  // the file, byte for byte: "[local] global …"
+  std::vector<std::string> offered;  // clocks that the kernel offers, in its order
+  std::string current;               // clock of the top-level buffer
+  std::string recommended;           // cheapest clock that is ordered across CPUs on this machine
+  std::string reason;                // reason for the recommendation
+  std::string clocksource;           // source of the kernel's time, such as "tsc" or "hpet"; may be empty
+  unsigned read_ns = 0;              // measured time to read the monotonic clock; 0: unknown
+  std::string text;                  // unchanged text of the file, such as "[local] global …"
 };
 
 // Throws Error if the file is unreadable.

@@ -78,7 +78,8 @@ bool matches(const EventName& event, const std::string& pattern) {
   return glob_match(pattern, to_string(event));
 }
 
-// Counts common leading characters and common pairs of neighbours: crude, but enough for a hint.
+// Counts common leading characters and common pairs of adjacent characters. This is a rough measure, but good enough
+// for a hint.
 unsigned likeness(const std::string& a, const std::string& b) {
   std::set<std::string> pairs;
   for (std::size_t i = 0; i + 1 < a.size(); ++i) pairs.insert(a.substr(i, 2));
@@ -111,8 +112,9 @@ Error no_such_event(const std::vector<EventName>& available, const std::string& 
 
 std::string to_string(const EventName& event) { return event.system + ":" + event.name; }
 
-// The kernel often frees objects in another task: the mm_struct of an ended task in the next one on the CPU, objects of
-// per-CPU lists in the task that fills the lists. Their allocations are in the trace.
+// The kernel often frees objects in another task. It frees the mm_struct of an ended task in the next task on that CPU,
+// and objects of per-CPU lists in the task that fills the lists. Therefore the recorder may free objects whose
+// allocations are in the trace.
 bool frees_memory(const EventName& event) {
   constexpr std::array<std::string_view, 8> kFrees = {
       "kfree",           "kmem_cache_free",    "mm_page_free",          "mm_page_free_batched", "mm_page_free_direct",

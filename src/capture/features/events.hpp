@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lists and selects the events of a kernel.
+// Lists the events of a kernel and selects from them.
 #pragma once
 
 #include <string>
@@ -18,13 +18,14 @@ struct EventName {
 
 std::string to_string(const EventName& event);  // "kmem:kmalloc"
 
-// A condition for recording an event: "bytes_req > 4096" (Documentation/trace/events.rst, "Event filtering").
+// A condition for recording an event, such as "bytes_req > 4096" (Documentation/trace/events.rst, "Event filtering").
 struct KernelFilter {
   EventName event;
   std::string expression;
 };
 
-// True if the event frees memory that another task may have allocated. Such frees by the recorder itself are recorded.
+// True if the event frees memory that another task may have allocated. Such events are recorded even if the recorder
+// itself causes them.
 bool frees_memory(const EventName& event);
 
 struct MissingEvent {
@@ -37,15 +38,15 @@ struct DefaultEvents {
   std::vector<MissingEvent> missing;
 };
 
-// Returns all events below TRACEFS/events that can be enabled, sorted; throws Error if the directory is unreadable.
+// Returns all events below TRACEFS/events that can be enabled, sorted. Throws Error if the directory is unreadable.
 std::vector<EventName> available_events(const std::string& tracefs);
 
-// Returns the events of a recording without selection: every allocation and free of kernel memory. Missing ones are
-// found in tracefs, never by the kernel's version.
+// Returns the events that are recorded by default: all allocations and frees of kernel memory. Missing events are
+// determined from tracefs, never from the kernel's version.
 DefaultEvents default_events(const std::string& tracefs, const std::vector<EventName>& available);
 
-// Returns the events that match a pattern: "system:name" with the wildcards * ? […], or "system" for all of it. Throws
-// Error with similar names if a pattern matches none.
+// Returns the events that match a pattern. A pattern is "system:name", with the wildcards * ? […], or "system" for all
+// events of a system. If a pattern matches nothing, throws Error with similar names.
 std::vector<EventName> select_events(const std::vector<EventName>& available, const std::vector<std::string>& patterns);
 
 }  // namespace kmt

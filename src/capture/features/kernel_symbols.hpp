@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether /proc/kallsyms shows addresses.
+// Checks whether /proc/kallsyms shows addresses.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace kmt {
 
-// False if every address in /proc/kallsyms reads as zero (kernel.kptr_restrict, or no permission).
+// False if all addresses in /proc/kallsyms are zero (because of kernel.kptr_restrict, or without permission).
 bool has_addresses(const std::string& kallsyms);
-// Advice for that case.
+// Advice for users if addresses are hidden.
 inline constexpr std::string_view kWayToAddresses =
     "it shows them to root, or with CAP_SYSLOG, while sysctl kernel.kptr_restrict is 0 or 1";
 

@@ -3,7 +3,7 @@
 
 namespace kmt {
 
-// False in the PID namespace of a container: filters in the kernel use PIDs that are unknown in there.
+// False in the PID namespace of a container. Filters in the kernel use PIDs that are unknown in such a namespace.
 bool knows_kernel_pids();
 
 }  // namespace kmt

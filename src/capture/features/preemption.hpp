@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether the kernel preempts a task in kernel mode.
+// Finds out whether the kernel preempts tasks in kernel mode.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@ namespace kmt {
 
 enum class Preemption : std::uint8_t { other, full, unknown };
 
-// From debugfs' sched/preempt ("none (voluntary) full"; empty: unreadable), /proc/cmdline and uname -v.
+// Determines the preemption from sched/preempt in debugfs (such as "none (voluntary) full"; empty if unreadable),
+// /proc/cmdline and uname -v.
 Preemption preemption_of(std::string_view model, std::string_view arguments, std::string_view version);
 
 Preemption kernel_preemption();

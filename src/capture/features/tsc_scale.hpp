@@ -9,11 +9,11 @@
 
 namespace kmt {
 
-// Reads the first page of a perf event (struct perf_event_mmap_page, cap_user_time); empty if the kernel does not state
-// it.
+// Reads the scale from the first page of a perf event (struct perf_event_mmap_page, cap_user_time); empty if the kernel
+// does not state it.
 std::optional<ClockScale> tsc_scale();
 
-// Returns the scale of a trace clock: only x86-tsc needs one. Throws Error if it is needed and unknown.
+// Returns the scale of a trace clock. Only x86-tsc needs a scale. Throws Error if the scale is needed but unknown.
 ClockScale scale_of_clock(const std::string& clock);
 
 }  // namespace kmt

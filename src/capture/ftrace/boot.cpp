@@ -25,11 +25,11 @@ namespace kmt {
 
 namespace {
 
-// The kernel's size of the top-level buffer on first use (kernel/trace/trace.c, TRACE_BUF_SIZE_DEFAULT).
+// The size to which the kernel sets the top-level buffer on first use (TRACE_BUF_SIZE_DEFAULT in kernel/trace/trace.c).
 constexpr const char* kDefaultKilobytes = "1408";
 
-// Splits like the kernel (lib/cmdline.c, next_arg): quotes keep blanks and are dropped; parameters after "--" are for
-// init.
+// Splits parameters like the kernel (next_arg in lib/cmdline.c): blanks in quotes do not separate, quotes are removed,
+// and parameters after "--" are for init.
 std::vector<std::string> split_parameters(std::string_view cmdline) {
   std::vector<std::string> words;
   std::string word;
@@ -61,7 +61,7 @@ void add_list(std::vector<std::string>& list, std::string_view text) {
     if (!part.empty()) list.emplace_back(part);
 }
 
-// Parses "64M" like the kernel (lib/cmdline.c, memparse); 0 if it is not a size.
+// Parses a size such as "64M" like the kernel (memparse in lib/cmdline.c); returns 0 for other text.
 std::uint64_t parse_kernel_size(std::string_view text) {
   const std::uint64_t size = take_number<std::uint64_t>(text).value_or(0);
   if (size > (1ull << 32)) return 0;
@@ -86,7 +86,7 @@ bool names_event(const std::string& pattern, const EventName& event) {
   return fits(text.substr(0, colon), event.system) && fits(text.substr(colon + 1), event.name);
 }
 
-// The lines of set_event: "kmem:kmalloc".
+// Parses the lines of set_event, such as "kmem:kmalloc".
 std::vector<EventName> enabled_events(const std::string& buffer) {
   std::vector<EventName> events;
   const std::string text = try_read_file(buffer + "/set_event").value_or("");
@@ -101,7 +101,7 @@ std::vector<EventName> enabled_events(const std::string& buffer) {
 bool has_tracer(const std::string& buffer) { return trim(read_file(buffer + "/current_tracer")) != "nop"; }
 
 std::string current_clock(const std::string& buffer) {
-  const std::string text = read_file(buffer + "/trace_clock");  // "local [global] …"
+  const std::string text = read_file(buffer + "/trace_clock");  // such as "local [global] …"
   const std::size_t open = text.find('[');
   const std::size_t close = text.find(']', open);
   if (open == std::string::npos || close == std::string::npos) throw Error("Cannot tell the buffer's trace clock");
@@ -115,7 +115,7 @@ bool is_empty(const std::string& buffer) {
   });
 }
 
-// The kernel rounds the request up to whole pages, with some bytes of each for itself.
+// The kernel rounds the requested size up to whole pages, and uses some bytes of each page itself.
 bool has_size_of_boot(const std::string& tracefs, const BootParameters& parameters) {
   const std::uint64_t asked = parameters.buffer_bytes;
   const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);
@@ -124,7 +124,7 @@ bool has_size_of_boot(const std::string& tracefs, const BootParameters& paramete
   return asked > 0 && size >= asked && size <= asked + asked / 32 + 3 * page;
 }
 
-// The size distinguishes a boot's buffer from one that was released and has another user since.
+// Compares the size as well, because the buffer of this boot may have been released and then used by others.
 bool is_top_level_ours(const std::string& tracefs, const BootParameters& parameters,
                        const std::vector<EventName>& available) {
   const bool of_memory = std::any_of(available.begin(), available.end(), [&parameters](const EventName& event) {
@@ -148,7 +148,7 @@ void refuse_if_others_use(const std::string& tracefs, const BootParameters& para
       .at({tracefs, {}, {}});
 }
 
-// New instances inherit the top-level buffer's options, so these affect more than this boot's trace.
+// New instances inherit the top-level buffer's options, so these options affect later traces too.
 std::vector<std::pair<std::string, std::string>> options_to_restore(const std::string& tracefs,
                                                                     const BootParameters& parameters) {
   std::vector<std::pair<std::string, std::string>> restore;
@@ -179,7 +179,7 @@ BootParameters parse_boot_parameters(std::string_view cmdline) {
     if (key == "trace_options") add_list(parameters.options, value);
     if (key == "trace_buf_size") parameters.buffer_bytes = parse_kernel_size(value);
     if (key != "trace_instance") continue;
-    const std::string_view first = value.substr(0, value.find(','));  // NAME, NAME^flag, NAME@place
+    const std::string_view first = value.substr(0, value.find(','));  // formats: NAME, NAME^flag, NAME@place
     if (first.substr(0, first.find_first_of("^@")) == kBootInstance)
       add_list(parameters.instance_events, value.substr(first.size()));
   }
@@ -256,7 +256,7 @@ bool release_boot_buffer(const std::string& tracefs, const BootBuffer& buffer) {
   if (!buffer.top_level) return remove_own_instance(buffer.path, 2);
   for (const EventName& event : buffer.events)
     write_file(fmt::format("{}/events/{}/{}/enable", tracefs, event.system, event.name), "0");
-  open_file(tracefs + "/trace", O_WRONLY | O_TRUNC);  // empties it and its counters
+  open_file(tracefs + "/trace", O_WRONLY | O_TRUNC);  // clears the buffer and its counters
   write_file(tracefs + "/buffer_size_kb", kDefaultKilobytes);
   write_file(tracefs + "/tracing_on", "1");
   return true;

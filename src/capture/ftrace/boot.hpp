@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ring buffer of a boot traced by kernel parameters: finds, reads and releases it.
+// Finds, reads and releases the ring buffer of a boot that was traced because of kernel parameters.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,43 @@ namespace kmt {
 
 constexpr const char* kBootInstance = "kmemtrace_boot";
 
-// This boot's parameters for tracing (Documentation/admin-guide/kernel-parameters.txt, "trace_event=" and its
-// neighbours). Events are the parameters' patterns.
+// The tracing parameters of this boot ("trace_event=" and related ones in
+// Documentation/admin-guide/kernel-parameters.txt). Events are still the patterns that the parameters have.
 struct BootParameters {
-  std::vector<std::string> events;           // trace_event=: into the top-level buffer
+  std::vector<std::string> events;           // trace_event=, recorded in the top-level buffer
   std::vector<std::string> instance_events;  // trace_instance=kmemtrace_boot,…
   std::vector<std::string> options;          // trace_options=
-  std::uint64_t buffer_bytes = 0;            // trace_buf_size=, per CPU; 0: not given
+  std::uint64_t buffer_bytes = 0;            // trace_buf_size= for each CPU; 0 if not given
 };
 
 // Parses /proc/cmdline.
 BootParameters parse_boot_parameters(std::string_view cmdline);
 
-// True if a pattern matches the event, by the kernel's rules at boot: "system:name", where * alone matches all, or the
-// name of a system or of an event (kernel/trace/trace_events.c, Linux 6.12, ftrace_set_clr_event).
+// True if a pattern matches the event according to the kernel's rules at boot. A pattern is "system:name", where * can
+// only replace a whole part, or the name of a system or an event (ftrace_set_clr_event in kernel/trace/trace_events.c,
+// Linux 6.12).
 bool names_event(const std::vector<std::string>& patterns, const EventName& event);
 
 struct BootBuffer {
-  std::string path;  // the instance kmemtrace_boot, or tracefs itself: the top-level buffer
+  std::string path;  // path of the instance kmemtrace_boot, or of tracefs for the top-level buffer
   bool top_level = false;
   std::string clock;
   std::vector<EventName> events;  // possible contents
-  // Options that the parameters changed for all tracing, and their values without that.
+  // Options of the top-level buffer that the parameters changed, with their default values.
   std::vector<std::pair<std::string, std::string>> to_restore;
 };
 
-// Empty if this boot was not traced, or its buffer was released. Throws Error if another user has the top-level buffer.
+// Returns nothing if this boot was not traced or its buffer was released. Throws Error if someone else uses the
+// top-level buffer.
 std::optional<BootBuffer> find_boot_buffer(const std::string& tracefs, const BootParameters& parameters);
 
-// Stops its tracing and reads all of it. Calls only the hooks `described` and `sampled`. The outcome's seconds count
-// from boot.
+// Stops tracing and reads the whole buffer. Calls only the hooks `described` and `sampled`. `seconds` of the outcome is
+// the time since boot.
 RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& buffer,
                                   const std::string& scratch_directory, const RecordHooks& hooks);
 
-// Frees its memory: removes the instance, or leaves the top-level buffer as after an untraced boot. False if another
-// process keeps the instance open.
+// Frees the buffer's memory. Removes the instance, or resets the top-level buffer to its state after an untraced boot.
+// False if another process keeps the instance open.
 bool release_boot_buffer(const std::string& tracefs, const BootBuffer& buffer);
 
 }  // namespace kmt

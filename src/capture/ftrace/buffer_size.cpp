@@ -21,7 +21,8 @@ namespace {
 constexpr std::uint64_t kMeasuringBytes = 1 << 20;
 constexpr std::chrono::milliseconds kMeasuring{100};
 constexpr std::uint64_t kFewestBytes = 256 << 10;
-constexpr const char* kWakePercent = "10";  // rare enough to be cheap, early enough for a slow reader
+// wakes readers rarely enough to be cheap, but early enough for a slow reader
+constexpr const char* kWakePercent = "10";
 
 void set_size(const TracefsInstance& instance, std::uint64_t bytes) {
   instance.set("buffer_size_kb", fmt::format("{}", (bytes + 1023) / 1024));
@@ -45,7 +46,7 @@ std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<Ev
     most = std::max(
         most, static_cast<std::uint64_t>(event_bytes * static_cast<double>(counters.unread + counters.lost) / seconds));
   }
-  open_file(instance.file("trace"), O_WRONLY | O_TRUNC);  // empties the buffers and their counters
+  open_file(instance.file("trace"), O_WRONLY | O_TRUNC);  // clears the buffers and their counters
   return most;
 }
 

@@ -19,7 +19,7 @@ namespace kmt {
 
 namespace {
 
-// The kernel reserves room for this many calls of each function in advance, some 100 bytes each.
+// For each function, the kernel reserves memory for this many open calls in advance, about 100 bytes each.
 constexpr std::size_t kOpenCalls = 65536;
 constexpr std::size_t kMostOpenCalls = 4096;  // KRETPROBE_MAXACTIVE_MAX, kernel/trace/trace_kprobe.c
 
@@ -27,7 +27,7 @@ void define(const std::string& path, const std::string& line) {
   write_all(open_file(path, O_WRONLY | O_APPEND).get(), line + "\n", path);
 }
 
-// Returns the kernel's complaint about the last rejected line.
+// Returns the kernel's error message for the last rejected line.
 std::string complaint(const std::string& tracefs) {
   const std::string log = try_read_file(tracefs + "/error_log").value_or("");
   const std::size_t at = log.rfind("error: ");
@@ -103,7 +103,7 @@ std::string CallProbes::name() const {
   return fmt::format("kprobe events, but not of {}, where the kernel allows none", first_of(left_out_));
 }
 
-// Linux 5.10 does not show exits that are missed because too many calls are open.
+// If too many calls are open, exits are missed. Linux 5.10 does not report these.
 std::optional<MissedCounts> CallProbes::missed() const {
   const std::vector<ProbeCounts> counts =
       parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),

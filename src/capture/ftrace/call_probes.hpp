@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records calls by kprobe events with fetch arguments, which are enabled only in an instance of our own.
+// Records calls with kprobe events and fetch arguments. The events are enabled only in kmemtrace's own instance.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ namespace kmt {
 
 class CallProbes {
  public:
-  // Creates the probes, which go with the instance. Puts the calls' types and the events' formats into the description.
-  // Throws Error.
+  // Creates the probes, which are removed with the instance. Adds the calls' types and the events' formats to the
+  // description. Throws Error.
   CallProbes(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
              KernelDescription& kernel);
 
-  // Starts recording calls, except those of these threads. Throws Error.
+  // Starts recording calls of all threads except those in `left_out`. Throws Error.
   void enable(const std::vector<pid_t>& left_out) const;
-  std::string name() const;  // "kprobe events, but not of …, where the kernel allows none"
-  // Returns the entries and exits missed since the probes' creation, in all tasks, recorded or not: the kernel has no
-  // better number, and Linux 5.10 a worse one (call_probes.cpp). Empty if the kernel's files disagree.
+  std::string name() const;  // such as "kprobe events, but not of …, where the kernel allows none"
+  // Returns how many entries and exits were missed since the probes were created. Includes all tasks, recorded or not,
+  // because the kernel has no better number; Linux 5.10 has a worse one (call_probes.cpp). Empty if the kernel's files
+  // disagree.
   std::optional<MissedCounts> missed() const;
 
  private:

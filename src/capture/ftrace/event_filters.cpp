@@ -19,7 +19,8 @@ std::string wanted_of(const EventName& event, const std::vector<KernelFilter>& f
   return wanted;
 }
 
-// The kernel leaves its complaint in the file: "parse_error: Field not found" below a line that marks the position.
+// After an error, the file has the kernel's message, such as "parse_error: Field not found", below a line that marks
+// the position.
 void set_filter(const TracefsInstance& instance, const EventName& event, const std::string& expression) {
   const std::string file = fmt::format("events/{}/{}/filter", event.system, event.name);
   try {
@@ -51,7 +52,8 @@ bool set_event_filters(const TracefsInstance& instance, const std::vector<EventN
   const auto without = left_out.empty() ? std::optional<std::string>("") : filter_without(left_out);
   bool by_pid_list = !without;
   for (const EventName& event : events) {
-    // Each filter alone first, so that it must be a complete expression, and the kernel's complaint is about it.
+    // Sets each filter alone first. This checks that it is a complete expression, and an error message of the kernel
+    // then concerns this filter.
     for (const KernelFilter& filter : filters)
       if (filter.event == event) set_filter(instance, event, filter.expression);
     const std::string wanted = wanted_of(event, filters);

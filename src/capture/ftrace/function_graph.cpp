@@ -20,20 +20,20 @@ namespace {
 
 constexpr const char* kArguments = "options/funcgraph-args";
 
-// "name [module]", as available_filter_functions has it.
+// Returns the name as in available_filter_functions: "name [module]".
 std::string line_of(const TracedFunction& function) {
   return function.module.empty() ? function.name : fmt::format("{} [{}]", function.name, function.module);
 }
 
-// Uses positions in the kernel's list: a name is compared with those of all functions, which takes the kernel seconds
-// for a hundred names. All functions of one name are traced.
+// Selects functions by their positions in the kernel's list. The kernel compares each name with those of all functions,
+// which takes seconds for a hundred names. All functions that have the same name are traced.
 void set_functions(const std::string& tracefs, const TracefsInstance& instance,
                    const std::vector<TracedFunction>& functions) {
   std::set<std::string> wanted;
   for (const TracedFunction& function : functions) wanted.insert(line_of(function));
   const std::string list = read_file(tracefs + "/available_filter_functions");
   std::string places;
-  std::size_t place = 0;  // from 1 on
+  std::size_t place = 0;  // counted from 1
   for (const std::string_view line : split(list, '\n'))
     if (++place; wanted.contains(std::string(line))) places += fmt::format("{} ", place);
   const std::string path = instance.file("set_ftrace_filter");
@@ -61,7 +61,7 @@ FunctionGraph::FunctionGraph(const std::string& tracefs, const TracefsInstance& 
     : instance_(instance) {
   set_functions(tracefs, instance, calls.functions);
   instance.set("current_tracer", "function_graph");
-  kernel.call_types.btf = calls.types.btf;  // without values, which it cannot record
+  kernel.call_types.btf = calls.types.btf;  // function_graph cannot record values, so only `btf` is set
   const bool has_arguments = instance.has(kArguments);
   name_ = fmt::format("ftrace's function_graph{}", has_arguments && records_results(kernel) ? ""
                                                    : has_arguments           ? ", which records no results here"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ftrace's function_graph tracer, in an instance of our own (Linux 6.11 and later).
+// Records calls with ftrace's function_graph tracer, in kmemtrace's own instance (Linux 6.11 and later).
 #pragma once
 
 #include <string>
@@ -15,14 +15,16 @@ namespace kmt {
 
 class FunctionGraph {
  public:
-  // Sets up the instance, whose `tracing_on` is 0 and which must outlive this: its removal undoes changes outside it.
-  // Puts the calls' types into the description, which has the formats of the tracer's events. Throws Error.
+  // Sets up the instance, whose `tracing_on` must be 0. The instance must outlive this object, because the destructor
+  // undoes changes outside the instance. Adds the calls' types to the description, which already has the formats of the
+  // tracer's events. Throws Error.
   FunctionGraph(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
                 KernelDescription& kernel);
 
-  // Excludes calls of these threads. Throws Error.
+  // Excludes the calls of these threads. Throws Error.
   void leave_out(const std::vector<pid_t>& threads) const;
-  const std::string& name() const { return name_; }  // "ftrace's function_graph, which records no arguments here"
+  // such as "ftrace's function_graph, which records no arguments here"
+  const std::string& name() const { return name_; }
 
  private:
   const TracefsInstance& instance_;

@@ -30,7 +30,7 @@ std::set<pid_t> threads_of(const std::vector<pid_t>& processes) {
   return threads;
 }
 
-// Adds processes of the cgroup and of all below it.
+// Adds the processes of the cgroup and of all cgroups below it.
 void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) {
   const std::string text = try_read_file(cgroup + "/cgroup.procs").value_or("");
   for (const std::string_view line : split(text, '\n'))
@@ -42,7 +42,7 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
   }
 }
 
-// A file system may have several mount points: one folder counts once.
+// Adds a folder once, even if its file system has several mount points.
 void add_folder(const fs::path& place, std::map<std::pair<dev_t, ino_t>, std::string>& found) {
   struct stat status {};
   std::error_code code;
@@ -83,8 +83,8 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
     paths_.push_back(instance.file("set_ftrace_pid"));
     instance.set("options/function-fork", "1");
   }
-  // The kernel follows tasks: all present threads of a process, and future ones by event-fork. A second look finds
-  // threads that started during the first.
+  // The kernel selects threads, not processes. All current threads of a process are added here; event-fork adds future
+  // threads. The loop repeats to find threads that started during the previous round.
   std::set<pid_t> followed;
   for (std::set<pid_t> now = threads_of(pids); now != followed; now = threads_of(pids)) {
     follow(now, followed);
@@ -96,7 +96,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
   update();
 }
 
-// Compares with the last look only: thread IDs are reused.
+// Compares with the previous call only, because thread IDs are reused.
 void ProcessFilter::update() {
   if (cgroup_.empty()) return;
   std::vector<pid_t> processes;
@@ -106,7 +106,7 @@ void ProcessFilter::update() {
   in_cgroup_ = std::move(now);
 }
 
-// Adds the threads that are not known yet.
+// Adds the threads that are not in `known`.
 void ProcessFilter::follow(const std::set<pid_t>& threads, const std::set<pid_t>& known) const {
   std::string fresh;
   for (const pid_t thread : threads)

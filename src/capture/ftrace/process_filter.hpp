@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Restricts an instance to some tasks and their children, in the kernel (set_event_pid, event-fork; for function calls
-// set_ftrace_pid, function-fork).
+// Restricts an instance to some tasks and their children. The kernel does the selection (set_event_pid and event-fork;
+// for function calls set_ftrace_pid and function-fork).
 #pragma once
 
 #include <set>
@@ -15,12 +15,14 @@ namespace kmt {
 
 class ProcessFilter {
  public:
-  // Selects these processes, and a cgroup with all cgroups below it: a folder of cgroupfs, or empty. `nobody` is an
-  // idle task that stands for a cgroup without tasks. `calls`: select function calls too. Throws Error.
+  // Selects these processes, and a cgroup with all cgroups below it. `cgroup` is a folder of cgroupfs, or empty.
+  // `nobody` is the ID of an idle task, which is selected instead of an empty cgroup. `calls` selects function calls as
+  // well. Throws Error.
   ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup, pid_t nobody,
                 bool calls);
 
-  // Looks for tasks that have entered the cgroup since: the kernel knows only those forked in it.
+  // Adds tasks that have moved into the cgroup since the last call. The kernel follows only tasks that were forked in
+  // the cgroup.
   void update();
 
  private:
@@ -28,11 +30,12 @@ class ProcessFilter {
 
   std::vector<std::string> paths_;  // set_event_pid, set_ftrace_pid
   std::string cgroup_;
-  std::set<pid_t> in_cgroup_;  // at the last update()
+  std::set<pid_t> in_cgroup_;  // threads found by the last update()
 };
 
 enum class CgroupVersions { all, second };
-// Returns a cgroup's folder: an absolute path, or one below the mount point of the cgroup file system. Throws Error.
+// Returns the folder of a cgroup. `name` is an absolute path, or a path below the mount point of the cgroup file
+// system. Throws Error.
 std::string find_cgroup(const std::string& name, CgroupVersions versions = CgroupVersions::all);
 
 }  // namespace kmt

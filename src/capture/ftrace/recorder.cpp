@@ -48,14 +48,14 @@ void choose_clock(const TracefsInstance& instance, const std::string& clock) {
   }
 }
 
-// Returns the sum over the CPUs, and the level of the fullest buffer.
+// Returns the sum for all CPUs, and raises `fullest` to the level of the fullest buffer.
 BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<unsigned>& cpus, std::uint64_t size,
                             double& fullest) {
   BufferCounters sum;
   for (const unsigned cpu : cpus) {
     const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));
     sum += counters;
-    // The page being read counts too, but is outside the buffer.
+    // The sum includes the page that is being read, which is outside the buffer.
     fullest = std::clamp(static_cast<double>(counters.unread_bytes) / static_cast<double>(size), fullest, 1.0);
   }
   return sum;
@@ -73,8 +73,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
                 ExitCode::unsupported)
         .hint("Record the whole machine (without -p, -F and --cgroup), or record on the host of this container");
 
-  // It forks, so it comes before any thread. It also comes before the instance, so it is destroyed after it: a kill at
-  // any moment leaves a watcher for the instance.
+  // The watcher must exist before any thread, because it forks. It must also exist before the instance, so that it is
+  // destroyed later: if the recorder is killed at any time, the watcher can remove the instance.
   const Watcher watcher(own_instance_path(tracefs));
   std::optional<HeldCommand> command;
   if (!request.command.empty()) command.emplace(request.command);
@@ -189,7 +189,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     return now;
   };
 
-  const AheadOfOthers ahead;  // no process is forked from here on
+  const AheadOfOthers ahead;  // from here on, no process is forked: it would inherit the priority
   const SteadyClock::time_point start = SteadyClock::now();
   readers.start();
   take_sample(true);
@@ -197,7 +197,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   instance.set("tracing_on", "1");
   note_more_processes(kernel.notes, begun_meanwhile);
   if (hooks.started) hooks.started();
-  if (probes) note_missed();  // earlier misses do not concern the command
+  if (probes) note_missed();  // earlier missed calls do not concern the command
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
@@ -226,7 +226,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   outcome.recording.cpus = readers.finish(outcome.write_error);
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = read_buffer_statistics(instance.path(), cpu.cpu);
-    // A line of kmemtrace's own: a reader cannot know that these events will never come.
+    // This line is kmemtrace's own. Without it, a reader cannot know that these events are lost.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }
@@ -234,7 +234,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     command->terminate();
     outcome.command_status = command->poll();
   }
-  tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: /proc is newer
+  tasks.add_saved_cmdlines(tracefs);  // all tracers share this cache and it may be old, so /proc takes precedence
   tasks.scan_proc();
   tasks.describe(kernel);
   describe_later(kernel.late_notes);

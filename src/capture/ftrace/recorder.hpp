@@ -9,7 +9,7 @@
 namespace kmt {
 
 // Records until the command ends, the time is over, or interrupted() is true. Removes the instance before it returns or
-// throws. Throws Error for a command that cannot be executed.
+// throws. Throws Error if the command cannot be executed.
 RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks);
 
 }  // namespace kmt

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that read ring-buffer pages from trace_pipe_raw, one per CPU; on large machines one for several CPUs. Pages
-// go into files with splice(2), from the kernel to the page cache without a copy in user space, or to a PageSink. The
-// threads have a high priority (nice -20): they only work if there are events, and late reads lose events.
+// Threads that read ring buffer pages from trace_pipe_raw. There is one thread per CPU; on large machines a thread
+// reads several CPUs. splice(2) moves pages into files, from the kernel to the page cache without a copy in user space.
+// Alternatively, pages are passed to a PageSink. The threads have a high priority (nice -20): they work only if there
+// are events, and reading late loses events.
 #pragma once
 
 #include <atomic>
@@ -21,8 +22,8 @@ namespace kmt {
 
 class RingReaders {
  public:
-  // Opens every CPU's buffer of the instance and starts the threads, which wait for start(). Without a sink each CPU
-  // has an unnamed file in `scratch_directory`. Throws Error.
+  // Opens the buffers of all CPUs and creates the threads, which wait for start(). Without a sink, each CPU has an
+  // unnamed file in `scratch_directory`. Throws Error.
   RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
               PageSink* sink);
   RingReaders(const RingReaders&) = delete;
@@ -32,25 +33,25 @@ class RingReaders {
   std::vector<pid_t> threads() const;
   void start();
   std::uint64_t bytes() const { return bytes_; }
-  bool failed() const { return failed_; }  // writing has failed and the readers have stopped
+  bool failed() const { return failed_; }  // true if writing has failed; the readers have stopped then
 
-  // Call it when tracing is off: reads the rest, ends the threads, closes the buffers. Returns the pages, unless a sink
-  // took them. A write failure goes into `error`.
+  // Call it when tracing is off. Reads the remaining pages, ends the threads and closes the buffers. Returns the pages,
+  // unless a sink received them. If writing has failed, `error` receives the message.
   std::vector<RawCpu> finish(std::string& error);
 
  private:
   struct Cpu {
     RawCpu raw;
     FileDescriptor ring;                // per_cpu/cpuN/trace_pipe_raw
-    std::vector<std::uint8_t> partial;  // a page that has been read and not yet written
+    std::vector<std::uint8_t> partial;  // a page that has been read but not written yet
   };
   struct Reader {
     std::vector<std::size_t> cpus;  // indexes into cpus_
-    Cpu* in_pipe = nullptr;         // the CPU whose pages are in the pipe
+    Cpu* in_pipe = nullptr;         // CPU whose pages are in the pipe
     std::size_t pipe_bytes = 0;
     FileDescriptor pipe_in;
     FileDescriptor pipe_out;
-    std::vector<std::uint8_t> pages;  // on their way to the sink
+    std::vector<std::uint8_t> pages;  // pages to pass to the sink
     std::atomic<pid_t> tid = 0;
     std::string error;
     std::thread thread;
@@ -71,7 +72,7 @@ class RingReaders {
 
   std::uint32_t page_bytes_;
   PageSink* sink_;
-  FileDescriptor reserve_;  // disk space for the pipes' contents when the disk becomes full
+  FileDescriptor reserve_;  // reserved disk space, so that the pipes' contents can be written when the disk is full
   std::vector<Cpu> cpus_;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::atomic<Phase> phase_ = Phase::waiting;

@@ -17,8 +17,8 @@ namespace kmt {
 
 namespace {
 
-// Leaves the terminal's session and closes the recorder's descriptors: a process that waits for the end of the
-// recorder's output must not wait for the watcher.
+// Leaves the terminal's session and closes the recorder's descriptors. Otherwise, a process that waits until the
+// recorder's output is closed would also wait for the watcher.
 [[noreturn]] void watch(int alive, const std::string& instance) {
   ::setsid();
   ::prctl(PR_SET_NAME, "kmemtrace-watch");
@@ -32,7 +32,7 @@ namespace {
   char byte = 0;
   while (::read(0, &byte, 1) < 0 && errno == EINTR) {
   }
-  constexpr unsigned kPatienceSeconds = 60;  // another process may have it open
+  constexpr unsigned kPatienceSeconds = 60;  // another process may have the instance open
   ::_exit(remove_own_instance(instance, kPatienceSeconds) ? 0 : 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A small process that removes the recorder's tracing instance if the recorder dies suddenly (SIGKILL, out of memory).
-// Otherwise enabled events would cost the traced machine time, and ring buffers memory.
+// A small process that removes the recorder's tracing instance if the recorder is killed (SIGKILL, out of memory).
+// Otherwise, the enabled events would cost CPU time on the traced machine, and the ring buffers memory.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ namespace kmt {
 
 class Watcher {
  public:
-  // Forks: call it before any thread starts. Throws Error.
+  // Forks a process, so it must be called before any thread starts. Throws Error.
   explicit Watcher(const std::string& instance);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
-  // Ends the watcher, which removes the instance if it still exists.
+  // Ends the watcher. The watcher removes the instance if it still exists.
   ~Watcher();
 
   pid_t pid() const { return pid_; }
 
  private:
-  FileDescriptor alive_;  // closed by this process or its death, which wakes the watcher
+  FileDescriptor alive_;  // closed by this process or by the kernel at its death; this wakes the watcher
   pid_t pid_ = -1;
 };
 

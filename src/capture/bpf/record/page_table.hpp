@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the running kernel's page descriptors, whose addresses are in tracepoints.
+// Finds the running kernel's page descriptors. Tracepoints have the addresses of these.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// Watches this thread's own frees of pages for a moment. Empty if the descriptors are not contiguous (SPARSEMEM without
-// VMEMMAP), or could not be found. Throws Error.
+// Frees pages in this thread and observes the events for a moment. Returns nothing if the descriptors are not
+// contiguous (SPARSEMEM without VMEMMAP) or could not be found. Throws Error.
 std::optional<PageTable> find_page_table(const KernelTypes& types);
 
 }  // namespace kmt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that read BPF programs' rings, make records and give them to a sink; one per CPU, on large machines one for
-// several CPUs. Programs wake no reader: the threads look every few milliseconds, with a high priority (nice -20),
-// because late reads lose events.
+// Threads that read the rings of BPF programs, convert entries to records and pass the records to a sink. There is one
+// thread per CPU; on large machines a thread reads several CPUs. Programs do not wake readers: the threads check the
+// rings every few milliseconds. They have a high priority (nice -20), because reading late loses events.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 namespace kmt {
 
 struct StackRecords {
-  std::optional<StackLayout> kernel;  // empty: this kind is not recorded
+  std::optional<StackLayout> kernel;  // empty if kernel stacks are not recorded
   std::optional<StackLayout> user;
   TracingFrames tracing;
 };
@@ -34,32 +34,33 @@ struct CallRecorder {
 
 class RecordReaders {
  public:
-  // Starts the threads. All arguments must outlive this. `calls`: nullptr if none are recorded.
+  // Starts the threads. All arguments must outlive this object. `calls` is nullptr if no calls are recorded.
   RecordReaders(const RecordPrograms& programs, const CallRecorder* calls, const std::vector<unsigned>& cpus,
                 std::optional<StackRecords> stacks, RecordingSink& sink);
   RecordReaders(const RecordReaders&) = delete;
   RecordReaders& operator=(const RecordReaders&) = delete;
   ~RecordReaders();
 
-  bool failed() const { return failed_; }  // writing has failed and the readers have stopped
+  bool failed() const { return failed_; }  // true if writing has failed; the readers have stopped then
 
   struct Counts {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;  // of entries
-    std::uint64_t lost = 0;   // in full rings
+    std::uint64_t lost = 0;   // events lost because rings were full
   };
-  Counts counts(std::size_t index) const;                                                       // of a CPU
+  Counts counts(std::size_t index) const;                                                       // counts of one CPU
   std::uint64_t not_taken(std::size_t index) const { return cpus_[index]->rings.not_taken(); }  // after finish()
   double fullest() const { return fullest_; }
 
-  // Call it after the programs are detached: takes the rest and ends the threads. A write failure goes into `error`.
+  // Call it after the programs are detached. Reads the remaining entries and ends the threads. If writing has failed,
+  // `error` receives the message.
   void finish(std::string& error);
 
  private:
   struct Cpu {
     unsigned number;
     CpuRings rings;
-    std::vector<std::uint8_t> bytes;  // of the records, contiguous
+    std::vector<std::uint8_t> bytes;  // contents of the records, contiguous
     std::size_t used = 0;
     std::vector<LiveRecord> records;
     std::atomic<std::uint64_t> given = 0;

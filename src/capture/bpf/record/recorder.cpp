@@ -39,13 +39,14 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
   return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
 }
 
-// Part of the limit of a CPU's rings.
+// If calls are recorded, the limit of a CPU's rings is divided by 2: one half is for events, one for calls.
 constexpr std::uint64_t kPartForCalls = 2;
 
-// The kernel's event descriptions, with the field that programs add.
+// Returns the kernel's event descriptions, with the field that the programs add.
 KernelDescription describe(const std::string& tracefs, const RecordRequest& request, const RecordPrograms& programs) {
   KernelDescription kernel = describe_kernel(tracefs, tracefs, request.events, kClock);
-  const std::size_t others = kernel.formats.size() - request.events.size();  // the tracer's own, which come first
+  // the descriptions of the tracer's own events come first
+  const std::size_t others = kernel.formats.size() - request.events.size();
   for (std::size_t i = 0; i < request.events.size(); ++i)
     kernel.formats[others + i].text = programs.description_of(request.events[i]);
   if (!request.calls.functions.empty())
@@ -53,15 +54,17 @@ KernelDescription describe(const std::string& tracefs, const RecordRequest& requ
   return kernel;
 }
 
-// As the kernel's per_cpu/cpuN/stats, with events that found rings full.
+// Returns text in the format of the kernel's per_cpu/cpuN/stats, plus the number of events that were lost in full
+// rings.
 std::string statistics_of(const RecordReaders::Counts& counts) {
   return fmt::format(
       "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\ndropped events: 0\nfull rings: {}\nread events: {}\n",
       counts.lost, counts.records);
 }
 
-// Learns names of tasks by looking repeatedly: an event with a name may be lost, or overwritten before the file is
-// written. The tracer's cache of names misses tasks that only BPF programs see: it has earlier tasks with the same ID.
+// Learns the names of tasks by scanning /proc repeatedly. Events alone are not enough: an event with a name may be
+// lost, or overwritten before the file is written. The tracer's cache of names is not enough either: it misses tasks
+// that only BPF programs see, and may have the name of an earlier task with the same ID.
 class TaskLooks {
  public:
   explicit TaskLooks(Tasks& tasks) : tasks_(tasks) {}
@@ -78,7 +81,7 @@ class TaskLooks {
 
  private:
   static constexpr std::chrono::seconds kSoonest{1};
-  static constexpr int kMostOfTime = 200;  // it takes at most one part in this many
+  static constexpr int kMostOfTime = 200;  // scans use at most 1/200 of the time
 
   Tasks& tasks_;
   SteadyClock::time_point due_;
@@ -110,10 +113,10 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request, cpus.size());
   const bool wants_calls = !request.calls.functions.empty();
   wanted.nested =
-      request.stacks || request.user_stacks || wants_calls;  // a lost event makes the calls around it uncertain
+      request.stacks || request.user_stacks || wants_calls;  // if an event is lost, the calls around it are uncertain
   if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
   require_bpf();
-  std::shared_ptr<btf> types;  // held while several users need it
+  std::shared_ptr<btf> types;  // keeps the types loaded while several objects need them
   if (wants_calls) types = kernel_btf();
   RecordPrograms programs(tracefs, wanted);
   outcome.cost.ring_buffer_bytes = programs.ring_bytes();
@@ -160,8 +163,9 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   RecordingSink* const sink = open(kernel, cpus);
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
 
-  MissedLog missed;  // calls pass before they are recorded
-  // Missed memory events interrupted their program, so tasks' calls lack none.
+  MissedLog missed;  // starts with the counts at begin(): calls may be missed before that
+  // Missed memory events are counted separately. They interrupted their own program, so they do not concern the calls
+  // of tasks.
   std::uint64_t missed_memory = 0;
   const auto note_missed_calls = [&] {
     const std::uint64_t asked_ns = monotonic_ns();
@@ -204,7 +208,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     return now;
   };
 
-  const AheadOfOthers ahead;  // no process is forked from here on
+  const AheadOfOthers ahead;  // from here on, no process is forked: it would inherit the priority
   programs.attach();
   const SteadyClock::time_point start = SteadyClock::now();
   take_sample(true);
@@ -213,11 +217,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (calls) calls->programs.begin();
   missed.begin(began_ns, calls ? calls->programs.missed() : MissedCounts{});
   if (hooks.started) hooks.started();
-  // Tasks born since the first look have no event with their name.
+  // Tasks that started after the first scan have no event with their name.
   TaskLooks looks(tasks);
   looks.look();
   note_more_processes(kernel.notes, begun_meanwhile);
-  count_missed();  // earlier misses do not concern the command
+  count_missed();  // earlier missed events do not concern the command
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
@@ -245,7 +249,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (calls) calls->programs.end();
   programs.end();
   outcome.seconds = seconds_since(start);
-  count_missed();  // later ones are not recorded
+  count_missed();  // later events are not recorded
   programs.detach();
   take_sample(true);
 
@@ -260,7 +264,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     command->terminate();
     outcome.command_status = command->poll();
   }
-  // The kernel does not report the CPU of misses.
+  // The kernel does not report on which CPU events were missed.
   outcome.missed_events = missed_memory + missed.total();
   if (outcome.missed_events > 0)
     outcome.recording.more_statistics.push_back(lost_somewhere_text(outcome.missed_events));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records the running kernel's events by BPF programs instead of ftrace: the same records, with less overhead for the
-// traced workload.
+// Records the running kernel's events with BPF programs instead of ftrace. The records are the same, with less overhead
+// for the traced workload.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace kmt {
 
-// Called before recording starts; returns the sink of the records. May throw to give up.
+// The hook is called before recording starts. It returns the sink for the records, or throws to cancel the recording.
 using OpenSink = std::function<RecordingSink*(const KernelDescription&, const std::vector<unsigned>& cpus)>;
 
-// Like record(). Ignores the request's filters and clock (always "mono") and the hook `described`. The programs are
-// gone when it returns, throws, or the process ends in any way. Throws Error.
+// Works like record(), but ignores the request's filters and clock (always "mono") and the hook `described`. The
+// programs are detached when it returns or throws, and also when the process is killed. Throws Error.
 RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks,
                             const OpenSink& open);
 

@@ -44,7 +44,7 @@ std::array<bpf_program*, KMT_EVENT_COUNT> programs_of(Object& object) {
 
 EventName name_of(std::size_t event) { return {kEvents[event].system, kEvents[event].name}; }
 
-// One kmt_cpu_counters for each CPU, as the kernel writes them.
+// The array of kmt_cpu_counters in the kernel, one element for each CPU.
 class MappedCounters {
  public:
   MappedCounters() = default;
@@ -87,7 +87,7 @@ struct EventCounters::State {
   void leave_out(const BpfSelection& selection);
 };
 
-// Drops programs whose tracepoint this kernel lacks, and unused ones.
+// Excludes programs that are unused or whose tracepoint this kernel lacks.
 void EventCounters::State::leave_out(const BpfSelection& selection) {
   const KernelTypes types;
   for (std::size_t event = 0; event < programs.size(); ++event) {

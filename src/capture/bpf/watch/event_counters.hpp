@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Exact counts of kernel memory events from BPF programs inside the kernel: nothing is streamed.
+// Counts kernel memory events exactly, with BPF programs inside the kernel. Events are not passed to user space.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,31 @@ namespace kmt {
 
 struct EventCount {
   EventName event;
-  bool has_bytes = false;  // the event has a number of bytes
+  bool has_bytes = false;  // true if the event has a number of bytes
   bool may_fail = false;
-  std::uint64_t events = 0;  // including failed ones
+  std::uint64_t events = 0;  // including failed allocations
   std::uint64_t failed = 0;
-  std::uint64_t requested = 0;  // bytes, without failed ones
+  std::uint64_t requested = 0;  // bytes, without failed allocations
   std::uint64_t allocated = 0;
-  // Not in `events`: the program was interrupted by its own event. Counts every process, whatever the selection.
+  // Events that interrupted their own program. They are not included in `events`. They are counted for all processes,
+  // regardless of the selection.
   std::uint64_t missed = 0;
 };
 
 class EventCounters {
  public:
-  // Loads and attaches: counting has begun when it returns. Throws Error.
+  // Loads and attaches the programs. Counting has started when the constructor returns. Throws Error.
   explicit EventCounters(const BpfSelection& selection);
   ~EventCounters();
   EventCounters(EventCounters&&) noexcept;
 
-  // Counts since the start, in the order of event_names.def.
+  // Returns the counts since the start, in the order of event_names.def.
   std::vector<EventCount> read() const;
-  // Returns the number of selected processes' children that could not be followed.
+  // Returns how many children of selected processes could not be followed.
   std::uint64_t not_followed() const;
-  // Events that this kernel lacks.
+  // Returns the events that this kernel lacks.
   const std::vector<EventName>& missing() const;
-  // Returns bytes of kernel memory in use.
+  // Returns how many bytes of kernel memory are in use for counting.
   std::uint64_t memory() const;
 
  private:

@@ -83,7 +83,7 @@ struct HeapWatcher::State {
   static int on_record(void* state, void* data, std::size_t bytes);
 };
 
-// Drops programs whose tracepoint this kernel lacks, and unused ones.
+// Excludes programs that are unused or whose tracepoint this kernel lacks.
 void HeapWatcher::State::leave_out() {
   const KernelTypes types;
   bool any = false;
@@ -91,7 +91,7 @@ void HeapWatcher::State::leave_out() {
     HeapProgram& program = programs[event];
     const bool wanted = (program.pages ? request.pages : request.slab) && (request.mean_bytes > 0 || !is_free(event));
     const auto places = types.arguments_of(program.name);
-    // Following needs the pointer, which every known kernel has.
+    // Following an object needs its pointer, which the events of every known kernel have.
     if (wanted && places && places->pointer >= 0) {
       arguments[event] = *places;
       any = true;
@@ -141,7 +141,7 @@ void HeapWatcher::State::fill_constants() {
   constants.mean_bytes = request.mean_bytes;
   const auto logarithms = log2_table();
   std::ranges::copy(logarithms, constants.log2_table);
-  // Random, so that colliding addresses cannot be chosen.
+  // The seed is random, so users cannot choose addresses whose hashes collide.
   constants.hash_seed = std::random_device()() * 0x9e3779b97f4a7c15ull | 1;
 }
 
@@ -159,7 +159,7 @@ void HeapWatcher::State::attach() {
     object.attach(object->progs.follow_fork);
     object.attach(object->progs.forget_process);
   }
-  // Frees first: an allocation with a missed free would look live.
+  // Attaches programs for frees first: an allocation whose free was missed would look live.
   for (std::size_t event = programs.size(); event-- > 0;)
     if (programs[event].program) object.attach(programs[event].program);
 }
@@ -213,7 +213,7 @@ HeapSite HeapWatcher::State::site_of(const kmt_site& from, std::size_t event) co
   return site;
 }
 
-// Like add_to_filter() in heap.bpf.c, concurrently.
+// Does the reverse of add_to_filter() in heap.bpf.c, while programs may be adding.
 void HeapWatcher::State::take_from_filter(std::uint64_t pointer) {
   const std::uint64_t hash = (pointer >> 3) * object->rodata->hash_seed >> 48;
   std::atomic_ref word(object->bss->filter[hash / 8]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Watches the running kernel's allocations in the kernel: samples that are followed until they are freed, exact sums by
-// call site, or both. Memory is always bounded; events beyond the limits are counted.
+// Watches allocations inside the running kernel. Takes samples and follows them until they are freed, computes exact
+// sums for each call site, or does both. Memory is always bounded; events beyond the limits are counted.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct HeapRequest {
   BpfSelection selection;
   bool slab = true;
   bool pages = false;
-  bool no_movable_pages = false;  // of pages: excludes users' memory and the page cache
+  bool no_movable_pages = false;  // page events: exclude user memory and the page cache
   bool sites = false;             // exact sums
-  std::uint64_t mean_bytes = 0;   // mean number of allocated bytes per sample; 0: no samples
+  std::uint64_t mean_bytes = 0;   // average number of allocated bytes per sample; 0: no samples
   std::uint32_t most_followed = 65536;
   std::uint64_t ring_bytes = 4 << 20;  // a power of two
-  // Limit of all tables together, but a table of each CPU and event has at least 64 sites.
+  // Limit for all tables together. A table of one CPU and event always has at least 64 sites.
   std::uint64_t site_bytes = 32 << 20;
 };
 
@@ -35,25 +35,26 @@ struct HeapHooks {
 
 class HeapWatcher {
  public:
-  // Loads and attaches: watching has begun when it returns. Throws Error.
+  // Loads and attaches the programs. Watching has started when the constructor returns. Throws Error.
   HeapWatcher(const HeapRequest& request, HeapHooks hooks);
   ~HeapWatcher();
   HeapWatcher(HeapWatcher&&) noexcept;
 
-  // Passes on new samples; call it several times per second. Throws Error.
+  // Passes new samples and ends to the hooks. Call it several times per second. Throws Error.
   void drain();
   // Returns the sums since the last call.
   std::vector<HeapSite> take_sites();
   HeapLosses losses() const;
-  // True if a sampled object still lives, by the kernel's own table; needed if ends were lost.
+  // True if the kernel's table still has this sampled object. Use it if ends were lost.
   bool is_followed(std::uint64_t pointer);
-  // Returns the runs of its programs at memory events, or at one ("kfree"), counted while a ProgramClock exists. Throws
-  // Error.
+  // Returns the runs of the programs for all memory events, or for one event (such as "kfree"). Runs are counted while
+  // a ProgramClock exists. Throws Error.
   ProgramRuns runs(std::string_view event = {}) const;
-  // Returns bytes of kernel memory in use, and of these, those directly from the page allocator.
+  // memory() returns the bytes of kernel memory in use; ring_bytes() returns the part that is directly from the page
+  // allocator.
   std::uint64_t memory() const;
   std::uint64_t ring_bytes() const;
-  // Requested events that this kernel lacks.
+  // Returns the requested events that this kernel lacks.
   const std::vector<EventName>& missing() const;
 
  private:

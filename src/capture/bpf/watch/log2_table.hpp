@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The logarithms that poisson.h needs and the kernel cannot compute.
+// Computes the logarithms that poisson.h needs, because the kernel cannot compute them.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// [i]: the base 2 logarithm of 1 + i / KMT_LOG2_STEPS, with KMT_LOG2_FRACTION bits of fraction.
+// Element i is the base 2 logarithm of 1 + i / KMT_LOG2_STEPS, with KMT_LOG2_FRACTION bits of fraction.
 inline std::array<std::uint32_t, KMT_LOG2_STEPS + 1> log2_table() {
   constexpr double kSteps = KMT_LOG2_STEPS;
   constexpr double kOne = 1 << KMT_LOG2_FRACTION;
