@@ -28,7 +28,7 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
-// Sockets, because writing to a pipe of a dead command raises a signal.
+// Uses sockets: writing to a pipe whose reader is dead would raise a signal.
 Pipe make_sockets() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -42,7 +42,7 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// Facts about the started process.
+// The child's report: its PID, or the error if it could not be started.
 struct Held {
   pid_t pid = -1;
   int error = 0;
@@ -52,7 +52,7 @@ Error cannot_execute(const std::string& name, int number) {
   return Error(fmt::format("Cannot execute the command: {}", std::strerror(number))).at({name, {}, {}});
 }
 
-// Fails for missing programs before recording starts and replaces an older trace. Throws Error.
+// Throws Error if the program does not exist. Called before recording starts and replaces an older trace.
 void find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (::access(name.c_str(), X_OK) != 0) throw cannot_execute(name, errno);
@@ -65,24 +65,25 @@ void find_program(const std::string& name) {
   throw cannot_execute(name, ENOENT);
 }
 
-// The child's descriptors, shared with the recorder.
+// The child's ends of the channels to the recorder.
 struct Ends {
   int go = -1;
-  int recorder = -1;  // the other end of that
+  int recorder = -1;  // the recorder's end of the `go` channel
   int failed = -1;
 };
 
-// Signal state of both processes, before the exec.
+// Signal state of both processes, to be restored before the exec.
 struct Signals {
   sigset_t mask;
   struct sigaction stop;  // SIGTSTP's action
 };
 
-// Runs in the recorder's memory, which it must not change; only the descriptors are its own. Signals are blocked until
-// the exec: the recorder's handlers are not for the child, and stopping the child would stop the waiting thread.
+// Runs in the child, which shares the recorder's memory and must not change it; only its descriptors are separate.
+// Signals are blocked until the exec: the recorder's handlers are not for the child, and stopping the child would also
+// stop the waiting thread.
 [[noreturn]] void hold_and_execute(const Ends& ends, char* const* argv, const Signals& signals) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // cleared only by an exec of a set-user-id program
-  // The recorder's handlers are not for the command; ignored signals stay ignored.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // stays set only until an exec of a set-user-id program
+  // The command must not have the recorder's handlers. Ignored signals stay ignored.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) {
     struct sigaction action {};
     ::sigaction(number, nullptr, &action);
@@ -91,13 +92,13 @@ struct Signals {
     action.sa_handler = SIG_DFL;
     ::sigaction(number, &action, nullptr);
   }
-  // Until the exec it already has the command's name: its calls count as the command's.
+  // The child has the command's name even before the exec, so that its calls count as the command's calls.
   const char* const slash = std::strrchr(argv[0], '/');
   ::prctl(PR_SET_NAME, slash != nullptr ? slash + 1 : argv[0]);
   ::close(ends.recorder);
   const Held held{::getpid(), 0};
   if (::write(ends.go, &held, sizeof held) != sizeof held) ::_exit(127);
-  // One byte releases it; the end of the stream means that the recorder gave up.
+  // One byte releases the child. The end of the stream means that the recorder has given up.
   char byte = 0;
   if (::read(ends.go, &byte, 1) != 1) ::_exit(127);
   ::prctl(PR_SET_PDEATHSIG, 0);
@@ -109,8 +110,8 @@ struct Signals {
   ::_exit(127);
 }
 
-// Waits until the command is executed, or failed. If vfork is fork (in ThreadSanitizer), it does not wait: then only
-// the closing of the other end may signal the process.
+// Returns after the command has been executed or has failed. Under ThreadSanitizer, vfork is fork and does not wait.
+// Therefore the process must not be signalled before the other end is closed.
 void start_in_own_memory(const Ends& ends, char* const* argv, const Signals& signals) {
   const pid_t pid = ::vfork();
   if (pid == 0) hold_and_execute(ends, argv, signals);
@@ -128,11 +129,11 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   argv.push_back(nullptr);
   Pipe go = make_sockets();
   Pipe failed = make_pipe();
-  // A recorder whose thread waits for its child cannot be stopped as a whole, and the shell would not notice.
+  // While one thread waits for its child, the recorder cannot be stopped as a whole, and the shell would not notice.
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
   ::sigaction(SIGTSTP, &ignored, &stop_);
-  // The child inherits the mask of signals from its thread.
+  // The child inherits its thread's signal mask.
   Signals before{{}, stop_};
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before.mask);
   const Ends ends{go.read_end.get(), go.write_end.get(), failed.write_end.get()};
@@ -141,9 +142,10 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
                             thread_ = ::gettid();
                             start_in_own_memory(ends, argv.data(), before);
                             held_end.reset();
-                            ended_.wait();  // no other task may get the ID of an excluded one
+                            // keeps the thread's ID in use, because the ID is excluded from the recording
+                            ended_.wait();
                           });
-  // From here on it has the command's name. The end of the stream shows at once that it was killed.
+  // After this read, the child has the command's name. If the child is killed, the stream ends immediately.
   Held held{-1, ESRCH};
   ssize_t got = 0;
   do {
@@ -151,7 +153,7 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   } while (got < 0 && errno == EINTR);
   if (got != sizeof held || held.pid < 0) {
     const int error = got < 0 ? errno : held.error;
-    go.write_end.reset();  // a child that waits for it ends
+    go.write_end.reset();  // ends a child that waits for the byte
     end_starter();
     errno = error;
     throw system_error("Cannot start a process", arguments_.front());
@@ -176,17 +178,15 @@ void HeldCommand::end_starter() {
 void HeldCommand::let_stop() const {
   struct sigaction now {};
   ::sigaction(SIGTSTP, nullptr, &now);
-  if (now.sa_handler == SIG_IGN)
-    ::sigaction(SIGTSTP, &stop_, nullptr);  // else the terminal's user has set another
-                                            // action
+  if (now.sa_handler == SIG_IGN) ::sigaction(SIGTSTP, &stop_, nullptr);  // otherwise another action was set meanwhile
 }
 
 void HeldCommand::release() {
-  // The recording has begun: a moment without memory is no reason to give it up.
+  // The recording has started. A temporary lack of memory is no reason to give it up.
   constexpr int kAttempts = 3;
   ssize_t sent = 0;
   for (int attempt = 0; attempt < kAttempts && sent != 1; ++attempt) sent = ::send(go_.get(), "g", 1, MSG_NOSIGNAL);
-  // poll() finds a command that a signal ended before it began.
+  // If a signal has ended the child before the exec, poll() reports that.
   if (sent != 1 && errno != EPIPE && errno != ECONNRESET)
     throw system_error("Cannot start the command", arguments_.front());
   go_.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command to trace: its process starts at once, and executes the command when tracing is on. Until then it shares
-// the recorder's memory (vfork, in a thread that waits meanwhile): freeing a copy would be traced as the command's
+// The command to trace. Its process starts immediately, but executes the command only when tracing is on. Until then it
+// shares the recorder's memory (with vfork, in a thread that waits): freeing a copy would be traced as the command's
 // work.
 #pragma once
 
@@ -24,16 +24,16 @@ class HeldCommand {
   explicit HeldCommand(const std::vector<std::string>& arguments);
   HeldCommand(const HeldCommand&) = delete;
   HeldCommand& operator=(const HeldCommand&) = delete;
-  ~HeldCommand();  // asks a running command to end (SIGTERM)
+  ~HeldCommand();  // requests a running command to end (SIGTERM)
 
   pid_t pid() const { return pid_; }
-  // The thread that waits for the exec, and lives as long as this object.
+  // The thread that waits for the exec. It lives as long as this object.
   pid_t thread() const { return thread_; }
-  // Executes the command. Throws Error if that fails.
+  // Starts the command. Throws Error if that fails.
   void release();
-  // Returns its wait status after its end.
+  // Returns the command's wait status after its end.
   std::optional<int> poll();
-  // Asks it to end and waits for a second.
+  // Requests the command to end and waits for one second.
   void terminate();
 
  private:
@@ -45,8 +45,8 @@ class HeldCommand {
   struct sigaction stop_ {};  // action of SIGTSTP, which is ignored while the command is held
   std::thread starter_;
   std::atomic<pid_t> thread_{-1};
-  FileDescriptor go_;      // closing it releases the child
-  FileDescriptor failed_;  // errno of a failed exec; closed by a successful one
+  FileDescriptor go_;      // connection to the child; closing it ends a held child
+  FileDescriptor failed_;  // a failed exec writes errno to it; a successful exec closes it
   pid_t pid_ = -1;
   std::optional<int> status_;
   bool asked_to_end_ = false;

@@ -14,7 +14,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
-constexpr int kMostOfTime = 100;  // looks take at most one part in this many
+constexpr int kMostOfTime = 100;  // looks use at most 1/100 of the time
 
 }  // namespace
 
@@ -51,7 +51,7 @@ RecordEnd record_until_end(const RecordRequest& request, const std::function<boo
     hooks.wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       hooks.sample();
-      // Does not catch up on missed samples: reading the state takes locks of the machine.
+      // Missed samples are not made up for, because reading the state takes locks of the kernel.
       *next_sample = std::max(*next_sample + std::chrono::nanoseconds(*request.sample_interval_ns), SteadyClock::now());
     }
     if (const SteadyClock::time_point begin = SteadyClock::now(); hooks.look && begin >= next_look) {

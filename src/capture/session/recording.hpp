@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A recording of the running kernel: its request, its outcome, and callbacks during it.
+// A recording of the running kernel: the request, the outcome, and callbacks during the recording.
 #pragma once
 
 #include <cstdint>
@@ -22,79 +22,84 @@ namespace kmt {
 
 struct RecordRequest {
   std::vector<EventName> events;
-  std::vector<KernelFilter> filters;  // of some of the events
-  std::vector<pid_t> pids;            // only these and their children; if empty and without a cgroup: the whole system
-  std::string cgroup;                 // only tasks of this folder of cgroupfs and those below it
-  std::vector<std::string> command;   // empty: none
-  bool only_command = false;          // only the command and its children
-  bool stacks = false;                // the kernel's stack with every event
-  bool user_stacks = false;           // the program's, with every event of a task
-  RecordedCalls calls;                // without functions: none
+  std::vector<KernelFilter> filters;  // filters for some of the events
+  // record only these processes and their children; if this and `cgroup` are empty: the whole system
+  std::vector<pid_t> pids;
+  std::string cgroup;                // record only tasks of this folder of cgroupfs and the folders below it
+  std::vector<std::string> command;  // empty: none
+  bool only_command = false;         // record only the command and its children
+  bool stacks = false;               // record the kernel stack of every event
+  bool user_stacks = false;          // record the user stack of every event of a task
+  RecordedCalls calls;               // no calls are recorded if it has no functions
   std::optional<std::uint64_t> duration_ns;
-  std::optional<std::uint64_t> buffer_bytes;        // per CPU; empty: from the measured rate
-  std::uint64_t preferred_buffer_bytes = 0;         // per CPU: the least for a measured rate
-  std::uint64_t most_buffer_bytes = 0;              // of all CPUs together: the most for a measured rate
-  std::optional<std::uint64_t> sample_interval_ns;  // between samples of the memory's state; empty: only at start and
-                                                    // end
+  std::optional<std::uint64_t> buffer_bytes;  // for each CPU; empty: chosen from the measured rate
+  std::uint64_t preferred_buffer_bytes = 0;   // minimum for each CPU if the rate is measured
+  std::uint64_t most_buffer_bytes = 0;        // maximum for all CPUs together if the rate is measured
+  // time between samples of the memory state; empty: only at start and end
+  std::optional<std::uint64_t> sample_interval_ns;
   std::string clock;
-  std::string scratch_directory;  // place of the pages if no sink takes them; its file system must have room
+  std::string scratch_directory;  // folder for recorded pages if no sink takes them; its file system must have room
 };
 
 struct RecordProgress {
   double seconds = 0;
-  std::uint64_t events = 0;  // not lost so far
-  std::uint64_t bytes = 0;   // read from ring buffers
+  std::uint64_t events = 0;  // events not lost so far
+  std::uint64_t bytes = 0;   // bytes read from ring buffers
   std::uint64_t lost = 0;
-  double fullest_buffer = 0;  // filled part of the fullest CPU's buffer since the start
+  double fullest_buffer = 0;  // filled fraction of the fullest CPU's buffer since the start
 };
 
-// The cost of recording for this machine.
+// The cost of recording on this machine.
 struct RecorderCost {
-  double cpu_seconds = 0;               // of the recorder
-  std::uint64_t peak_bytes = 0;         // resident memory of the recorder
+  double cpu_seconds = 0;               // CPU time of the recorder
+  std::uint64_t peak_bytes = 0;         // maximum resident memory of the recorder
   std::uint64_t ring_buffer_bytes = 0;  // all CPUs
   double fullest_buffer = 0;            // as above
 };
 
-// Adds the recorder's own cost so far.
+// Sets the CPU time and memory that the recorder has used so far.
 void add_own_cost(RecorderCost& cost);
 
 enum class RecordEnd : std::uint8_t { interrupted, duration, command_ended, cannot_write };
 
 struct RecordOutcome {
-  RawRecording recording;  // without pages if a sink took them
+  RawRecording recording;  // has no pages if a sink took them
   RecordEnd end = RecordEnd::interrupted;
-  std::optional<int> command_status;  // as waitpid gives it; empty: no command, or it still runs
+  std::optional<int> command_status;  // as returned by waitpid; empty: there was no command, or it is still running
   std::string write_error;            // of RecordEnd::cannot_write
   double seconds = 0;
   RecorderCost cost;
-  std::string left_instance;                 // ours, if another process keeps it open
-  bool own_events_recorded = false;          // in a PID namespace, where the recorder cannot be filtered out
-  std::uint64_t missed_events = 0;           // lost because BPF programs or probes were already busy
-  MissedCounts missed_by_function;           // of these; of all tasks
-  std::uint64_t not_followed_processes = 0;  // selected ones that exceeded the limit
-  std::string call_backend;                  // how calls were recorded: "BPF trampolines (fentry, fexit)"
-  std::string call_backend_reason;           // reason for this choice
-  bool missed_calls_are_known = true;        // of kprobe events
-  std::string no_mappings_reason;            // with user stacks: why the kernel does not report new mappings
-  std::string lost_mappings;                 // missing records of mappings, in words
-  std::string lost_cgroup_moves;             // missed moves to other cgroups, in words
-  std::string late_mappings;                 // late start of mapping records, in words
-  std::uint64_t unanswered_build_ids = 0;    // mappings without one, because their file's device did not answer
-  bool filtered_by_pid_list = false;         // too many threads for an event filter
+  std::string left_instance;  // kmemtrace's instance, if another process keeps it open
+  // true in a PID namespace, where the recorder's events cannot be filtered out
+  bool own_events_recorded = false;
+  std::uint64_t missed_events = 0;           // events lost because BPF programs or probes were already busy
+  MissedCounts missed_by_function;           // missed events by function, in all tasks
+  std::uint64_t not_followed_processes = 0;  // number of selected processes beyond the limit
+  std::string call_backend;                  // how calls were recorded, such as "BPF trampolines (fentry, fexit)"
+  std::string call_backend_reason;           // reason for choosing this back end
+  bool missed_calls_are_known = true;        // false if the counts of kprobe events are unavailable
+  std::string no_mappings_reason;            // reason why the kernel does not report new mappings (with user stacks)
+  std::string lost_mappings;                 // text about missing records of mappings
+  std::string lost_cgroup_moves;             // text about missed moves to other cgroups
+  std::string late_mappings;                 // text about a late start of mapping records
+  std::uint64_t unanswered_build_ids = 0;    // mappings without a build ID because their file's device did not answer
+  bool filtered_by_pid_list = false;         // true if there were too many threads for an event filter
 };
 
-// Callbacks of the recorder, all from the calling thread.
+// Callbacks of the recorder. All are called in the thread that called the recorder.
 struct RecordHooks {
   std::function<bool()> interrupted;  // called at least every 100 ms
-  // Called four times per second. `recording` returns changes since the start: names of tasks, and the kernel's counts.
+  // Called four times per second. `recording` returns changes since the start: names of tasks, and counts of the
+  // kernel.
   std::function<void(const RecordProgress&, const std::function<RawRecording()>& recording)> progress = nullptr;
-  // Called before tracing starts; may throw to give up. Returns the sink of the pages, or nullptr for files.
+  // Called before tracing starts. Returns the sink for the pages, or nullptr to use files. May throw to cancel the
+  // recording.
   std::function<PageSink*(const KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;
   std::function<void(const StateSample&)> sampled = nullptr;
-  // Called for the first and the last sample, outside the recording: may add facts that take longer to read.
+  // Called for the first and the last sample, outside the recorded time. May add data that take longer to read.
   std::function<void(StateSample&)> completed = nullptr;
-  // Called with programs' mappings at the start, then with new ones; without it all of them come at the end.
+  // Called with programs' mappings at the start, and later with new mappings. Without this hook, all mappings are in
+  // the outcome.
   std::function<void(UserMemory)> mapped = nullptr;
   std::function<void()> started = nullptr;  // called right before the recording starts
 };

@@ -16,9 +16,9 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kRingBytes = 64 << 10;
-constexpr std::size_t kMostBytes = 8 << 20;  // of the note
+constexpr std::size_t kMostBytes = 8 << 20;  // maximum size of the note
 
-// Returns the number after these words of a format: " pid;\toffset:24;". Empty if they are missing.
+// Returns the number that follows `words` in a format such as " pid;\toffset:24;". Empty if the words are missing.
 std::optional<std::size_t> number_behind(std::string_view format, std::string_view words) {
   const std::size_t at = format.find(words);
   return at == std::string_view::npos ? std::nullopt : parse_leading<std::size_t>(format.substr(at + words.size()));
@@ -66,7 +66,7 @@ std::string CgroupMoves::lost_text() const {
   return fmt::format("{}", fmt::join(lost, "; "));
 }
 
-// The time, the record's size, and the record.
+// A sample has the time, the record's size, and the record.
 void CgroupMoves::take(Bytes sample) {
   ByteReader in(sample, kHostOrder);
   const std::uint64_t time_ns = in.u64();
@@ -76,7 +76,7 @@ void CgroupMoves::take(Bytes sample) {
     at.seek(offset);
     return at.u32();
   };
-  if (word(places_.hierarchy) != 0) return;  // that of version 2
+  if (word(places_.hierarchy) != 0) return;  // hierarchy 0 is version 2
   ByteReader path(record, kHostOrder);
   path.seek(word(places_.path) & 0xffff);
   const std::string name(path.c_string());
@@ -86,7 +86,8 @@ void CgroupMoves::take(Bytes sample) {
     text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
 }
 
-// For a clock of cycles the distance to nanoseconds changes, so the time passed since is converted.
+// For x86-tsc, the distance between the clock's ticks and nanoseconds changes. Therefore only the time since the event
+// is converted.
 std::uint64_t CgroupMoves::ticks_at(std::uint64_t perf_ns) const {
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {

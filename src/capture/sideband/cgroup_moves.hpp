@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records which task moved to which cgroup. A recording of some tasks by ftrace misses moves by other tasks. Uses perf
-// and the tracepoint cgroup:cgroup_attach_task.
+// Records which task moved to which cgroup. When ftrace records only some tasks, it misses moves made by other tasks.
+// This class uses perf and the tracepoint cgroup:cgroup_attach_task.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace kmt {
 
 class CgroupMoves {
  public:
-  // Records moves from now on, if the kernel has the event; times are those of this trace clock.
+  // Records moves from now on, if the kernel has the event. Times are in ticks of the trace clock `clock`.
   CgroupMoves(const std::string& tracefs, const std::vector<unsigned>& cpus, std::string clock,
               const ClockScale& scale);
 
   void cpus_changed(const std::vector<CpuChange>& changes);
   std::uint64_t ring_bytes() const { return rings_ ? rings_->bytes() : 0; }
 
-  void poll();                                       // several times per second: buffers are small
+  void poll();                                       // call it several times per second, because buffers are small
   const std::string& text() const { return text_; }  // the note `cgroup_moves` of docs/formats/kmt.md
-  std::string lost_text() const;                     // the note `lost_cgroup_moves`; empty: no known loss
+  std::string lost_text() const;                     // the note `lost_cgroup_moves`; empty if no loss is known
 
  private:
   // Offsets of the event's fields in its record.
@@ -41,9 +41,9 @@ class CgroupMoves {
   std::string clock_;
   ClockScale scale_;
   Places places_;
-  std::optional<PerfRings> rings_;  // empty: the kernel does not have the event
-  std::uint64_t left_out_ = 0;      // moves that did not fit into the note
-  std::set<unsigned> late_;         // CPUs that came online before they were watched
+  std::optional<PerfRings> rings_;  // empty if the kernel lacks the event
+  std::uint64_t left_out_ = 0;      // moves that did not fit in the note
+  std::set<unsigned> late_;         // CPUs that came online before they had a buffer
   std::string text_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of cgroups (version 2) by the IDs in BPF programs, which are the inodes of their folders.
+// Finds paths of cgroups (version 2). BPF programs report the IDs of cgroups, which are the inode numbers of their
+// folders.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,14 @@ class CgroupNames {
  public:
   CgroupNames();
 
-  // "/system.slice/db.service", "/" for the root. "cgroup 1234" if it was gone before the first search, or is outside
-  // the mounted tree.
+  // Returns a path such as "/system.slice/db.service", or "/" for the root. Returns "cgroup 1234" if the cgroup was
+  // removed before the first search or is outside the mounted tree.
   std::string name(std::uint64_t id);
 
  private:
   void look(const std::string& folder, const std::string& name, unsigned depth);
 
-  std::string root_;  // mount point of cgroup2; empty: none
+  std::string root_;  // mount point of cgroup2; empty if it is not mounted
   std::unordered_map<std::uint64_t, std::string> names_;
 };
 

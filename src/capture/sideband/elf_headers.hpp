@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads headers and the build ID of mapped ELF files of this machine, of any word size.
+// Reads headers and the build ID of mapped ELF files in this machine's byte order, for any word size.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::optional<Header> header_at(Bytes bytes, std::uint64_t offset) {
 
 template <typename ElfHeader, typename ProgramHeader, typename Read>
 std::string build_id_in(Bytes begin, const Read& read) {
-  constexpr std::uint64_t kMostNoteBytes = 64 << 10;  // limit of the search
+  constexpr std::uint64_t kMostNoteBytes = 64 << 10;  // maximum size of notes that are searched
   const auto elf = header_at<ElfHeader>(begin, 0);
   if (!elf) return {};
   const std::vector<std::uint8_t> headers = read(elf->e_phoff, std::uint64_t{elf->e_phnum} * sizeof(ProgramHeader));
@@ -39,7 +39,7 @@ std::string build_id_in(Bytes begin, const Read& read) {
   return {};
 }
 
-// In hex; may be empty. `read(offset, bytes)` returns the existing part of them.
+// Returns the build ID in hex; may be empty. `read(offset, bytes)` returns the bytes that exist in this range.
 template <typename Read>
 std::string build_id_of_elf(const Read& read) {
   const std::vector<std::uint8_t> begin = read(0, sizeof(Elf64_Ehdr));

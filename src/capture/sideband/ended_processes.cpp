@@ -16,8 +16,8 @@ void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int
   for (const auto& [process, end_ns] : ended)
     if (!is_there(process)) gone.insert(process);
   std::unordered_map<std::int32_t, std::size_t> counts;
-  std::unordered_map<std::int32_t, std::int32_t> programs_of;  // the process whose program another one runs since its
-                                                               // fork
+  // a process that was forked and has executed no program since, with the process that it was forked from
+  std::unordered_map<std::int32_t, std::int32_t> programs_of;
   for (const SpaceChange& change : changes) {
     ++counts[change.process];
     if (change.kind == SpaceChange::Kind::forked) programs_of[change.process] = change.parent;
@@ -44,7 +44,7 @@ void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int
   std::erase_if(changes, [&forgotten](const SpaceChange& change) { return forgotten.contains(change.process); });
 }
 
-// Also true of a process that its parent has not waited for yet.
+// True also for a process that its parent has not waited for yet.
 bool is_process(std::int32_t id) { return id > 0 && (::kill(id, 0) == 0 || errno == EPERM); }
 
 }  // namespace kmt

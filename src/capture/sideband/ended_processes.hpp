@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Limits what an endless recording keeps about ended processes.
+// Limits the memory for ended processes during a recording without end.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace kmt {
 
-// If there are more than `most` changes, drops those of ended processes, the oldest end first, until half as many are
-// left. A process keeps its changes while a forked one still runs its program. `ended` has the trace clock's times at
-// which first threads ended; dropped processes are removed there too. Other threads may still run, one of them may have
-// executed a program, and a process with a reused ID may have been reported before the end of the earlier one:
-// is_there() shows whether an ID is in use.
+// If there are more than `most` changes, drops changes of ended processes until half of `most` are left. Drops the
+// processes that ended first. A process keeps its changes while a process forked from it still runs its program.
+// `ended` has the times (of the trace clock) at which the first threads of processes ended; dropped processes are
+// removed from `ended` too. After that end, other threads of the process may still run, and one of them may have
+// executed a program. A new process with the same ID may even be reported before the end of the earlier one. Therefore
+// is_there() must show whether an ID is in use.
 void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int32_t, std::uint64_t>& ended,
                   std::size_t most, const std::function<bool(std::int32_t process)>& is_there);
 

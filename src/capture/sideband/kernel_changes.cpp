@@ -27,13 +27,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 250ms;
-constexpr auto kQuiet = 1s;  // before symbols are read that are not needed yet
+constexpr auto kQuiet = 1s;  // pause before symbols are read in advance
 constexpr int kReceiveBytes = 4 << 20;
-// A trace must not grow without limit while modules come and go.
+// Limits the trace's size if modules are loaded and removed repeatedly.
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::size_t kMostChanges = 4096;
-constexpr std::int64_t kMostSlewNs = 1'000'000'000;  // adjustments of the clock below this are not "set"
-constexpr unsigned kPieces = 4;                      // of symbols, some pages of lines, at a time
+constexpr std::int64_t kMostSlewNs = 1'000'000'000;  // smaller adjustments do not count as setting the clock
+constexpr unsigned kPieces = 4;                      // pieces of symbols to read at a time, some pages of lines each
 
 FileDescriptor open_uevents() {
   FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
@@ -41,7 +41,7 @@ FileDescriptor open_uevents() {
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBytes, sizeof kReceiveBytes);
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
-  address.nl_groups = 1;  // the kernel's own
+  address.nl_groups = 1;  // group of the kernel's own uevents
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) socket.reset();
   return socket;
 }
@@ -52,10 +52,10 @@ std::int64_t nanoseconds_of(clockid_t clock) {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// Boot time continues while the machine is suspended, monotonic time does not.
+// Boot time continues while the machine is suspended; monotonic time does not.
 std::int64_t suspended_ns() { return nanoseconds_of(CLOCK_BOOTTIME) - nanoseconds_of(CLOCK_MONOTONIC); }
 
-// The wall clock's distance to boot time: it hardly changes unless the clock is set.
+// Returns the difference between the wall clock and boot time. It hardly changes unless the clock is set.
 std::int64_t wall_offset_ns() { return nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_BOOTTIME); }
 
 std::set<unsigned> cpus_in(std::string_view list) {
@@ -83,13 +83,13 @@ std::string build_id_of(const std::string& module) {
   return id.empty() ? "-" : id;
 }
 
-// Lines of a module's code: "ffffffffc0481000 t brd_init  [brd]".
+// Returns the lines of a module's code symbols, such as "ffffffffc0481000 t brd_init  [brd]".
 std::string code_lines(std::string_view kallsyms, const std::string& module) {
   const std::string in_brackets = fmt::format("\t[{}]", module);
   std::string lines;
   for (std::size_t at = kallsyms.find(in_brackets); at != std::string_view::npos;
        at = kallsyms.find(in_brackets, at + 1)) {
-    const std::size_t begin = kallsyms.rfind('\n', at) + 1;  // npos + 1 is 0
+    const std::size_t begin = kallsyms.rfind('\n', at) + 1;  // if rfind() returns npos, npos + 1 is 0
     const std::string_view line = kallsyms.substr(begin, at + in_brackets.size() - begin);
     const std::size_t type = line.find(' ') + 1;
     if (type < line.size() && std::string_view("tTwW").find(line[type]) != std::string_view::npos)
@@ -106,11 +106,11 @@ std::string moved(std::string_view lines, std::uint64_t by) {
   return out;
 }
 
-// Returns the start of the line before the first module's. Reading up to there does not ask for modules; otherwise the
-// kernel would remember that there were none.
+// Returns the start of the line before the first module's line. Reading up to that line does not list modules. Reading
+// further would: if there are no modules then, the kernel remembers that for the open file.
 std::uint64_t in_front_of_modules(std::string_view kallsyms) {
   const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
-  std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // npos + 1 is 0
+  std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0
   if (line > 0) line = kallsyms.substr(0, line - 1).rfind('\n') + 1;
   return line;
 }
@@ -130,7 +130,7 @@ KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_vie
       suspended_at_begin_ns_(suspended_ns()),
       wall_offset_at_begin_ns_(wall_offset_ns()) {}
 
-// A module that is loading is noticed when its initialisation has run.
+// A module that is still loading is omitted until its initialisation has run.
 KernelChanges::Modules KernelChanges::initialised_modules() {
   Modules modules;
   for (LoadedModule& module : loaded_modules())
@@ -147,14 +147,14 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
     const timespec timeout{reads ? 0 : seconds.count(), reads ? 0 : std::chrono::nanoseconds(left - seconds).count()};
     pollfd polled{uevents_.get(), POLLIN, 0};
     ::ppoll(&polled, uevents_ ? 1 : 0, &timeout, nullptr);
-    // Without uevents, looking takes time.
+    // Comparing the state takes time, so without uevents it is done only at intervals.
     const bool told = uevents_ && (polled.revents & POLLIN) != 0 && read_uevents();
     if (told || std::chrono::steady_clock::now() >= next_look_) look();
     if (has_to_read()) read_symbols();
   } while (std::chrono::steady_clock::now() < end);
 }
 
-// "add@/module/brd", "offline@/devices/system/cpu/cpu1", then "KEY=VALUE". True if modules have changed.
+// A message is "add@/module/brd" or "offline@/devices/system/cpu/cpu1", then "KEY=VALUE". True if modules have changed.
 bool KernelChanges::read_uevents() {
   bool modules = false;
   const std::uint64_t looking = now_();
@@ -162,7 +162,7 @@ bool KernelChanges::read_uevents() {
   std::array<char, 8192> message;
   for (;;) {
     const ssize_t size = ::recv(uevents_.get(), message.data(), message.size(), MSG_DONTWAIT);
-    if (size < 0 && errno == ENOBUFS) {  // some were lost: assume any change
+    if (size < 0 && errno == ENOBUFS) {  // messages were lost, so compare everything
       compare_cpus(cpus);
       modules = true;
       break;
@@ -213,7 +213,7 @@ void KernelChanges::compare_cpus(std::vector<CpuChange>& changes) {
     if (!before.contains(cpu)) add_cpu(cpu, true, changes);
 }
 
-// These changes came after the previous look, which began at `looked_at`.
+// The changes happened after the previous look. `looked_at` is the time at which this look started.
 void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at) {
   const std::uint64_t since = std::exchange(cpus_looked_at_, looked_at);
   if (changes.empty()) return;
@@ -230,7 +230,7 @@ void KernelChanges::compare_modules() {
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
-        // Symbols read just now may be those of another module.
+        // Symbols that were read just now may belong to another module at the same address.
         std::erase_if(wanted_, [&gone = name, this](std::size_t change) { return changes_[change].name == gone; });
         changes_.push_back({false, now_(), modules_looked_at_, name});
       }
@@ -243,7 +243,7 @@ void KernelChanges::compare_modules() {
 }
 
 void KernelChanges::note_load(const LoadedModule& module) {
-  if (module.begin == 0) return;  // we may not see addresses
+  if (module.begin == 0) return;  // this process may not see addresses
   ModuleChange change{true, now_(), modules_looked_at_, module.name};
   change.build_id = build_id_of(module.name);
   change.build = fmt::format("{} {} {}", module.name, change.build_id, module.bytes);
@@ -279,7 +279,7 @@ void KernelChanges::read_symbols() {
 
 void KernelChanges::keep_symbols(std::string_view kallsyms) {
   const std::size_t before = changes_.size();
-  compare_modules();  // modules removed meanwhile are no longer wanted
+  compare_modules();  // drops modules that were removed meanwhile from wanted_
   const auto was_read = [before](std::size_t change) { return change < before; };
   for (const std::size_t number : wanted_) {
     const ModuleChange& change = changes_[number];
@@ -296,10 +296,11 @@ std::map<std::string, std::string> KernelChanges::notes() const {
     text += fmt::format("{} {} {} {}", change.loaded ? '+' : '-', change.noticed, change.before, change.name);
     if (change.loaded) text += fmt::format(" {:x} {} {}", change.module.begin, change.module.bytes, change.build_id);
     text += '\n';
-    // A module that went before its symbols were read may have come again.
+    // If a module was removed before its symbols were read, the same build may have been loaded again later and read
+    // then.
     if (const auto build = builds_.find(change.build); change.loaded && build != builds_.end())
       text += moved(build->second.lines, change.text - build->second.text);
-    // A module's init code lies elsewhere, and its symbols are gone.
+    // A module's init code is at another address, and its symbols no longer exist.
     if (change.init != 0) text += fmt::format("{:016x} i .init.text\t[{}]\n", change.init, change.name);
   }
   if (!text.empty()) notes["module_changes"] = std::move(text);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Records changes of the system: modules that are loaded and removed, CPUs that go online and offline, time of
-// suspension, and settings of the wall clock. As notes of a trace: docs/formats/kmt.md, "Notes".
+// suspension, and settings of the wall clock. docs/formats/kmt.md, "Notes", describes the texts.
 //
-// The kernel reports changes at once by uevents (netlink); if they are unavailable, the state is compared four times
-// per second. /proc/kallsyms is slow to read, mostly for symbols that do not change: it is read up to the modules'
-// symbols after a quiet second, and the rest after a module was loaded, because it may soon be gone.
+// The kernel reports changes immediately by uevents (netlink). If uevents are unavailable, the state is compared four
+// times per second. /proc/kallsyms is slow to read, mainly because of symbols that do not change. Therefore the part
+// before the modules' symbols is read in advance, after one second without changes. The rest is read after a module was
+// loaded, because the module may be removed soon.
 #pragma once
 
 #include <chrono>
@@ -30,19 +31,19 @@ struct CpuChange {
 
 class KernelChanges {
  public:
-  // Changes in order. `since_ticks`: the time before the first of them.
+  // Receives changes in order. `since_ticks` is a time before the first change.
   using CpusChanged = std::function<void(const std::vector<CpuChange>& changes, std::uint64_t since_ticks)>;
 
-  // `now` reads the trace's clock, in ticks; `kallsyms` is /proc/kallsyms as it is now.
+  // `now` returns the trace clock's time in ticks. `kallsyms` is the current text of /proc/kallsyms.
   KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms);
 
   // Sets the callback for changes of CPUs.
   void tell_of_cpus(CpusChanged changed) { cpus_changed_ = std::move(changed); }
 
-  // Sleeps for this time, but looks for changes meanwhile.
+  // Sleeps for this time, but notes changes meanwhile.
   void wait(std::chrono::nanoseconds time);
   void look();
-  // "module_changes", "cpu_changes", "suspended_ns" and "wall_clock_set_ns", if there are any.
+  // Returns the notes "module_changes", "cpu_changes", "suspended_ns" and "wall_clock_set_ns", if there are any.
   std::map<std::string, std::string> notes() const;
 
  private:
@@ -52,18 +53,18 @@ class KernelChanges {
     std::uint64_t noticed = 0;  // ticks
     std::uint64_t before = 0;
     std::string name;
-    std::string build = {};  // its name, build ID and size
+    std::string build = {};  // name, build ID and size of the module
     std::string build_id = {};
     LoadedModule module = {};
-    std::uint64_t text = 0;  // start of its code
-    std::uint64_t init = 0;  // former start of its init code
+    std::uint64_t text = 0;  // start address of its code
+    std::uint64_t init = 0;  // former start address of its init code
   };
-  // The code symbols of one build of a module, with addresses at the time of reading.
+  // The code symbols of one build of a module. The addresses are from the time of reading.
   struct Build {
     std::uint64_t text = 0;
-    std::string lines;  // as in /proc/kallsyms
+    std::string lines;  // lines as in /proc/kallsyms
   };
-  // A stepwise reading, so that no change waits for it.
+  // Reading /proc/kallsyms in steps, so that changes are not noticed late.
   struct Reading {
     FileDescriptor file;
     std::uint64_t at = 0;  // bytes read
@@ -85,14 +86,14 @@ class KernelChanges {
   FileDescriptor uevents_;
   std::chrono::steady_clock::time_point next_look_;
   std::chrono::steady_clock::time_point may_read_ahead_;
-  std::uint64_t cpus_looked_at_ = 0;     // ticks before the last look
+  std::uint64_t cpus_looked_at_ = 0;     // time in ticks before the last look
   std::uint64_t modules_looked_at_ = 0;  // likewise
   Modules modules_;
   std::map<std::string, Build> builds_;  // by ModuleChange::build
   std::vector<ModuleChange> changes_;
-  std::vector<std::size_t> wanted_;  // indices in changes_ of builds without symbols yet
+  std::vector<std::size_t> wanted_;  // indices in changes_ of modules whose symbols are not read yet
   std::optional<Reading> reading_;
-  std::uint64_t modules_at_ = 0;  // offset in /proc/kallsyms of a line at or before the first module's; 0: unknown
+  std::uint64_t modules_at_ = 0;  // offset in /proc/kallsyms at or before the first line of a module; 0: unknown
   std::set<unsigned> online_;
   std::string cpu_changes_;
   std::int64_t suspended_at_begin_ns_ = 0;

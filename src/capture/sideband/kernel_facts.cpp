@@ -26,12 +26,12 @@ namespace kmt {
 
 namespace {
 
-// Returns the number after a prefix; empty for another name.
+// Returns the number that follows a prefix; empty for other names.
 std::optional<unsigned> numbered(const std::string& name, std::string_view prefix) {
   return name.starts_with(prefix) ? parse_number<unsigned>(name.substr(prefix.size())) : std::nullopt;
 }
 
-// /sys/devices/system/node/nodeN/cpuM; empty if the kernel has no NUMA.
+// Reads /sys/devices/system/node/nodeN/cpuM; empty if the kernel has no NUMA.
 std::vector<int> nodes_of_cpus() {
   const std::string root = "/sys/devices/system/node";
   std::vector<int> nodes;
@@ -92,7 +92,7 @@ std::string configuration_that_matters() {
   return lines;
 }
 
-// The known ones: docs/formats/kmt.md, "Notes".
+// docs/formats/kmt.md, "Notes", lists the notes.
 std::map<std::string, std::string> notes_of_machine(const KernelDescription& kernel) {
   std::map<std::string, std::string> notes;
   const auto note = [&notes](const char* name, std::string text) {
@@ -129,7 +129,8 @@ KernelDescription describe_running_kernel() {
   return kernel;
 }
 
-// This event is not an allocation, so the recording does not seem to have it; since Linux 2.6.38.
+// This event is not an allocation, so the trace does not seem to include allocations because of it. The kernel has it
+// since Linux 2.6.38.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
   auto text = try_read_file(tracefs + "/events/vmscan/mm_vmscan_direct_reclaim_begin/format");
   return text ? std::optional(FormatText{"vmscan", std::move(*text)}) : std::nullopt;

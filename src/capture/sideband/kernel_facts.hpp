@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Describes the running kernel, for a trace that is read elsewhere.
+// Describes the running kernel, for readers of the trace on other machines.
 #pragma once
 
 #include <map>
@@ -13,24 +13,25 @@
 
 namespace kmt {
 
-// Returns facts that do not depend on tracing: names, page size, CPUs, notes.
+// Returns the data that do not depend on tracing: names, page size, CPUs, notes.
 KernelDescription describe_running_kernel();
 
-// Returns the whole description except saved command lines and the clock's scale, for a recording with this instance
-// and clock. Throws Error.
+// Returns the whole description for a recording with this instance and clock, except saved command lines and the
+// clock's scale. Throws Error.
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock);
 
-// Returns the description of an unrecorded event that names the flags of allocations, which calls may have as
-// arguments. May be empty.
+// Returns the description of an event that is not recorded but names the GFP flags, which calls may have as arguments.
+// May be empty.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs);
 
-// Names and thread groups of tasks by thread ID, gathered over time: tasks stay, the latest name counts.
+// Collects names and thread groups of tasks by thread ID. Ended tasks are kept, and the latest name of a task counts.
 class Tasks {
  public:
-  void scan_proc();                                     // /proc/PID/task/TID of all live tasks
-  void add_saved_cmdlines(const std::string& tracefs);  // names that the tracer noted, also of dead tasks
-  void describe(KernelDescription& kernel) const;       // saved_cmdlines and thread_groups
+  void scan_proc();  // reads /proc/PID/task/TID of all live tasks
+  // adds names that the tracer saved, including those of ended tasks
+  void add_saved_cmdlines(const std::string& tracefs);
+  void describe(KernelDescription& kernel) const;  // sets saved_cmdlines and thread_groups
 
  private:
   std::map<int, std::string> names_;

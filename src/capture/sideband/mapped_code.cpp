@@ -30,7 +30,7 @@ void MappedCode::add(const SpaceChange& change, std::string_view path) {
     case SpaceChange::Kind::executed: spaces_[change.process] = {}; break;
     case SpaceChange::Kind::mapped: {
       Mappings& mappings = spaces_[change.process].own();
-      // The new mapping replaces old ones there.
+      // The new mapping replaces older mappings at these addresses.
       auto at = mappings.upper_bound(change.start);
       if (at != mappings.begin() && change.start - std::prev(at)->first < std::prev(at)->second.size) --at;
       while (at != mappings.end() && (at->first < change.start || at->first - change.start < change.size))

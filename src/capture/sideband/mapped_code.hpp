@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The reported code in the memory of each process, so that a scan of /proc finds unreported code.
+// Tracks the code in each process's memory that events have reported, so that a scan of /proc can find unreported code.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ namespace kmt {
 
 class MappedCode {
  public:
-  // In the order of time. `path` is that of a mapping's object.
+  // Changes must be in order of time. `path` is the path of the mapping's object.
   void add(const SpaceChange& change, std::string_view path);
   void ended(std::int32_t process, std::uint64_t time_ns);
 
-  // True if the mapping was reported at any time.
+  // True if this mapping was ever reported.
   bool has(const SpaceChange& mapping, std::string_view path) const;
-  std::uint64_t changed_ns(std::int32_t process) const;  // time of the last report about it; 0: never
-  std::uint64_t began_ns(std::int32_t process) const;    // likewise, of its fork or exec
-  // Returns processes with mappings, and the time of each one's last report.
+  std::uint64_t changed_ns(std::int32_t process) const;  // time of the last report about the process; 0: never
+  std::uint64_t began_ns(std::int32_t process) const;    // time of the last report of its fork or exec; 0: never
+  // Returns the processes that have mappings, and the time of the last report about each.
   std::vector<std::pair<std::int32_t, std::uint64_t>> processes() const;
 
  private:
@@ -39,7 +39,7 @@ class MappedCode {
   struct Space {
     std::uint64_t changed_ns = 0;
     std::uint64_t began_ns = 0;
-    std::shared_ptr<Mappings> mappings;  // shared by several processes until one of them changes; may be null
+    std::shared_ptr<Mappings> mappings;  // shared by processes until one of them changes its mappings; may be null
 
     Mappings& own();
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Each mapping, fork and exec on a CPU from perf: PERF_RECORD_MMAP2, FORK and COMM of an event that counts nothing.
+// A perf event that counts nothing but reports each mapping, fork and exec on a CPU (PERF_RECORD_MMAP2, FORK and COMM).
 #pragma once
 
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The present state of the kernel's memory.
+// Reads the current state of the kernel's memory.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace kmt {
 
-// Files of /proc.
+// These files are in /proc.
 inline constexpr std::array kMemoryStateFiles = {"meminfo", "vmstat", "slabinfo", "buddyinfo"};
 
-// Skips unreadable files. Sets the wall clock; the caller sets the ticks.
+// Skips unreadable files. Sets the wall clock time; the caller must set the ticks.
 StateSample sample_memory_state();
 
-// Bytes of the recorder's own kernel memory: ring buffers of tracefs and perf, maps of BPF programs.
+// Kernel memory that the recorder itself uses, in bytes: ring buffers of tracefs and perf, and maps of BPF programs.
 struct RecorderMemory {
   std::uint64_t ring_buffers = 0;
   std::uint64_t bpf_maps = 0;

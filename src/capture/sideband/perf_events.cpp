@@ -20,7 +20,7 @@ int clock_id(const std::string& clock) {
   if (clock == "mono_raw" || clock == "x86-tsc") return CLOCK_MONOTONIC_RAW;
   if (clock == "boot") return CLOCK_BOOTTIME;
   if (clock == "tai") return CLOCK_TAI;
-  return -1;  // the scheduler's clock, used by `local`, `global` and `perf`
+  return -1;  // the clocks `local`, `global` and `perf` use the scheduler's clock
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ PerfEvents::PerfEvents(FileDescriptor event, std::size_t page_bytes, std::size_t
       mapped_(::mmap(nullptr, page_bytes + ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event_.get(), 0)) {}
 
 std::uint64_t PerfEvents::lost() const {
-  std::uint64_t counted[2] = {};  // events and lost events
+  std::uint64_t counted[2] = {};  // number of events, and number of lost events
   const bool is_told = ::read(event_.get(), counted, sizeof counted) == sizeof counted;
   return std::max(lost_, is_told ? counted[1] : 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// perf's records of a CPU in a mapped buffer (include/uapi/linux/perf_event.h, Linux 6.18).
+// Reads perf's records of one CPU from a mapped buffer (include/uapi/linux/perf_event.h, Linux 6.18).
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,16 @@ namespace kmt {
 
 class PerfEvents {
  public:
-  // Returns null on failure, with the reason in `why_not`, or none if the CPU is offline. Times are those of this trace
-  // clock. `ring_bytes`: a power of two.
+  // Returns null on failure and sets `why_not` to the reason, or to "" if the CPU is offline. Times are in the trace
+  // clock `clock`. `ring_bytes` is a power of two.
   static std::unique_ptr<PerfEvents> open(perf_event_attr attributes, unsigned cpu, const std::string& clock,
                                           std::size_t ring_bytes, std::string& why_not);
   ~PerfEvents();
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
 
-  // Calls give(record, type, misc) in the order of writing, except for records of losses.
+  // Calls give(record, type, misc) for each record, in the order in which records were written. Skips records about
+  // losses.
   template <typename Give>
   void read(Give&& give) {
     auto* const control = static_cast<perf_event_mmap_page*>(mapped_);
@@ -61,10 +62,10 @@ class PerfEvents {
     std::atomic_ref(control->data_tail).store(tail, std::memory_order_release);
   }
 
-  // Records that found the buffer full. Before Linux 6.0 this lacks the last ones: the kernel reports losses with the
-  // next record that fits.
+  // Returns how many records were lost because the buffer was full. Before Linux 6.0, the last losses are missing: the
+  // kernel reports losses with the next record that fits.
   std::uint64_t lost() const;
-  std::uint64_t bytes() const { return page_bytes_ + ring_bytes_; }  // of kernel memory
+  std::uint64_t bytes() const { return page_bytes_ + ring_bytes_; }  // bytes of kernel memory
 
  private:
   PerfEvents(FileDescriptor event, std::size_t page_bytes, std::size_t ring_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A perf event on several CPUs, which may come and go.
+// Reads a perf event on several CPUs, which may go online and offline.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ namespace kmt {
 
 class PerfRings {
  public:
-  // Parameters as in PerfEvents::open().
+  // The parameters are those of PerfEvents::open().
   PerfRings(const perf_event_attr& attributes, const std::vector<unsigned>& cpus, std::string clock,
             std::size_t ring_bytes);
 
-  // Opens and closes rings; unread records of an offline CPU are lost. Returns the CPUs that came online and still are.
+  // Opens and closes rings. Unread records of an offline CPU are lost. Returns the CPUs that came online and are still
+  // online.
   std::vector<unsigned> cpus_changed(const std::vector<CpuChange>& changes);
   bool empty() const { return rings_.empty(); }
-  bool lacks_some() const { return !failed_.empty(); }  // among online CPUs
+  bool lacks_some() const { return !failed_.empty(); }  // true if online CPUs are without a ring
   std::string why_none() const { return empty() && lacks_some() ? failed_.begin()->second : std::string(); }
 
-  // Calls give(record, type, misc), for each CPU in the order of writing. A record for which it throws Error is too
-  // short and counts as lost.
+  // Calls give(record, type, misc) for each record; the records of each CPU are in the order in which they were
+  // written. If give() throws Error, the record was too short and counts as lost.
   template <typename Give>
   void read(Give&& give) {
     for (const auto& [cpu, ring] : rings_)
@@ -41,10 +42,11 @@ class PerfRings {
       });
   }
 
-  // Returns texts such as "7 records", including those that the caller dropped, and "all of CPU 3: Operation not
-  // permitted" for CPUs without a ring for some time. If there are no rings at all, why_none() has the reason.
+  // Returns texts such as "7 records" (including `left_out`, the records that the caller dropped), and "all of CPU 3:
+  // Operation not permitted" for CPUs that had no ring for some time. If there are no rings at all, why_none() has the
+  // reason.
   std::vector<std::string> losses(std::string_view records, std::uint64_t left_out = 0) const;
-  std::uint64_t bytes() const;  // of kernel memory
+  std::uint64_t bytes() const;  // bytes of kernel memory
 
  private:
   void open(unsigned cpu);
@@ -54,9 +56,10 @@ class PerfRings {
   std::string clock_;
   std::size_t ring_bytes_;
   std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
-  std::map<unsigned, std::string> failed_;                 // why CPUs have no ring now
-  std::map<unsigned, std::string> gaps_;                   // why CPUs had none for some time
-  std::uint64_t lost_ = 0;                                 // of closed rings, and records that were too short
+  std::map<unsigned, std::string> failed_;                 // why these CPUs have no ring now
+  std::map<unsigned, std::string> gaps_;                   // why these CPUs had no ring for some time
+  // records lost in closed rings, and records that were too short
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace kmt

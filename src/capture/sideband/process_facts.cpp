@@ -26,7 +26,7 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// "812 (name) S 1 …": a name may have any characters.
+// Finds the parent in "812 (name) S 1 …". A name may have any characters.
 std::string_view parent_in(std::string_view stat) {
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return "0";
@@ -34,7 +34,7 @@ std::string_view parent_in(std::string_view stat) {
   return words.size() > 2 ? words[2] : "0";
 }
 
-// The line "0::PATH" of version 2.
+// Finds the line "0::PATH", which is for version 2.
 std::string_view cgroup_in(std::string_view text) {
   for (const std::string_view line : split(text, '\n'))
     if (line.starts_with("0::")) return line.substr(3);
@@ -58,7 +58,7 @@ std::string describe_processes(const std::string& proc) {
     if (!is_number(pid)) continue;
     const std::string process = fmt::format("{}/{}", proc, pid);
     const auto stat = try_read_file(process + "/stat");
-    if (!stat) continue;  // it is gone
+    if (!stat) continue;  // the process has ended
     const std::string cgroup = try_read_file(process + "/cgroup").value_or("");
     lines += fmt::format("{} {} {} {}\n", pid, parent_in(*stat), pid_space_of(process), cgroup_in(cgroup));
     for (const std::string& tid : names_in(process + "/task"))
@@ -100,7 +100,7 @@ void note_more_processes(const std::map<std::string, std::string>& notes, std::m
 
 std::string list_own_tasks() { return fmt::format("{}", fmt::join(names_in("/proc/self/task"), " ")); }
 
-// "4:memory:/db"; controllers may share a hierarchy: "4:cpu,memory:/db".
+// The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {
   const std::string text = try_read_file(fmt::format("{}/{}/cgroup", proc, process)).value_or("");
   for (const std::string_view line : split(text, '\n')) {

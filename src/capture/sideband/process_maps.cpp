@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// Removes a number of this base from the text.
+// Removes a number in this base, and the character after it, from the text.
 template <typename Number>
 bool take_field(std::string_view& text, Number& number, int base, char after) {
   const auto value = take_number<Number>(text, base);
@@ -24,7 +24,7 @@ bool take_field(std::string_view& text, Number& number, int base, char after) {
   return true;
 }
 
-// Decodes a line break in a path, as in proc(5).
+// Decodes a line break in a path as described in proc(5).
 std::string unescaped(std::string_view path) {
   std::string text;
   for (std::size_t at = 0; at < path.size(); ++at) {
@@ -60,7 +60,7 @@ std::optional<MapsLine> parse_line(std::string_view line) {
 
 }  // namespace
 
-// As is_anon_memory() of tools/perf/util/map.h.
+// Follows is_anon_memory() in tools/perf/util/map.h.
 bool is_made(std::string_view path) {
   return path.empty() || path.starts_with("//anon") || path.starts_with("/dev/zero") ||
          path.starts_with("/anon_hugepage") || path.starts_with("[anon") || path.starts_with("[heap]") ||

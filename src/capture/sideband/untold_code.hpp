@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds code in processes' memory that /proc shows and no event reported.
+// Finds code that /proc shows in processes' memory, but that no event has reported.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,36 @@ namespace kmt {
 
 struct ProcessCode {
   std::int32_t process = 0;
-  std::int32_t task = 0;  // a live one of its tasks
+  std::int32_t task = 0;  // a live task of the process
   std::vector<MapsLine> lines;
 };
 
 struct LookAtProcesses {
   std::vector<ProcessCode> code;
-  std::vector<std::int32_t> gone;  // processes that ended without a report
+  std::vector<std::int32_t> gone;  // processes that ended, but whose end was not reported
 };
 
-// The places to look, and the function that takes pending reports.
+// The functions to list processes, to read their maps, and to process pending reports.
 struct WhereToLook {
   std::function<std::vector<std::int32_t>()> processes;
   std::function<ProcessMaps(std::int32_t process)> maps;
   std::function<void()> take_news;
 };
 
-// Looks at processes without a report during the look: maps read during an exec may be old or new. Skips a process that
-// never rests.
+// Reads the code of processes. Accepts only processes that were not reported meanwhile, because maps read during an
+// exec may be old or new. Skips a process that never stops changing.
 LookAtProcesses look_at_processes(const MappedCode& told, const WhereToLook& where);
 
-// Returns a mapping as in reports and queries, without its object. Generated code and the vDSO have no file.
+// Returns the mapping in the form used for reports and queries, without its object. Generated code and the vDSO have no
+// file.
 SpaceChange place_of(std::int32_t process, std::uint64_t time_ns, const MapsLine& line);
-// Returns MappedCode's path of a mapping: for generated code the path names the process that made it, but its children
-// have that code too.
+// Returns the path of a mapping as MappedCode uses it. The path of generated code names the process that generated it.
+// Children of that process have the code as well, so the path is replaced.
 std::string_view told_path(std::string_view path);
 
 struct UntoldCode {
   std::vector<MapsLine> lines;
-  bool is_another = false;  // none of the process' files was reported: it runs another program
+  bool is_another = false;  // true if none of the process's files was reported: it runs another program
 };
 
 UntoldCode untold_code(const MappedCode& told, const ProcessCode& code);

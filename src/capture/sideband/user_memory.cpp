@@ -27,7 +27,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kRingBytes = 512 << 10;  // of a CPU
+constexpr std::size_t kRingBytes = 512 << 10;  // ring buffer size for each CPU
 
 std::vector<std::uint8_t> read_at(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes) {
   std::vector<std::uint8_t> data(bytes);
@@ -67,7 +67,7 @@ void UserMemoryWatch::cpus_changed(const std::vector<CpuChange>& changes, std::u
 }
 
 void UserMemoryWatch::poll() {
-  // The cycles' scale is slightly wrong, so its distance to nanoseconds changes.
+  // The scale of the cycles is slightly wrong, so the offset to nanoseconds changes and must be updated.
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {
     timespec now{};
@@ -81,7 +81,8 @@ void UserMemoryWatch::poll() {
   learn(known);
 }
 
-// Takes the changes added since, of all CPUs. A process counts as ended once all earlier changes are known.
+// Processes the changes that were added from index `from` on, for all CPUs. Ended processes are handled after all
+// earlier changes are known.
 void UserMemoryWatch::learn(std::size_t from) {
   const auto begin = memory_.changes.begin() + static_cast<std::ptrdiff_t>(from);
   std::ranges::stable_sort(begin, memory_.changes.end(), {}, &SpaceChange::time_ns);
@@ -91,7 +92,7 @@ void UserMemoryWatch::learn(std::size_t from) {
     note_user(*change);
   }
   for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
-    // The kernel also reports an end if an exec changes credentials: begin_new_exec().
+    // The kernel also reports an end if an exec changes credentials (begin_new_exec()).
     if (mapped_.changed_ns(process) <= time_ns) users_.erase(process);
     mapped_.ended(process, time_ns);
   }
@@ -104,7 +105,7 @@ std::optional<uid_t> UserMemoryWatch::user_of(std::int32_t process) {
   return known == users_.end() ? std::nullopt : std::optional(known->second);
 }
 
-// An ended task counts as its parent's user, as far as known.
+// If the task has ended, its user is taken from its parent, if known.
 void UserMemoryWatch::note_user(const SpaceChange& change) {
   if (change.kind == SpaceChange::Kind::forked) {
     if (user_of(change.process)) return;
@@ -118,7 +119,7 @@ void UserMemoryWatch::note_user(const SpaceChange& change) {
   }
 }
 
-// The time is at the end of each, as requested.
+// Each record has its time at the end, as requested.
 void UserMemoryWatch::take_record(Bytes record, std::uint32_t type, std::uint16_t misc) {
   ByteReader in(record, kHostOrder);
   switch (type) {
@@ -200,7 +201,7 @@ SpaceChange UserMemoryWatch::mapping(std::int32_t process, std::uint64_t time_ns
   return change;
 }
 
-// Opens the file in the root of the task that mapped it, while the task lives.
+// Opens the file in the root directory of the task that mapped it, if the task still lives.
 std::string UserMemoryWatch::known_build_id(std::int32_t task, const MapsLine& line) {
   if (line.path == kVdso) return vdsos_.at(task, line.start, line.end).build_id;
   if (!line.path.starts_with('/') || is_made(line.path)) return {};
@@ -224,7 +225,7 @@ void UserMemoryWatch::scan_proc() {
   learn(known);
 }
 
-// Adds unreported mappings, as of then. Empty: the time is unknown.
+// Adds unreported mappings with the time `since_ns`. An empty `since_ns` means that the time is unknown.
 void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const LookAtProcesses look = look_at_processes(mapped_, {processes_now, maps_of, [this] { poll(); }});
   const std::size_t known = memory_.changes.size();
@@ -232,7 +233,8 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const auto forget = [&](std::int32_t process) {
     memory_.changes.push_back({.time_ns = when(process), .process = process, .kind = SpaceChange::Kind::executed});
   };
-  // Their programs since then are unknown: no name is better than a wrong one.
+  // The programs of these processes since that time are unknown, so their code gets no names, which is better than
+  // wrong names.
   if (since_ns) std::ranges::for_each(look.gone, forget);
   for (const ProcessCode& code : look.code) {
     const UntoldCode untold = untold_code(mapped_, code);
@@ -263,7 +265,7 @@ std::string UserMemoryWatch::unanswered_text() const {
 UserMemory UserMemoryWatch::news() {
   poll();
   UserMemory news;
-  std::map<std::uint32_t, std::uint32_t> places;  // numbers of named objects
+  std::map<std::uint32_t, std::uint32_t> places;  // new numbers of the objects that are returned
   for (SpaceChange& change : memory_.changes) {
     if (change.kind != SpaceChange::Kind::mapped) continue;
     const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(news.objects.size()));
@@ -288,12 +290,12 @@ void UserMemoryWatch::give_news(const std::function<void(UserMemory)>& taker) {
   forget_ended();
 }
 
-// Forgets objects that no process maps, too.
+// Forgets ended processes, and objects that no process maps.
 void UserMemoryWatch::forget_ended() {
   constexpr std::size_t kMostChanges = 1 << 19;
   if (memory_.changes.size() <= std::max(kMostChanges, 2 * living_changes_)) return;
   kmt::forget_ended(memory_.changes, ended_, kMostChanges, is_process);
-  living_changes_ = memory_.changes.size();  // nearly: remaining ones are not searched each time
+  living_changes_ = memory_.changes.size();  // approximate, so that the remaining changes are not searched each time
   const std::vector<CodeObject> objects = std::exchange(memory_.objects, {});
   objects_.clear();
   build_ids_.clear();
@@ -314,9 +316,9 @@ UserMemory UserMemoryWatch::memory() {
     scan_proc();
   else if (rings_.lacks_some())
     scan_proc_again({});
-  // We may read any file, so only files of the program's user count.
+  // The recorder may read any file, so it only accepts files that belong to the program's user.
   for (CodeObject& object : memory_.objects) {
-    // For a program that was gone before the search.
+    // This is for a program that ended before it was examined.
     if (object.path == kVdso && object.build_id.empty()) object.symbols = vdsos_.narrow().symbols;
     const auto maker = makers_.find(object.path);
     if (maker == makers_.end()) continue;

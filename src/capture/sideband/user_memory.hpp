@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Code in the memory of the running processes: from /proc/PID/maps at the start of a recording, then from perf events
+// Records the code in the memory of running processes, from /proc/PID/maps at the start of a recording, then from perf
+// events
 // (mapping_events.hpp).
 #pragma once
 
@@ -27,39 +28,42 @@
 
 namespace kmt {
 
-// Returns the build ID of an ELF file in hex; empty if it has none or is another file.
+// Returns the build ID of an ELF file in hex; empty if the file has none or is not an ELF file.
 std::string build_id_of_file(const std::string& path);
 
 class UserMemoryWatch {
  public:
-  // Records present and future mappings. Times are those of this trace clock. If the kernel has no such events,
-  // reason() says why, and only the start and the end are known.
+  // Records current and future mappings. Times are in the trace clock `clock`. If the kernel does not report mappings,
+  // reason() has the reason, and only the mappings at the start and the end are known.
   UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale);
   ~UserMemoryWatch();
   UserMemoryWatch(const UserMemoryWatch&) = delete;
   UserMemoryWatch& operator=(const UserMemoryWatch&) = delete;
 
-  // Takes the kernel's records; call it several times per second because buffers are small.
+  // Reads the kernel's records. Call it several times per second, because buffers are small.
   void poll();
-  // Call it at once: the kernel ends the events of a CPU that goes offline. A CPU that came online after `since_ticks`
-  // of the trace's clock had no events until now. Processes that started there and still run are read from /proc; those
-  // that ran there and ended have no known code from then on.
+  // Must be called immediately, because the kernel ends the events of a CPU that goes offline. A CPU that came online
+  // after `since_ticks` (of the trace clock) had no events until now. For processes that started there and still run,
+  // the code is read from /proc. For processes that ran there and ended, the code since then is unknown.
   void cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks);
-  // Returns changes since the last call, which the caller keeps. Programs, processes and build IDs stay known here.
+  // Returns the changes since the last call and removes them from this object. Programs, processes and build IDs stay
+  // known here.
   UserMemory news();
-  // Gives them to `taker`. Without one, it keeps them, and beyond half a million drops those of the processes that
-  // ended longest ago.
+  // Passes the changes to `taker`. Without a taker, keeps the changes; if there are more than half a million, drops
+  // changes of the processes that ended first.
   void give_news(const std::function<void(UserMemory)>& taker);
-  // Returns all changes that news() has not returned, and the present symbols of generated code from /tmp/perf-PID.map.
+  // Returns all changes that news() has not returned, and the current symbols of generated code from /tmp/perf-PID.map.
   UserMemory memory();
 
-  std::uint64_t ring_bytes() const;  // kernel memory of its buffers
+  std::uint64_t ring_bytes() const;  // bytes of kernel memory for buffers
   std::string reason() const;
-  std::string lost_text() const;                              // the note `lost_mappings`; empty: nothing is missing
-  std::string late_text() const;                              // the note `late_mappings`; empty: all came at once
-  std::string unanswered_text() const;                        // the note `unanswered_build_ids`; empty: all answered
-  std::uint64_t unanswered() const { return unanswered_; }    // mappings whose file did not answer with its build ID
-  pid_t thread() const { return build_id_reader_.thread(); }  // the reader of files
+  std::string lost_text() const;  // the note `lost_mappings`; empty if nothing is missing
+  std::string late_text() const;  // the note `late_mappings`; empty if nothing came late
+  // the note `unanswered_build_ids`; empty if all files answered
+  std::string unanswered_text() const;
+  // number of mappings whose file did not answer with its build ID
+  std::uint64_t unanswered() const { return unanswered_; }
+  pid_t thread() const { return build_id_reader_.thread(); }  // the thread that reads files
 
  private:
   void scan_proc();
@@ -76,22 +80,23 @@ class UserMemoryWatch {
 
   std::string clock_;
   ClockScale scale_;
-  std::uint64_t offset_ns_ = 0;  // from the events' clock to the trace's; wraps around
+  std::uint64_t offset_ns_ = 0;  // offset from the events' clock to the trace's clock; wraps around
   PerfRings rings_;
-  std::uint64_t gaps_ = 0;  // periods in which an online CPU had no events
+  std::uint64_t gaps_ = 0;  // number of times that an online CPU had no events
   std::uint64_t unanswered_ = 0;
-  UserMemory memory_;                                              // its changes are those not given away
-  std::size_t living_changes_ = 0;                                 // number left by the last forget_ended()
-  std::unordered_map<std::int32_t, std::uint64_t> ended_;          // processes, and when
-  std::vector<std::pair<std::int32_t, std::uint64_t>> ended_now_;  // likewise, since the last change of mapped_
+  UserMemory memory_;                                      // has the changes that were not passed on
+  std::size_t living_changes_ = 0;                         // number of changes left by the last forget_ended()
+  std::unordered_map<std::int32_t, std::uint64_t> ended_;  // process ID to the time of its end
+  // processes that ended since the last change of mapped_
+  std::vector<std::pair<std::int32_t, std::uint64_t>> ended_now_;
   MappedCode mapped_;
   std::set<std::int32_t> scanned_;
   BuildIdReader build_id_reader_;
   Vdsos vdsos_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // by path and build ID
+  std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // index of the object by path and build ID
   std::unordered_map<std::int32_t, uid_t> users_;                         // of processes
-  std::map<std::string, uid_t> makers_;                                   // of generated code, by its path: users
-  // By device, inode and path; empty optional: there was no answer.
+  std::map<std::string, uid_t> makers_;                                   // user who generated the code, by path
+  // Build ID by device, inode and path. An empty optional means that there was no answer.
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::optional<std::string>> build_ids_;
 };
 

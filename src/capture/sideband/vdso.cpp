@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1 << 20;
 constexpr std::uint64_t kEndOf32Bits = std::uint64_t{1} << 32;
 
-// It is linked at address 0.
+// The vDSO is linked at address 0.
 template <typename ElfHeader, typename SectionHeader, typename Symbol>
 std::string symbols_in(Bytes image) {
   std::string lines;
@@ -55,7 +55,7 @@ std::vector<std::uint8_t> memory_of(const std::string& process, std::uint64_t st
   return memory;
 }
 
-// This program's own image, from the line "START-END r-xp … [vdso]" of its maps.
+// Returns this program's own vDSO image, found in the line "START-END r-xp … [vdso]" of its maps.
 std::vector<std::uint8_t> own_image() {
   const std::string maps = try_read_file("/proc/self/maps").value_or("");
   for (const MapsLine& line : code_in_maps(maps))

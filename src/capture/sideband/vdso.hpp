@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The vDSO, code that the kernel maps into programs without a file: one for each word size.
+// Reads the vDSO, which is code that the kernel maps into programs without a file. There is one for each word size.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct Vdso {
   std::string symbols;   // CodeObject::symbols
 };
 
-// Parses the image in memory, which is a whole ELF file. Texts are empty if it is not.
+// Parses the image in memory, which is a whole ELF file. The members are empty if it is not.
 Vdso vdso_of(Bytes image);
 
 class Vdsos {
  public:
-  // Returns the vDSO at this place of the task's memory. For a program of another word size it is read there, if the
-  // task lives, and kept for all.
+  // Returns the vDSO at this address of the task's memory. For a program of another word size, the vDSO is read from
+  // the task's memory if the task still lives, and then kept for all tasks.
   const Vdso& at(std::int32_t task, std::uint64_t start, std::uint64_t end);
-  // That of 32-bit programs on a 64-bit kernel, if known.
+  // Returns the vDSO of 32-bit programs on a 64-bit kernel, if known.
   const Vdso& narrow() const { return narrow_; }
-  // Finds the symbols of one of them by its build ID.
+  // Returns the symbols of the vDSO that has this build ID.
   const std::string& symbols_of(const std::string& build_id) const {
     return (build_id == own_.build_id ? own_ : build_id == narrow_.build_id ? narrow_ : none_).symbols;
   }

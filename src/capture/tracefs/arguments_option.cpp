@@ -13,7 +13,8 @@ namespace kmt {
 namespace {
 
 constexpr const char* kOption = "/options/funcgraph-args";
-// This option only affects writes to the instance's trace_marker, which stays unused: it can carry a note.
+// This option only affects writes to the instance's trace_marker, which kmemtrace does not use. Therefore it can store
+// a mark.
 constexpr const char* kNote = "/options/markers";
 
 bool reads(const std::string& path, std::string_view value) { return trim(try_read_file(path).value_or("")) == value; }
@@ -27,8 +28,7 @@ void set_arguments_option(const std::string& tracefs, const std::string& instanc
   if (was_set) return;
   write_file(instance + kOption, "1");
   if (!was_unset_for_all || !reads(tracefs + kOption, "1"))
-    write_file(instance + kNote, "1");  // it is the instance's
-                                        // own
+    write_file(instance + kNote, "1");  // the option is separate in each instance
 }
 
 bool has_set_arguments_option(const std::string& instance) {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The option funcgraph-args of function_graph since Linux 6.15. Before 6.19 all instances share it: a recorder that
-// sets it must unset it, whatever ends the recorder.
+// Sets the option funcgraph-args of function_graph (since Linux 6.15). Before Linux 6.19, all instances share this
+// option. If a recorder sets it, it must be unset later, even if the recorder is killed.
 #pragma once
 
 #include <string>
 
 namespace kmt {
 
-// Sets it in an instance of our own with the function_graph tracer. If this changes it for all instances, the instance
-// keeps a note. Throws Error.
+// Sets the option in kmemtrace's own instance, which must use the function_graph tracer. If this changes the option for
+// all instances, leaves a mark in the instance. Throws Error.
 void set_arguments_option(const std::string& tracefs, const std::string& instance);
 
-// True if the instance has that note.
+// True if the instance has this mark.
 bool has_set_arguments_option(const std::string& instance);
 
-// Unsets it for all instances, if the kernel has the option. If another instance of ours uses it, that one unsets it
-// later; if another user's function_graph does, it stays set.
+// Unsets the option for all instances, if the kernel has the option. If another kmemtrace instance uses the option,
+// that instance receives the mark and unsets the option later. If function_graph of another user uses it, the option
+// stays set.
 void unset_arguments_option(const std::string& tracefs);
 
 }  // namespace kmt

@@ -36,7 +36,7 @@ BufferCounters parse_buffer_counters(const std::string& statistics) {
       counters.lost += value;
     if (key != "now ts") continue;
     counters.now_ticks = value;
-    if (!rest.starts_with('.')) continue;  // seconds, with six digits after the point
+    if (!rest.starts_with('.')) continue;  // seconds with six digits after the decimal point
     const std::uint64_t micros = parse_leading<std::uint64_t>(rest.substr(1)).value_or(0);
     counters.now_ticks = value * 1'000'000'000 + micros * 1000;
   }
@@ -64,7 +64,7 @@ std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
 }
 
 std::uint32_t sub_buffer_bytes(const std::string& text) {
-  // "field: char data;	offset:16;	size:4080;	signed:1;"
+  // The line is "field: char data;  offset:16;      size:4080;      signed:1;".
   const std::size_t data = text.find("char data;");
   if (data == std::string::npos) return 0;
   const auto number = [&text](std::size_t from, std::string_view key) {

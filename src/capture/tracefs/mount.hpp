@@ -7,22 +7,22 @@
 namespace kmt {
 
 struct TracefsMount {
-  std::string path;    // "/sys/kernel/tracing"; empty if it is not mounted
-  std::string reason;  // why it is not mounted, or cannot be
+  std::string path;    // such as "/sys/kernel/tracing"; empty if tracefs is not mounted
+  std::string reason;  // why tracefs is not mounted, or cannot be mounted
   bool mountable = false;
-  bool is_refused = false;  // it exists and could be mounted, but not by this process
+  bool is_refused = false;  // tracefs exists and could be mounted, but not by this process
 };
 
-// Only looks, but this may trigger the kernel's automount in debugfs.
+// Does not mount anything itself, but may trigger the kernel's automount in debugfs.
 TracefsMount find_tracefs();
 
-// Mounts tracefs at /sys/kernel/tracing; throws Error (no permission, not in this kernel).
+// Mounts tracefs at /sys/kernel/tracing. Throws Error if this is not permitted or the kernel has no tracefs.
 TracefsMount mount_tracefs();
 
-// The same, visible to this process only, so that the machine does not change. The reason is set on failure.
+// Mounts tracefs so that only this process sees it, and the machine does not change. Sets `reason` on failure.
 TracefsMount mount_tracefs_privately();
 
-// Returns "confidentiality", "integrity", or empty if the kernel is not locked down.
+// Returns "confidentiality" or "integrity"; empty if the kernel is not locked down.
 std::string kernel_lockdown();
 
 }  // namespace kmt

@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostArgumentBytes = 63;  // MAX_ARGSTR_LEN of kernel/trace/trace_probe.h, Linux 5.10
+constexpr std::size_t kMostArgumentBytes = 63;  // MAX_ARGSTR_LEN in kernel/trace/trace_probe.h, Linux 5.10
 
 Error cannot_record(const TracedFunction& function, const ValuePath& path, const char* why) {
   return Error(fmt::format("{}: {} cannot be recorded by kprobe events: {}", function.name, path.text, why),
@@ -19,7 +19,7 @@ Error cannot_record(const TracedFunction& function, const ValuePath& path, const
       .hint("--backend bpf reads what is farther away, where this kernel has it");
 }
 
-// Returns the place of a value without its type: "+24(+8(%di))", "%si", "+8($stack)".
+// Returns the place of a value without its type, such as "+24(+8(%di))", "%si" or "+8($stack)".
 std::string place_of(const ValuePath& path, const ProbeMachine& machine) {
   std::string place = path.argument == kStackPointer ? "$stack" : fmt::format("%{}", machine.arguments[path.argument]);
   for (const std::uint32_t offset : path.offsets) place = fmt::format("+{}({})", offset, place);
@@ -32,11 +32,11 @@ struct Fetched {
   std::string type;
 };
 
-// If a number is unreadable, the kernel silently leaves stale bytes of the buffer. A string from the same address
-// reveals this: it has no bytes then.
+// If a number is unreadable, the kernel records stale bytes of the buffer and does not report that. Therefore a string
+// is read from the same address as well: it is empty if the address is unreadable.
 void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& machine, std::vector<Fetched>& fetched) {
   const std::string place = place_of(path, machine);
-  const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;  // to the argument itself
+  const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;  // steps to the argument itself
   const bool is_of_user = !machine.tells_user_memory && path.offsets.size() == 1 + own_steps;
   const std::string string = is_of_user ? "ustring" : "string";
   if (path.is_string) {
@@ -61,7 +61,7 @@ std::string line_of(char kind, const std::string& event, std::uint64_t address, 
 
 std::optional<ProbeMachine> probe_machine(std::string_view machine) {
   if (machine == "x86_64") return ProbeMachine{{"di", "si", "dx", "cx", "r8", "r9"}, "ax"};
-  // -mregparm=3; arguments on the stack are not recorded.
+  // The kernel is built with -mregparm=3. Arguments on the stack are not recorded.
   if (machine.size() == 4 && machine.starts_with('i') && machine.ends_with("86"))
     return ProbeMachine{{"ax", "dx", "cx"}, "ax", 32};
   if (machine == "aarch64") return ProbeMachine{{"x0", "x1", "x2", "x3", "x4", "x5"}, "x0"};
@@ -76,9 +76,10 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
                                            const ProbeMachine& machine, unsigned open_calls) {
   const std::string word = fmt::format("x{}", machine.word_bits);
   std::vector<ProbeDefinition> definitions;
-  std::map<std::string, std::size_t> events;  // of values, by name and type: probes with the same ones share it
+  // events of values, by the values' names and types; probes with equal values share an event
+  std::map<std::string, std::size_t> events;
   for (const TracedFunction& function : functions) {
-    // Old kernels take anonymous places for duplicates; this value makes each one unique.
+    // Old kernels treat probes at anonymous places as duplicates. This value makes each probe unique.
     const std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word},
                                           {"sp", "$stack", word}};
     std::vector<Fetched> at_exit = fetched;

@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-// "  probe_exit                    2               0"
+// A line is "  probe_exit                    2               0".
 struct ProfileLine {
   std::string_view name;
   ProbeCounts counts;
@@ -41,7 +41,7 @@ std::string probe_group_of(std::string_view instance) {
   return group;
 }
 
-// "p:GROUP/EVENT PLACE …", "r512:GROUP/EVENT PLACE …"
+// A line is "p:GROUP/EVENT PLACE …" or "r512:GROUP/EVENT PLACE …".
 std::vector<ProbeEvent> parse_probe_events(std::string_view text) {
   std::vector<ProbeEvent> events;
   for (const std::string_view line : split(text, '\n')) {
@@ -85,10 +85,10 @@ bool remove_probe_events(const std::string& tracefs, const std::string& group) {
   bool all = true;
   for (const std::string& name : names) {
     try {
-      // Appends: truncation would remove all users' probes.
+      // Opens the file for appending, because truncating it would remove the probes of all users.
       write_all(open_file(path, O_WRONLY | O_APPEND).get(), fmt::format("-:{}/{}\n", group, name), path);
     } catch (const Error&) {
-      all = false;  // another user has enabled it
+      all = false;  // the event is enabled by another user
     }
   }
   return all;

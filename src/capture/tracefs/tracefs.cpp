@@ -25,10 +25,10 @@ namespace kmt {
 
 namespace {
 
-// Field 22 of /proc/PID/stat: it identifies a process, together with the PID.
+// Returns field 22 of /proc/PID/stat. Together with the PID it identifies a process.
 std::string start_time(long pid) {
   const std::string stat = try_read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
-  const std::size_t comm_end = stat.rfind(')');  // the name may have any characters
+  const std::size_t comm_end = stat.rfind(')');  // a process name may have any characters
   if (comm_end == std::string::npos) return {};
   const std::vector<std::string_view> words = split(std::string_view(stat).substr(comm_end + 1), ' ');
   return words.size() > 20 ? std::string(words[20]) : std::string();
@@ -38,14 +38,15 @@ bool remove_folder_when_free(const std::string& path, unsigned patience_seconds)
   using namespace std::chrono_literals;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(patience_seconds);
   for (;;) {
-    // The kernel disables an instance's events as it removes it.
+    // rmdir also disables the instance's events.
     if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(10ms);
   }
 }
 
-// Also undoes its changes outside the instance, which stay while another process uses it.
+// Also undoes the changes that the instance made for all instances. If another process uses the instance, these changes
+// stay.
 bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   const bool has_set_option = has_set_arguments_option(path);
   if (!remove_folder_when_free(path, patience_seconds)) return false;
@@ -55,7 +56,7 @@ bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   return true;
 }
 
-// The name of an instance, or of its group of probes, shows that its process is gone.
+// True if the process named in an instance's name, or in the name of its probe group, has ended.
 bool is_stale(std::string_view name, char separator) {
   if (name.size() <= kInstancePrefix.size()) return false;
   const std::vector<std::string_view> parts = split(name.substr(kInstancePrefix.size()), separator);
@@ -113,7 +114,7 @@ bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
     try {
       write_file(path + name, "0");
     } catch (const Error&) {
-      break;  // it is gone
+      break;  // the instance does not exist any more
     }
   }
   return remove_when_free(path, patience_seconds);
