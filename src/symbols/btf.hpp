@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Types of a kernel, as BTF (Documentation/bpf/btf.rst, Linux 6.18), from any bytes: libbpf checks that all types lie
-// within them, not what they name. Every step from one to another is checked here, and no walk is longer than sound
-// types need.
+// The types of a kernel as BTF (Documentation/bpf/btf.rst, Linux 6.18). The bytes are untrusted. libbpf checks that all
+// types are within the bytes, but not the type IDs in them. Therefore each step from one type to another is checked
+// here, and no walk is longer than valid types need.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,28 @@ namespace kmt {
 
 class Btf {
  public:
-  // The bytes are copied. Throws Error when they are no BTF.
+  // Copies the bytes. Throws Error if they are not BTF.
   explicit Btf(Bytes bytes);
-  // A file of BTF, or an ELF file that has a section .BTF; of a module over the kernel's types, which has to outlive
-  // this. Throws Error.
+  // Reads a BTF file, or an ELF file that has a section .BTF. For a module's BTF, `kernel` has the kernel's types and
+  // must outlive this object. Throws Error.
   explicit Btf(const std::string& path, const Btf* kernel = nullptr);
 
-  // Null of void, and of what is not there.
+  // Returns null for void and for IDs that do not exist.
   const btf_type* type(std::uint32_t id) const;
-  std::string_view name(std::uint32_t offset) const;  // empty where there is none
+  std::string_view name(std::uint32_t offset) const;  // empty if there is no name
   std::string_view name_of(const btf_type& type) const { return name(type.name_off); }
-  // The prototype of a function; null: not known.
+  // Returns the prototype of a function; null if unknown.
   const btf_type* prototype(std::string_view function) const;
 
   std::size_t function_count() const { return functions_.size(); }
   std::vector<std::string> functions() const;  // names, sorted
 
-  // A type without typedef, const, volatile, restrict and type tags, and which of them it had.
+  // A type without typedef, const, volatile, restrict and type tags. The flags show what was removed.
   struct Stripped {
     std::uint32_t id = 0;
-    const btf_type* type = nullptr;  // null: void, or `is_broken`
+    const btf_type* type = nullptr;  // null if the type is void or `is_broken`
     bool is_const = false;
-    bool is_user = false;          // type tag "user"
+    bool is_user = false;          // had the type tag "user"
     bool is_size = false;          // size_t
     bool is_gfp = false;           // gfp_t
     bool is_mode = false;          // umode_t, mode_t
@@ -49,9 +49,9 @@ class Btf {
     bool is_broken = false;
   };
   Stripped strip(std::uint32_t id) const;
-  // Bytes; empty where the type has no size.
+  // Returns the size in bytes; empty if the type has no size.
   std::optional<std::uint64_t> size_of(std::uint32_t id) const;
-  bool is_character(std::uint32_t id) const;  // an integer of one byte
+  bool is_character(std::uint32_t id) const;  // true for an integer of one byte
 
   const btf* handle() const { return btf_.get(); }
 
@@ -62,10 +62,10 @@ class Btf {
   void index_functions();
 
   std::unique_ptr<btf, Free> btf_;
-  std::unordered_map<std::string_view, std::uint32_t> functions_;  // names are those in btf_
+  std::unordered_map<std::string_view, std::uint32_t> functions_;  // keys are names in btf_
 };
 
-// "struct file", "char *", "unsigned int": as C names it, for messages. Anonymous ones without a name.
+// Returns the type as in C, for messages: "struct file", "char *", "unsigned int". Anonymous types have no name.
 std::string type_text(const Btf& btf, std::uint32_t id);
 
 }  // namespace kmt

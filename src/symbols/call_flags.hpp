@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which numbers of calls are sets of flags, and what these are called: by the kernel's own enumerations where it has
-// them, else by names that are part of its interface to programs.
+// Determines which numbers in calls are sets of flags, and the names of the flags. Names are from the kernel's
+// enumerations if they exist. Otherwise they are names that are part of the kernel's interface to programs.
 #pragma once
 
 #include <memory>
@@ -25,24 +25,25 @@ enum class FlagMeaning : std::uint8_t {
   mode
 };
 
-// The meaning of an argument, or of a value reached through one, by its name ("flags", "how->mode") and the function's.
-// `type` comes from Btf::strip(). Only integers have one.
+// Returns the meaning of an argument, or of a value reached through an argument. It depends on the value's name
+// ("flags", "how->mode") and the function's name. `type` is from Btf::strip(). Only integers have a meaning.
 FlagMeaning flag_meaning(std::string_view function, std::string_view value, const Btf::Stripped& type);
-// The meaning of a result.
+// Returns the meaning of a result.
 FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);
 
-// Whether a number is called as flags are ("lookup_flags", "file->f_mode"), or as counts of something ("len").
+// is_named_like_flags() is true if the name is usual for flags ("lookup_flags", "file->f_mode"), is_named_like_count()
+// if the name is usual for a count ("len").
 bool is_named_like_flags(std::string_view value);
 bool is_named_like_count(std::string_view value);
 
-// Names of values of signed integers, as programs know them: AT_FDCWD of "dfd". Null: none is known.
+// Returns names for values of a signed integer, as programs know them: AT_FDCWD for "dfd". Null if no names are known.
 std::shared_ptr<const Enumerators> named_numbers(std::string_view value);
 
-// The enumeration that has the names; empty: none has, or the types lack it.
+// Returns the enumeration that has the names; empty if there is none or the BTF lacks it.
 std::optional<std::uint32_t> flag_enumeration(const Btf& btf, FlagMeaning meaning);
-// Null: no names are known. `arch` as in uname -m; empty: assumes the usual numbers.
+// Returns null if no names are known. `arch` is as in uname -m; if it is empty, the usual values are assumed.
 std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meaning, std::string_view arch);
-// Flags of an enumeration whose values are bits and masks of them; null for others.
+// Returns the flags of an enumeration whose values are single bits and masks; null for other enumerations.
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators);
 
 }  // namespace kmt

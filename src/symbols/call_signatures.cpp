@@ -5,15 +5,15 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostParameters = 64;  // more than registers
+constexpr unsigned kMostParameters = 64;  // more than any machine's argument registers
 constexpr std::size_t kMostMembers = 16;
-constexpr unsigned kMostLooks = 1024;  // at members of what is in registers: structures of structures may have none
+constexpr unsigned kMostLooks = 1024;  // limit of members examined: nested structures may have no usable members
 
 bool is_big_endian(const Btf& btf) { return btf__endianness(btf.handle()) == BTF_BIG_ENDIAN; }
 
 bool has_sign(const btf_type& type) {
   if (btf_kflag(&type)) return true;
-  // Before Linux 6.0, BTF does not state the sign of enumerations.
+  // Before Linux 6.0, BTF does not state whether enumerations are signed.
   const struct btf_enum* const values = btf_enum(&type);
   if (btf_is_enum(&type))
     for (unsigned i = 0; i < btf_vlen(&type); ++i)
@@ -100,7 +100,7 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
   return value;
 }
 
-// Leaves out members that are not numbers.
+// Adds the members of a structure that are numbers.
 void BtfSignatures::add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset,
                                 unsigned nesting, unsigned& looks, std::vector<StructureMember>& to) const {
   constexpr unsigned kMostNesting = 8;
@@ -134,7 +134,7 @@ void BtfSignatures::add_members(const btf_type& type, const std::string& prefix,
 void BtfSignatures::name_flags(ValueType& type, std::string_view name, FlagMeaning meaning) const {
   const bool is_integer = type.kind == ValueKind::integer;
   if (is_integer && (is_named_like_flags(name) || meaning != FlagMeaning::none)) {
-    type.is_signed = false;  // bits are no amount, whatever type they are declared as
+    type.is_signed = false;  // flags are unsigned, even if their type is signed
     type.is_hex = true;
   } else if (is_integer && !type.is_signed) {
     type.is_hex = type.is_gfp || (type.is_hex && !is_named_like_count(name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Signatures of functions, made of their BTF.
+// Makes signatures of functions from their BTF.
 #pragma once
 
 #include <map>
@@ -15,16 +15,17 @@ namespace kmt {
 
 class BtfSignatures : public CallSignatures {
  public:
-  // Both are borrowed. `functions` have recorded values. `arch` (as uname -m) decides what flags mean.
+  // `btf` and `functions` must outlive this object. `functions` have recorded values. `arch` (as in uname -m)
+  // determines the values of flags.
   BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits,
                 std::string arch = {});
 
   std::optional<CallSignature> signature(const std::string& function) const override;
-  // The type of an argument, a result or a member.
+  // Returns the type of an argument, a result or a member.
   ValueType value_type(std::uint32_t id) const;
 
  private:
-  // `name`: of the value; empty: of a result.
+  // `name` is the name of the value; empty for a result.
   void name_flags(ValueType& type, std::string_view name, FlagMeaning meaning) const;
   void add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset, unsigned nesting,
                    unsigned& looks, std::vector<StructureMember>& to) const;
@@ -35,7 +36,7 @@ class BtfSignatures : public CallSignatures {
   unsigned word_bytes_;
   std::string arch_;
   mutable std::map<std::uint32_t, std::shared_ptr<const Enumerators>> enumerators_;  // by id
-  mutable std::map<FlagMeaning, std::shared_ptr<const NamedFlags>> flags_;           // null: not known
+  mutable std::map<FlagMeaning, std::shared_ptr<const NamedFlags>> flags_;           // null if no names are known
 };
 
 }  // namespace kmt

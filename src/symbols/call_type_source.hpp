@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Signatures of a trace's functions: by the types that it holds, or those of a file.
+// Provides signatures of a trace's functions, from the types in the trace or from a file.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,16 @@ namespace kmt {
 
 class CallTypeSource {
  public:
-  // The info must outlive this. `file`: what the user names for a trace without types, empty: nothing. Throws Error
-  // where it has to be read and cannot; types of the trace that are damaged become a finding, and are none.
+  // `info` must outlive this object. `file` is the file that the user names for a trace without types; empty if none.
+  // Throws Error if the file is needed but cannot be read. If the types in the trace are damaged, adds a finding and
+  // provides no types.
   CallTypeSource(const TraceInfo& info, const std::string& file);
 
   const CallSignatures* signatures() const {
     return signatures_ ? &*signatures_ : nullptr;
-  }  // null: there are no types
+  }  // null if there are no types
   bool is_of_file() const { return of_file_; }
-  // The recorded functions, if the trace names them: it holds the types of these only. Sorted.
+  // Returns the recorded functions, sorted, if the trace lists them. The trace has types of these functions only.
   const std::vector<std::string>& recorded_functions() const { return recorded_functions_; }
   const Findings& findings() const { return findings_; }
 

@@ -25,8 +25,9 @@ namespace {
 
 constexpr unsigned kMostDepth = 64;
 
-// Copies types into BTF of their own. Structures that may be in registers keep their members, others only name and
-// size. A pointer keeps whether it points to a string. So no type refers to itself, and the copy is small.
+// Copies types into a separate BTF. Structures that may be passed in registers keep their members; others keep only
+// name and size. A pointer keeps the information whether it points to a string. As a result, no type refers to itself,
+// and the copy is small.
 class TypeCopier {
  public:
   TypeCopier() : out_(btf__new_empty(), &btf__free) {
@@ -60,7 +61,7 @@ class TypeCopier {
     return copied;
   }
 
-  // The names of flags travel as the kernel's enumeration of them.
+  // The names of flags are stored by copying the kernel's enumeration.
   void add_flags(const Btf& from, FlagMeaning meaning) {
     if (const auto id = flag_enumeration(from, meaning)) copy(from, *id, 0);
   }
@@ -75,7 +76,7 @@ class TypeCopier {
  private:
   static std::string text(const Btf& from, std::uint32_t offset) { return std::string(from.name(offset)); }
 
-  // libbpf refuses what does not make sense; the running kernel's types do.
+  // libbpf refuses invalid types. The running kernel's types should be valid.
   static int done(int id) {
     if (id < 0) throw Error("Cannot keep the types of the calls: the kernel's types are not what they should be");
     return id;
@@ -99,12 +100,12 @@ class TypeCopier {
       case BTF_KIND_FWD: return btf__add_fwd(out, name.c_str(), btf_kflag(&type) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
       case BTF_KIND_ENUM: return add_enumeration(from, type, name);
       case BTF_KIND_ENUM64: return add_enumeration64(from, type, name);
-      default: return 0;  // functions, arrays: what they are does not change how a pointer to them is shown
+      default: return 0;  // functions and arrays: they do not change how a pointer to them is shown
     }
   }
 
   int add_composite(const Btf& from, const btf_type& type, const std::string& name, unsigned depth) {
-    constexpr std::uint32_t kMostBytes = 2 * sizeof(long);  // of what is passed in registers
+    constexpr std::uint32_t kMostBytes = 2 * sizeof(long);  // structures up to this size are passed in registers
     const btf_member* const members = btf_members(&type);
     std::vector<int> types;
     for (unsigned i = 0; type.size <= kMostBytes && i < btf_vlen(&type); ++i)
@@ -118,7 +119,8 @@ class TypeCopier {
     return id;
   }
 
-  // Pointers lead nowhere, else types might name themselves; 0: of what is not shown.
+  // A pointer's target is omitted, because types might otherwise refer to themselves. Returns 0 for members that are
+  // not shown.
   int member(const Btf& from, std::uint32_t id, unsigned depth) {
     const btf_type* const type = from.strip(id).type;
     if (type == nullptr || btf_is_array(type)) return 0;
@@ -144,7 +146,7 @@ class TypeCopier {
     return id;
   }
 
-  // Structures become declarations; enumerations, and what has no name, void.
+  // Structures become declarations. Enumerations and unnamed structures become void.
   int pointee(const Btf& from, std::uint32_t id, unsigned depth) {
     const btf_type* const type = from.type(id);
     if (type == nullptr) return 0;
@@ -165,7 +167,7 @@ class TypeCopier {
   std::map<Place, int> declarations_;
 };
 
-// How many bytes the string in front of it has: of what write() is given, which need not end with a NUL.
+// True if the parameter is the length of the string before it. Such a string, as for write(), need not end with a NUL.
 bool is_count(const Parameter& parameter) {
   constexpr std::array<std::string_view, 6> kNames = {"count", "len", "length", "size", "n", "nbytes"};
   return parameter.type.kind == ValueKind::integer &&

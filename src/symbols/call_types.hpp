@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The running kernel's types for recording calls: which values to read from memory, and the part of the types that goes
-// into the trace.
+// Prepares the running kernel's types for recording calls: the values to read from memory, and the types to store in
+// the trace.
 #pragma once
 
 #include <string>
@@ -13,17 +13,18 @@ namespace kmt {
 
 struct CallRequest {
   std::string function;
-  std::string module;  // empty: of the kernel
+  std::string module;  // empty for functions of the kernel itself
 };
 
 struct PreparedCalls {
-  CallTypes types;                        // prototypes of all functions that have one, and the types in them
-  std::vector<FunctionValues> functions;  // as asked for; what a function whose types are not known has is empty
+  CallTypes types;  // prototypes of all functions that have one, and the types that these need
+  // in the order of the requests; an element is empty if the function's types are unknown
+  std::vector<FunctionValues> functions;
 };
 
-// Strings that are arguments (const char *), and arguments on the stack, are recorded without being asked for, before
-// all others; what is `shown`, as resolve_value() takes it, of every function that has it. Throws Error when the kernel
-// has no types, and where none of the functions has a value that is to be shown.
+// String arguments (const char *) and arguments on the stack are always recorded, before all other values. `shown` has
+// paths as for resolve_value(); each is recorded for the functions that have such a value. Throws Error if the kernel
+// has no types, or if no function has a value in `shown`.
 PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown = {},
                             const std::string& folder = "/sys/kernel/btf");
 

@@ -21,7 +21,7 @@ bool is_file(const std::string& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-// A release comes from the trace: it must not lead anywhere else.
+// The release is from the trace, so it must not lead to other folders.
 bool is_name(const std::string& release) {
   return !release.empty() && release.front() != '.' && release.find('/') == std::string::npos;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Places of files with debug info below a directory, as in packages of distributions.
+// Finds files with debug info below a directory, with the names that distributions' packages use.
 #pragma once
 
 #include <map>
@@ -9,15 +9,16 @@
 
 namespace kmt {
 
-// DIR/.build-id/xx/yyyy.debug, in `directory` itself and in its usr/lib/debug; none without a build-id.
+// Returns the paths .build-id/xx/yyyy.debug in `directory` itself and in its usr/lib/debug; none without a build ID.
 std::vector<std::string> files_of_build_id(const std::string& directory, std::string_view build_id);
 
-// vmlinux-RELEASE, boot/vmlinux-RELEASE, lib/modules/RELEASE/vmlinux, usr/lib/modules/RELEASE/vmlinux, and vmlinux, the
-// one of a kernel's build folder: in `directory` itself and in its usr/lib/debug. Only those that exist.
+// Looks in `directory` itself and in its usr/lib/debug for vmlinux-RELEASE, boot/vmlinux-RELEASE,
+// lib/modules/RELEASE/vmlinux, usr/lib/modules/RELEASE/vmlinux, and vmlinux (as in a kernel's build folder). Returns
+// the files that exist.
 std::vector<std::string> kernel_files(const std::string& directory, const std::string& release);
 
-// Files NAME.ko and NAME.ko.debug anywhere below lib/modules/RELEASE and usr/lib/modules/RELEASE, by the module's name
-// (in which every `-` of the file's is a `_`), in `directory` itself and in its usr/lib/debug.
+// Returns files NAME.ko and NAME.ko.debug by the module's name, which has `_` for each `-` of the file's name. Looks
+// below lib/modules/RELEASE and usr/lib/modules/RELEASE, in `directory` itself and in its usr/lib/debug.
 std::multimap<std::string, std::string> module_files(const std::string& directory, const std::string& release);
 
 }  // namespace kmt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One ELF file with DWARF debug info (vmlinux, a module's .ko or .ko.debug), read through libdw of elfutils.
-// Addresses are link-time ones: those of the file, or, of a relocatable one, those where libdw lays its sections out.
-// libdw is set up to look at no other file and at no network.
+// Reads one ELF file with DWARF debug info (vmlinux, a module's .ko or .ko.debug), using libdw of elfutils. Addresses
+// are link-time addresses: those in the file or, for a relocatable file, those at which libdw places its sections.
+// libdw is set up to read no other file and to use no network.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,24 @@ class DebugInfo {
     bool code = false;
   };
   struct Symbol {
-    std::string_view name;      // borrows from this object
+    std::string_view name;      // valid as long as this object exists
     std::uint64_t address = 0;  // link-time
     std::size_t section = 0;    // index into sections()
   };
 
-  // Throws Error where the file is no ELF or has no debug info. The debug info itself is read when it is asked for.
+  // Throws Error if the file is not ELF or has no debug info. The debug info itself is read when it is needed.
   explicit DebugInfo(const std::string& path);
   ~DebugInfo();
   DebugInfo(const DebugInfo&) = delete;
   DebugInfo& operator=(const DebugInfo&) = delete;
 
   const std::string& path() const { return path_; }
-  const std::string& build_id() const { return build_id_; }           // empty: the file has none
-  const std::vector<Section>& sections() const { return sections_; }  // as numbered in the file
-  std::vector<Symbol> code_symbols() const;                           // those in sections of code
-  // The source of the instruction at this address, innermost inlined function first, with paths without the compiler's
-  // directory. Empty if the debug info lacks it. Throws Error if it cannot be read.
+  const std::string& build_id() const { return build_id_; }           // empty if the file has none
+  const std::vector<Section>& sections() const { return sections_; }  // in the order of the file's section numbers
+  std::vector<Symbol> code_symbols() const;                           // symbols in sections of code
+  // Returns the source position of the instruction at this address, with the innermost inlined function first. Paths
+  // omit the compiler's directory. Empty if the debug info lacks the position. Throws Error if the debug info cannot be
+  // read.
   std::vector<SourceFrame> frames(std::uint64_t address);
 
  private:
@@ -51,8 +52,9 @@ class DebugInfo {
   std::unique_ptr<Reader> reader_;
 };
 
-// Shortens a path of debug info by the directories that it shares with the one it was compiled in: all of that one, or
-// at least two ("/build/linux/fs/dcache.c", compiled in "/build/linux/debian/build", becomes "fs/dcache.c").
+// Removes the leading directories that a path of debug info shares with the compile directory. At least two
+// directories, or the whole compile directory, must be shared. For example, "/build/linux/fs/dcache.c", compiled in
+// "/build/linux/debian/build", becomes "fs/dcache.c".
 std::string short_source_path(std::string_view path, std::string_view compile_dir);
 
 }  // namespace kmt

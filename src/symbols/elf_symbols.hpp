@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The functions of one ELF file by its symbol tables, read through libelf.
+// Reads the functions of one ELF file from its symbol tables, using libelf.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,36 @@ namespace kmt {
 
 class ElfSymbols {
  public:
-  // Throws Error where the file is no ELF. Symbols are read when one is asked for; what is damaged of them is left out.
+  // Throws Error if the file is not ELF. Symbols are read when the first one is needed. Damaged symbols are skipped.
   ElfSymbols(FileDescriptor file, std::string path);
   ~ElfSymbols();
   ElfSymbols(const ElfSymbols&) = delete;
   ElfSymbols& operator=(const ElfSymbols&) = delete;
 
   const std::string& path() const { return path_; }
-  const std::string& build_id() const { return build_id_; }  // in hex; empty: it has none
-  bool has_symtab() const { return has_symtab_; }            // else there is at most .dynsym: what others may call
+  const std::string& build_id() const { return build_id_; }  // in hex; empty if the file has none
+  // false: the file has at most .dynsym, which has exported functions only
+  bool has_symtab() const { return has_symtab_; }
 
-  // Where what lies in the file is linked to; of a file that holds only debug info it is guessed as linkers do it.
+  // Returns the link-time address for a file offset. For a file that has only debug info, the address is guessed from
+  // linkers' usual layout.
   std::uint64_t address_of(std::uint64_t file_offset) const;
 
   struct Function {
-    std::string_view name;  // as it is in the file; borrows from this
+    std::string_view name;  // name as in the file; valid as long as this object exists
     std::uint64_t offset = 0;
   };
-  // The function that covers a link-time address.
+  // Returns the function that covers a link-time address.
   std::optional<Function> at(std::uint64_t address);
 
  private:
   struct Handle;
   struct Symbol {
     std::uint64_t address = 0;
-    std::uint64_t size = 0;  // up to the section's end if the file lacks it
+    std::uint64_t size = 0;  // if the file lacks the size: up to the section's end
     bool is_sized = false;
     const char* name = nullptr;
-    std::uint32_t rank = 0;  // of those at one address the highest is kept
+    std::uint32_t rank = 0;  // the symbol with the highest rank is kept at each address
   };
   struct Segment {
     std::uint64_t offset = 0;
@@ -63,7 +65,7 @@ class ElfSymbols {
   std::vector<Symbol> symbols_;  // by address
 };
 
-// A C++ or Rust name as people write it, without its parameters; any other as it is.
+// Returns a C++ or Rust name in readable form, without its parameters. Returns other names unchanged.
 std::string demangled(std::string_view name);
 
 }  // namespace kmt

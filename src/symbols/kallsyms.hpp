@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of kernel addresses from the text of /proc/kallsyms, of whatever kernel wrote it.
+// Finds names of kernel addresses in the text of any kernel's /proc/kallsyms.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,31 @@ namespace kmt {
 
 class Kallsyms : public SymbolNames {
  public:
-  // Lines of "hexaddress type name[\t[module]]"; what is none is skipped. The text is borrowed and must outlive this.
-  // `modules` are those of the same kernel, if known: an address after a module's end does not belong to its last
+  // Parses lines "hexaddress type name[\t[module]]" and skips other lines. The text must outlive this object. `modules`
+  // are the modules of the same kernel, if known: an address after a module's end does not belong to the module's last
   // function.
   explicit Kallsyms(std::string_view text, std::vector<LoadedModule> modules = {});
 
-  // The name that trace-cmd shows: the first in the text of several symbols at an address. An address before all
-  // symbols or after the last one (whose end is unknown) stays hexadecimal.
+  // Returns the name that trace-cmd shows: of several symbols at an address, the first in the text. An address before
+  // all symbols or after the last symbol (whose end is unknown) remains a hexadecimal number.
   std::string name(std::uint64_t address) const override;
 
-  // The module of the symbol that covers the address, "" for the kernel itself; empty when none does.
+  // Returns the module of the symbol that covers the address, "" for the kernel itself, or nothing if no symbol covers
+  // it.
   std::optional<std::string_view> module(std::uint64_t address) const;
 
-  // The lines that name these addresses, and where what they name ends: enough to name them again.
+  // Returns the lines that name these addresses, and the lines after them, which show where the symbols end. This text
+  // is sufficient to find the names again.
   std::string text_for(std::span<const std::uint64_t> addresses) const;
 
   std::size_t size() const { return symbols_.size(); }
 
  private:
-  // The name is read again from its line when it is asked for: a kernel has some 200,000 symbols, a trace hundreds of
-  // call sites.
+  // The name is parsed from its line when it is needed: a kernel has about 200,000 symbols, a trace hundreds of call
+  // sites.
   struct Symbol {
     std::uint64_t address;
-    std::uint32_t name_offset;  // into the text
+    std::uint32_t name_offset;  // offset in the text
   };
 
   const Symbol* find(std::uint64_t address) const;
@@ -47,7 +49,7 @@ class Kallsyms : public SymbolNames {
   KallsymsLine line_of(const Symbol& symbol) const;
 
   std::string_view text_;
-  std::vector<Symbol> symbols_;  // by address, each address once
+  std::vector<Symbol> symbols_;  // by address, with one symbol for each address
   std::vector<LoadedModule> modules_;
 };
 

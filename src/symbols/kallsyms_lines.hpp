@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lines of /proc/kallsyms: "hexaddress type name[\t[module]]".
+// Parses the lines of /proc/kallsyms: "hexaddress type name[\t[module]]".
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace kmt {
 
-// Views borrow from the text.
+// The views refer to the parsed text.
 struct KallsymsLine {
   std::uint64_t address = 0;
-  std::string_view rest;  // from the name on; empty: the line is none
-  char type = 0;          // as in nm(1); 0: unknown
+  std::string_view rest;  // text from the name on; empty if the line is not a symbol
+  char type = 0;          // type as in nm(1); 0: unknown
 
   std::string_view name() const { return rest.substr(0, rest.find_first_of(" \t\r")); }
-  std::string_view module() const {  // empty: the kernel itself
+  std::string_view module() const {  // empty for the kernel itself
     const std::size_t open = rest.find('[', name().size());
     if (open == std::string_view::npos) return {};
     const std::size_t close = rest.find(']', open);
@@ -26,12 +26,12 @@ struct KallsymsLine {
 };
 
 inline KallsymsLine parse_kallsyms_line(std::string_view line) {
-  // "ADDRESS T NAME"
+  // The line is "ADDRESS T NAME".
   const auto address = take_number<std::uint64_t>(line, 16);
   if (!address || line.size() < 4 || line[0] != ' ' || line[2] != ' ') return {};
   const char type = line[1];
-  // Absolute symbols are no addresses (x86 keeps offsets of per-CPU variables there), names in `$` are ARM's marks of
-  // code and data, and all addresses are 0 for those who may not see them.
+  // Absolute symbols are not addresses (on x86 they are offsets of per-CPU variables). Names that start with `$` are
+  // ARM's marks for code and data. All addresses are 0 for users who may not see them.
   if (type == 'a' || type == 'A' || line[3] == '$' || *address == 0) return {};
   KallsymsLine parsed;
   parsed.address = *address;
@@ -40,7 +40,7 @@ inline KallsymsLine parse_kallsyms_line(std::string_view line) {
   return parsed;
 }
 
-// The first line that is a symbol and that is `wanted`; one without rest where there is none.
+// Returns the first line that is a symbol and for which wanted() is true. If there is none, `rest` is empty.
 template <typename Wanted>
 KallsymsLine find_kallsyms_line(std::string_view text, Wanted wanted) {
   for (std::size_t at = 0; at < text.size();) {
@@ -52,7 +52,7 @@ KallsymsLine find_kallsyms_line(std::string_view text, Wanted wanted) {
   return {};
 }
 
-// Calls `use` with every line that is a symbol; others are skipped.
+// Calls use() for each line that is a symbol.
 template <typename Use>
 void for_each_kallsyms_line(std::string_view text, Use use) {
   find_kallsyms_line(text, [&use](const KallsymsLine& line) {

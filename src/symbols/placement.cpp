@@ -18,7 +18,8 @@ namespace {
 
 using Addresses = std::unordered_map<std::string_view, std::uint64_t>;
 
-// Adds a name's address, or 0 when it has several: static functions share names.
+// Adds the address of a name. Sets it to 0 if the name has several addresses, because static functions may share a
+// name.
 void add(Addresses& addresses, std::string_view name, std::uint64_t address) {
   const auto [entry, is_new] = addresses.try_emplace(name, address);
   if (!is_new && entry->second != address) entry->second = 0;
@@ -32,7 +33,7 @@ Addresses addresses_in_memory(std::string_view kallsyms, std::string_view module
   return addresses;
 }
 
-// Symbols that have one address on both sides.
+// A symbol that has exactly one address in the file and one in memory.
 struct Pair {
   std::size_t section;
   std::uint64_t link;
@@ -69,7 +70,7 @@ std::optional<std::uint64_t> Placement::link_address(std::uint64_t address) cons
 Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
   const Addresses in_memory = addresses_in_memory(kallsyms, "");
   const std::vector<DebugInfo::Symbol> symbols = debug.code_symbols();
-  std::optional<std::uint64_t> slide;  // wraps around for a kernel that was moved down
+  std::optional<std::uint64_t> slide;  // wraps around if the kernel was moved to lower addresses
   for (const std::string_view name : {"_stext", "_text"}) {
     const auto run = in_memory.find(name);
     const auto link =
@@ -105,7 +106,7 @@ Placement place_module(const DebugInfo& debug, std::string_view module, std::str
     if (address != 0) told[words[1]] = address;
   }
   const std::vector<Pair> pairs = common_symbols(debug, addresses_in_memory(kallsyms, module));
-  // Possible starts of each section, with the number of symbols that fit.
+  // Possible start addresses of each section, with the number of symbols that match.
   std::map<std::size_t, std::map<std::uint64_t, std::size_t>> votes;
   for (const Pair& pair : pairs) ++votes[pair.section][pair.run - (pair.link - debug.sections()[pair.section].address)];
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kSystemDirectory = "/usr/lib/debug";
 
-// The standard output of a program in PATH; empty if there is no such program.
+// Runs a program from PATH and returns its standard output; empty if there is no such program.
 std::optional<std::string> said_by(std::vector<const char*> words) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
@@ -50,13 +50,13 @@ std::optional<std::string> said_by(std::vector<const char*> words) {
   return said;
 }
 
-// True for mapped memory, and for a file that was removed since: the path may now name another file.
+// True for mapped memory, and for a file that was removed later, because the path may now belong to another file.
 bool has_no_file(std::string_view path) {
   return path.starts_with("/memfd:") || path.starts_with("/SYSV") || path.starts_with("/anon_hugepage") ||
          path == "/dev/zero" || path.ends_with(" (deleted)");
 }
 
-// Why nothing can be asked; empty: it can.
+// Returns why no debug info can be fetched; empty if it can be fetched.
 std::string why_nothing_is_fetched() {
   const char* const urls = std::getenv("DEBUGINFOD_URLS");
   if (urls == nullptr || *urls == '\0') return "$DEBUGINFOD_URLS names no server";
@@ -65,7 +65,7 @@ std::string why_nothing_is_fetched() {
   return {};
 }
 
-// The file that debuginfod-find fetched, or has in its cache; empty: none.
+// Returns the path of the file that debuginfod-find fetched or found in its cache; empty if there is none.
 std::string fetched_file(const std::string& build_id) {
   if (!is_build_id(build_id)) return {};
   const std::string said = said_by({"debuginfod-find", "debuginfo", build_id.c_str()}).value_or("");
@@ -86,7 +86,7 @@ Findings UserSymbols::findings() const {
   return findings_;
 }
 
-// A return address follows its call, which may be the last instruction of a function.
+// A return address follows its call, which may be the last instruction of a function. Therefore look-ups subtract 1.
 UserName UserSymbols::look_up(const UserFrame& frame) {
   Image& of = image(frame.object);
   UserName name{of.name, "", frame.offset, false};
@@ -139,14 +139,15 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
   std::ranges::stable_sort(image.made, {}, &Made::start);
 }
 
-// The map of a program that made code; empty: it wrote none, or the file may be another program's.
+// Returns the map of a program that generated code. Empty if the program wrote none, or if the file may be another
+// program's.
 std::string UserSymbols::read_map(const std::string& path) {
   if (!options_.symfs.empty()) {
     const FileDescriptor file = open_code(path, options_.symfs);
     return file ? read_made_code_map(file) : std::string();
   }
   if (!options_.made_code_here) return {};
-  // As for perf it has to be root's or the user's own.
+  // The file must belong to root or to this user. perf has the same rule.
   const FileDescriptor file = open_made_code_map(path, {0, ::geteuid()});
   return file ? read_made_code_map(file) : std::string();
 }
@@ -160,7 +161,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
                      object.path + ": code that a program made, whose names it wrote nowhere where they were found"});
     return;
   }
-  // Brackets name what has no file, and so does what is no path.
+  // Names in brackets, and names that are not paths, belong to code without a file.
   if (!object.path.starts_with('/') || object.path.starts_with("//") || !image.made.empty()) return;
   if (has_no_file(object.path) && object.build_id.empty()) {
     findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": it has no file"});
@@ -173,7 +174,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
   std::string why = "not there";
   image.file = try_open(object, object.path, !options_.symfs.empty(), why);
   if (!image.file || !image.file->has_symtab()) {
-    CodeObject built = object;  // below --symfs, the file itself has the build-id
+    CodeObject built = object;  // a file below --symfs has the build ID itself
     if (built.build_id.empty() && image.file) built.build_id = image.file->build_id();
     image.debug = find_debug_file(built, why);
   }
@@ -181,8 +182,8 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     findings_.add({Imperfection::no_user_symbols, fmt::format("{}: {}", printable(object.path), why)});
 }
 
-// A path of a trace may name any file. It is used only if its build-id is that of the traced one, or if it lies below
-// the folder that the user named and no build-id is known.
+// A path in a trace may name any file. The file is used only if its build ID is that of the traced file. If that build
+// ID is unknown, the file is used only if it is below the folder that the user named.
 std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                                   std::string& why) {
   FileDescriptor file = open_code(path, in_symfs ? options_.symfs : "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of the code of user programs: from the files that a trace names, where they are the very ones by their
-// build-id, from their separate debug info, and from the symbols that the trace itself holds (of the vDSO, of made
-// code) or that made code's programs wrote into a perf-PID.map.
+// Finds names in user programs' code. The sources are files that the trace names, if their build ID matches; separate
+// debug info of these files; symbols in the trace itself (of the vDSO and of generated code); and perf-PID.map files
+// that programs write for code that they generate.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,24 @@
 namespace kmt {
 
 struct UserSymbolOptions {
-  std::string symfs;                    // the root of the traced machine's files; empty: those of this machine
-  std::vector<std::string> debug_dirs;  // searched for debug info by build-id, before /usr/lib/debug
-  bool debuginfod = false;              // ask the servers of DEBUGINFOD_URLS, through debuginfod-find
-  bool made_code_here = false;          // perf-PID.map of this machine's /tmp are of the traced programs
+  // root directory of the traced machine's files; empty: use files of this machine
+  std::string symfs;
+  std::vector<std::string> debug_dirs;  // directories to search for debug info by build ID, before /usr/lib/debug
+  bool debuginfod = false;              // fetch debug info from the servers in DEBUGINFOD_URLS, with debuginfod-find
+  // true if perf-PID.map files in this machine's /tmp belong to the traced programs
+  bool made_code_here = false;
 };
 
 class UserSymbols {
  public:
-  // The code may grow while this is used, and has to outlive it. Nothing is opened before a name is asked for.
+  // `code` may grow while this object uses it, and must outlive this object. No file is opened before the first name is
+  // needed.
   UserSymbols(const UserCode& code, UserSymbolOptions options) : code_(code), options_(std::move(options)) {}
 
-  // The name of a frame of UserCode::frames, except the kernel's. Results are kept. For several threads.
+  // Returns the name of a frame of UserCode::frames that is not in the kernel. Results are kept. May be called from
+  // several threads.
   const UserName& name(std::uint32_t frame);
-  // Which files were not found, or are of another build, so far.
+  // Returns the files so far that were not found or are of another build.
   Findings findings() const;
 
  private:
@@ -43,9 +47,9 @@ class UserSymbols {
   };
   struct Image {
     bool opened = false;
-    std::unique_ptr<ElfSymbols> file;   // null: it is not there
-    std::unique_ptr<ElfSymbols> debug;  // where the file lacks .symtab
-    std::vector<Made> made;             // of CodeObject::symbols, by start
+    std::unique_ptr<ElfSymbols> file;   // null if the file was not found
+    std::unique_ptr<ElfSymbols> debug;  // separate debug info if the file lacks .symtab
+    std::vector<Made> made;             // symbols of generated code (CodeObject::symbols), by start
     std::string name;                   // in short
   };
 
@@ -64,7 +68,7 @@ class UserSymbols {
   std::vector<std::unique_ptr<Image>> images_;    // by object
   std::vector<std::unique_ptr<UserName>> names_;  // by frame
   Findings findings_;
-  std::optional<bool> can_fetch_;  // empty: not tried yet
+  std::optional<bool> can_fetch_;  // empty until it was tried
 };
 
 }  // namespace kmt

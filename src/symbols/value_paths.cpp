@@ -16,12 +16,12 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostNesting = 16;      // of structures without a name
-constexpr std::size_t kMostNames = 200;    // in a message
-constexpr unsigned kMostLooks = 1u << 16;  // at members, of all structures without a name in one
+constexpr unsigned kMostNesting = 16;      // nesting of unnamed structures
+constexpr std::size_t kMostNames = 200;    // names listed in a message
+constexpr unsigned kMostLooks = 1u << 16;  // members examined, including those of nested unnamed structures
 constexpr std::uint64_t kMostOffset = 1u << 30;
 
-// System calls and what they hand their pointers on to.
+// True for system calls, and for functions to which they pass user pointers.
 bool takes_user_strings(const std::string& function) {
   constexpr const char* kGlobs[] = {"ksys_*",     "do_sys_*",      "__do_sys_*", "__se_sys_*",         "getname",
                                     "do_getname", "getname_flags", "user_path*", "strncpy_from_user*", "vfs_write"};
@@ -54,7 +54,7 @@ std::string member_list(const Btf& btf, const btf_type& type) {
 struct Member {
   std::uint32_t type = 0;
   std::uint64_t bit_offset = 0;
-  std::uint8_t bits = 0;  // of a bit field; else 0
+  std::uint8_t bits = 0;  // size of a bit field; 0 for other members
 };
 
 std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::string_view name, unsigned nesting,
@@ -67,7 +67,7 @@ std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::str
     const std::string_view own = btf.name(members[i].name_off);
     const btf_type* const inner = btf.strip(member.type).type;
     if (own == name) {
-      // The older way: an integer type of so many bits.
+      // Older BTF describes a bit field by an integer type with this number of bits.
       if (member.bits == 0 && inner != nullptr && btf_is_int(inner) && btf_int_bits(inner) != 8 * inner->size) {
         member.bits = btf_int_bits(inner);
         member.bit_offset += btf_int_offset(inner);
@@ -156,7 +156,7 @@ class Resolver {
          names.empty() ? "It has no arguments" : fmt::format("Its arguments: {}", fmt::join(names, ", ")));
   }
 
-  // Replaces the pointer here by its target.
+  // Replaces the current pointer by its target.
   void follow(const btf_type& pointer) {
     if (in_memory_) value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
     in_memory_ = true;
@@ -259,7 +259,8 @@ class Resolver {
 
   ResolvedValue string(std::uint32_t most) {
     value_.path.is_string = true;
-    // The target of the first argument pointer: kernels built by gcc have no type tags for it.
+    // The first argument pointer of these functions points to user memory. Kernels built with gcc have no type tags
+    // that state this.
     if (value_.path.offsets.empty() && takes_user_strings(function_)) value_.path.in_user_memory = true;
     value_.path.size = most;
     value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
@@ -272,7 +273,8 @@ class Resolver {
     value_.path.size = size;
     if (bits_ != 0) {
       const std::uint64_t whole = std::uint64_t{8} * size;
-      // The integer that the bits lie in. BTF counts them as they lie in memory: from the top where that is big-endian.
+      // Finds the integer that includes the bit field. BTF counts bits in the order of memory, so on big-endian
+      // machines from the highest bit.
       offset_ = bit_offset_ / 8 / size * size;
       const std::uint64_t from = bit_offset_ - 8 * offset_;
       if (from + bits_ > whole) fail(fmt::format("{} is a bit field that lies in two words", here_));

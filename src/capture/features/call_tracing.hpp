@@ -16,7 +16,8 @@ struct CallBackend {
 };
 
 // Returns available_filter_functions_addrs, or available_filter_functions if the kernel lacks the former. Throws Error
-// (unsupported) if the kernel traces no functions, with what `backend` lacks (auto: all of them).
+// (unsupported) if the kernel traces no functions. The message states what `backend` lacks; for "auto", what all back
+// ends lack.
 std::string traceable_functions(const std::string& tracefs, const std::string& backend);
 
 // Returns why no function can be traced here; empty if functions can be traced.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tracing features that this kernel and this process have, and the reason for each missing feature. Found by
-// probing
-// (files, permissions), never by the version.
+// Finds the tracing features that this kernel and this process have, and the reason for each missing feature. Probes
+// files and permissions; the kernel's version is not used.
 #pragma once
 
 #include <cstdint>

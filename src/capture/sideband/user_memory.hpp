@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records the code in the memory of running processes, from /proc/PID/maps at the start of a recording, then from perf
-// events
-// (mapping_events.hpp).
+// Records the code in the memory of running processes. At the start of a recording it is from /proc/PID/maps, later
+// from perf events, see mapping_events.hpp.
 #pragma once
 
 #include <cstdint>

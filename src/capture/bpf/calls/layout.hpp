@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Turns the entries of BPF programs about calls (calls.h) into records of call_entry and call_exit
-// (docs/formats/kmt.md, "Types of calls").
+// Converts the entries that BPF programs write for calls (calls.h) to records of call_entry and call_exit, see
+// docs/formats/kmt.md, "Types of calls".
 #pragma once
 
 #include <cstdint>

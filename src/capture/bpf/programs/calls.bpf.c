@@ -308,7 +308,6 @@ static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u
 
 // True if this kernel's probes have no stack pointer, or a wrong one, at exits. This is the case if probes are based on
 // the function graph tracer (x86 since Linux 6.14, arm64). The first exits decide.
-// (x86 from Linux 6.14 on, arm64). The first exits decide.
 static __always_inline bool frames_are_wrong(bool fits) {
   const u32 right = KMT_ONCE(exits_that_fit);
   const u32 wrong = KMT_ONCE(exits_that_do_not);
