@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The build-id by which a program and its debug info are known to belong together.
+// Reads build IDs. A program and its debug info belong together if their build IDs are equal.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace kmt {
 // section or /sys/kernel/notes (elf(5), "Notes": sizes of name and contents, type, and both padded to 4 bytes).
 std::string gnu_build_id(Bytes notes, ByteOrder order);
 
-// Lower-case hex digits in pairs, 1 to 64 bytes of them: what gnu_build_id() gives, and a path may be made of.
+// True for 1 to 64 bytes as pairs of lower-case hex digits. This is the format of gnu_build_id(), and is safe in paths.
 bool is_build_id(std::string_view text);
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one checked reader of untrusted bytes: knows its bounds and its byte order. Every method throws
-// Error with the file offset when the bytes are not there; no method reads or allocates beyond them.
+// Reads untrusted bytes with bounds checks, in the given byte order. All parsers use this class. If bytes are missing,
+// each method throws Error with the file offset. No method reads or allocates beyond the end.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using Bytes = std::span<const std::uint8_t>;
 
 class ByteReader {
  public:
-  // `base` is the file offset of data[0], for messages. The bytes are borrowed.
+  // `base` is the file offset of data[0], for messages. The bytes must outlive this object.
   ByteReader(Bytes data, ByteOrder order, std::uint64_t base = 0) : data_(data), order_(order), base_(base) {}
 
   std::uint8_t u8() { return *take(1).data(); }
@@ -25,12 +25,12 @@ class ByteReader {
   std::uint64_t u64() { return load<std::uint64_t>(take(8).data(), order_); }
   Bytes bytes(std::uint64_t count) { return take(count); }
   std::string_view text(std::uint64_t count);
-  std::string_view c_string();  // up to and over the terminating NUL, which is not returned
+  std::string_view c_string();  // reads up to the terminating NUL, which is skipped
   void skip(std::uint64_t count) { take(count); }
   void seek(std::uint64_t position);
 
-  std::uint64_t position() const { return position_; }             // from the start of the data
-  std::uint64_t file_offset() const { return base_ + position_; }  // from the start of the file
+  std::uint64_t position() const { return position_; }             // offset from the start of the data
+  std::uint64_t file_offset() const { return base_ + position_; }  // offset from the start of the file
   std::uint64_t remaining() const { return data_.size() - position_; }
   ByteOrder order() const { return order_; }
 

@@ -6,7 +6,7 @@
 
 namespace kmt {
 
-// CLOCK_MONOTONIC, as the kernel's trace clock "mono" and bpf_ktime_get_ns().
+// Reads CLOCK_MONOTONIC, like the kernel's trace clock "mono" and bpf_ktime_get_ns().
 inline std::uint64_t monotonic_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Loads of unaligned integers in a stated byte order. Callers have checked the bounds.
+// Loads unaligned integers in the given byte order. The caller must check the bounds.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ void store(void* at, T value, ByteOrder order) {
   std::memcpy(at, &value, sizeof value);
 }
 
-// An unsigned integer of 1, 2, 4 or 8 bytes, zero-extended.
+// Loads an unsigned integer of 1, 2, 4 or 8 bytes, zero-extended.
 inline std::uint64_t load_sized(const void* at, unsigned size, ByteOrder order) {
   switch (size) {
     case 8: return load<std::uint64_t>(at, order);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one exception of the project: what failed, where, why, and what the user can do about it.
-// Thrown where the failure is seen; each layer above may add a cause line; printed once, in cli.
+// The project's only exception class. It states what failed, where, why, and what the user can do. Errors are thrown
+// where the failure is detected. Each outer layer may add a context line. Only src/cli prints errors.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace kmt {
 
-// The process' exit status, documented in every command's help.
+// The exit status of the process. Every command's help documents these values.
 enum class ExitCode : int {
   good = 0,
-  found = 1,        // the command found what it looks for (check, leaks)
+  found = 1,        // the command found the problem that it searches for (check, leaks)
   bad_input = 2,    // usage or input error
   unsupported = 3,  // not permitted or not supported here
 };
 
-// Where in the input something is; whatever is unknown stays empty.
+// The place in the input that an error is about. Unknown parts are empty.
 struct Place {
   std::string file;
   std::optional<unsigned> cpu;
-  std::optional<std::uint64_t> offset;  // bytes from the start of the file
+  std::optional<std::uint64_t> offset;  // in bytes from the start of the file
 };
 
-// "trace.dat, cpu 1, offset 0x1000"; empty when nothing is known.
+// Returns a text such as "trace.dat, cpu 1, offset 0x1000"; empty if nothing is known.
 std::string to_string(const Place& place);
 
 class Error : public std::exception {
@@ -34,13 +34,13 @@ class Error : public std::exception {
   explicit Error(std::string what, ExitCode exit_code = ExitCode::bad_input)
       : what_(std::move(what)), exit_code_(exit_code) {}
 
-  Error& at(Place place);                 // a place that is already known is kept
-  Error& rename_file(std::string path) {  // where what was written had a name of its own
+  Error& at(Place place);                 // does not replace a place that is already known
+  Error& rename_file(std::string path) {  // use it if the file was written under a temporary name
     place_.file = std::move(path);
     return *this;
   }
   Error& hint(std::string text);     // advice for the user
-  Error& context(std::string text);  // "while …" of an outer layer, innermost first
+  Error& context(std::string text);  // adds "while …" from an outer layer; innermost first
 
   const char* what() const noexcept override { return what_.c_str(); }
   const Place& place() const noexcept { return place_; }
@@ -56,7 +56,7 @@ class Error : public std::exception {
   ExitCode exit_code_;
 };
 
-// An Error from errno, worded "ACTION: strerror"; permission errors exit with `unsupported`.
+// Makes an Error from errno with the text "ACTION: strerror". The exit code of permission errors is `unsupported`.
 Error system_error(const std::string& action, const std::string& path);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Owned file descriptors, whole small files, and files mapped for reading.
+// File descriptors with ownership, small files read as a whole, and files mapped for reading.
 #pragma once
 
 #include <optional>
@@ -29,30 +29,31 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// Allows this process as many descriptors as it may have: the usual soft limit is 1024.
+// Raises the soft limit of descriptors (usually 1024) to the hard limit.
 void raise_descriptor_limit();
-// Closes all descriptors of this number and above.
+// Closes all descriptors from this number on.
 void close_descriptors_from(int first);
-// Output made from a trace reveals addresses of the kernel, so only its owner may read it.
+// Output made from a trace may include kernel addresses, so only its owner may read it.
 constexpr unsigned kPrivateFile = 0600;
 
-// open(2) with O_CLOEXEC; a file that it makes is private. Throws Error.
+// Calls open(2) with O_CLOEXEC. A new file is private. Throws Error.
 FileDescriptor open_file(const std::string& path, int flags);
-// A file without a name in that directory, for reading and writing: it is gone with its last descriptor, whatever ends
-// the process. Throws Error.
+// Creates an unnamed file in that directory, for reading and writing. It disappears with its last descriptor, even if
+// the process is killed. Throws Error.
 FileDescriptor unnamed_file(const std::string& directory);
-// All of a file of procfs or tracefs, whose size is not known beforehand; throws Error.
+// Reads a whole file. Works for procfs and tracefs, where the size is not known in advance. Throws Error.
 std::string read_file(const std::string& path);
-// The same, empty optional when it cannot be read.
+// Reads a whole file; returns nothing if it cannot be read.
 std::optional<std::string> try_read_file(const std::string& path);
-// The names in a directory, sorted; none when it cannot be read or goes away meanwhile, as those of /proc do.
+// Returns the names in a directory, sorted. Returns none if the directory cannot be read or disappears meanwhile, as in
+// /proc.
 std::vector<std::string> names_in(const std::string& directory);
-// One write(2) of the text, as control files of the kernel want it; throws Error.
+// Writes the text with a single write(2), as the kernel's control files require. Throws Error.
 void write_file(const std::string& path, std::string_view text);
-// All of the text to a descriptor; throws Error naming `path`.
+// Writes all of the text to a descriptor. Throws Error that names `path`.
 void write_all(int fd, std::string_view text, const std::string& path);
 
-// A regular file mapped read-only for as long as the object lives; anything else (a pipe) is read into memory.
+// Maps a regular file read-only while the object exists. Other files, such as pipes, are read into memory.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -61,23 +62,23 @@ class MappedFile {
   ~MappedFile();
 
   Bytes bytes() const { return bytes_; }
-  // Takes a part that has been read out of this process' memory. It can be read again, only more slowly.
+  // Releases the memory of a part that has been read. The part can still be read again, but more slowly.
   void let_go(Bytes part) const;
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
-  std::string copy_;  // of what cannot be mapped
+  std::string copy_;  // contents of a file that cannot be mapped
   Bytes bytes_;
 };
 
-// A part of a mapped file that is read once, from front to back. Pages that were read are released now and then, else
-// all of them would count as the program's memory.
+// A part of a mapped file that is read once from front to back. Pages that were read are released from time to time.
+// Otherwise, all of them would count as the program's memory.
 class ReadOnce {
  public:
-  // The file, which is borrowed, may be null: then the part is not its own.
+  // `file` must outlive this object. If it is null, the part belongs to another owner and is not released.
   ReadOnce(const MappedFile* file, Bytes part) : file_(file), part_(part) {}
-  void read_until(std::uint64_t offset);  // in the part
+  void read_until(std::uint64_t offset);  // `offset` is an offset in the part
 
  private:
   const MappedFile* file_;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An open-addressing hash map from 64-bit keys (addresses, page frames) to small plain values, for the
-// tables that every event touches. Linear probing, at most 4/5 full, deletion by shifting back, so that
-// allocate/free churn leaves no tombstones. One flat array: key beside value, one cache line a look-up. A large table
-// grows by a fifth, so that it is never emptier than 2/3: memory is what a trace with many live objects is short of.
+// An open-addressing hash map from 64-bit keys (addresses, page frames) to small plain values, for the tables that
+// every event uses. It uses linear probing and is at most 4/5 full. Deletion shifts entries back, so that repeated
+// allocations and frees leave no tombstones. Each key is next to its value in one flat array, so a look-up usually
+// needs one cache line. A large table grows by a fifth, so it is always at least 2/3 full. Traces with many live
+// objects need this, because memory is their bottleneck.
 //
-// Why not a packaged map: Boost 1.81's flat map (the only faster one in Debian 12) conflicts with Debian's
-// default Boost development package, and the others need two to three times the memory an entry.
+// Libraries' maps were not suitable. Boost 1.81's flat map, the only faster one in Debian 12, conflicts with Debian's
+// default Boost development package. Other maps need two to three times the memory per entry.
 //
 // References and pointers to values are valid until the next insertion or erasure.
 #pragma once
@@ -18,7 +19,7 @@
 
 namespace kmt {
 
-// Random in every run, so that the author of a trace cannot choose addresses that all fall into one slot.
+// Random for each run, so that the author of a trace cannot choose addresses that all use the same slot.
 extern const std::uint64_t kHashSeed;
 
 template <typename Value>
@@ -40,11 +41,11 @@ class FlatMap {
   }
   const Value* find(Key key) const { return const_cast<FlatMap*>(this)->find(key); }
 
-  // The value of the key, and whether it was inserted (then it is value-initialised).
+  // Returns the value of the key, and true if the key was inserted. A new value is value-initialised.
   std::pair<Value*, bool> insert(Key key) {
     return insert(key, [] {});
   }
-  // The same; when the table has to grow for it, `make_room` may retain() less of it first.
+  // Like insert(key). If the table is full, make_room() may first call retain() to remove entries.
   template <typename MakeRoom>
   std::pair<Value*, bool> insert(Key key, MakeRoom&& make_room) {
     if (key == kEmpty) {
@@ -69,7 +70,7 @@ class FlatMap {
       if (slots_[at].key == kEmpty) return false;
       at = after(at);
     }
-    // Shift back what follows, as far as each entry may move towards its own slot.
+    // Shifts the following entries back, each as far as its own slot allows.
     for (std::size_t next = after(at); slots_[next].key != kEmpty; next = after(next)) {
       if (distance(slot_of(slots_[next].key), next) >= distance(at, next)) {
         slots_[at] = slots_[next];
@@ -81,14 +82,14 @@ class FlatMap {
     return true;
   }
 
-  // Keeps the entries that `keep(key, value)` accepts; room for as many as before is left.
+  // Keeps the entries for which keep(key, value) is true. The capacity does not change.
   template <typename Keep>
   void retain(Keep&& keep) {
     if (has_empty_key_ && !keep(kEmpty, empty_key_value_)) has_empty_key_ = false;
     rebuild(count_, keep);
   }
 
-  // Hints the cache line of a key that will be looked up soon.
+  // Prefetches the cache line of a key that will be looked up soon.
   void prefetch(Key key) const {
     if (slots_) __builtin_prefetch(&slots_[slot_of(key)]);
   }
@@ -107,14 +108,15 @@ class FlatMap {
   };
   static constexpr Key kEmpty = std::numeric_limits<Key>::max();
 
-  // Both halves of a 128-bit product: every bit of the key reaches the top bits, which choose the slot.
+  // Combines both halves of a 128-bit product, so that every bit of the key affects the top bits, which select the
+  // slot.
   std::size_t slot_of(Key key) const {
     __extension__ using Wide = unsigned __int128;
     const Wide product = Wide{key ^ kHashSeed} * 0x9E3779B97F4A7C15ull;
     const auto folded = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     return static_cast<std::size_t>((Wide{folded} * count_) >> 64);
   }
-  // Out of the way of look-ups that find their key.
+  // Separate and not inlined, so that look-ups of existing keys stay fast.
   template <typename MakeRoom>
   [[gnu::noinline]] Value* insert_new(Key key, std::size_t at, MakeRoom&& make_room) {
     if (size_ >= limit_) {
@@ -158,7 +160,7 @@ class FlatMap {
   std::size_t count_ = 0;  // of slots
   std::size_t size_ = 0;
   std::size_t limit_ = 0;
-  bool has_empty_key_ = false;  // the key that marks empty slots is kept apart
+  bool has_empty_key_ = false;  // the key that marks empty slots is stored separately
   Value empty_key_value_{};
 };
 

@@ -6,15 +6,15 @@
 
 namespace kmt {
 
-// Makes a folder, with those above it that are missing, for its owner alone, as open_file() (base/file.hpp) does with
-// files; under sudo they belong to the calling user. An existing one stays as it is. Throws Error.
+// Makes a folder and its missing parent folders. Only the owner may access them, like files of open_file()
+// (base/file.hpp). Under sudo they belong to the calling user. An existing folder does not change. Throws Error.
 void make_folder(const std::string& path);
 
-// As names_in() (base/file.hpp), but throws Error for an existing folder that cannot be read, which is not empty.
+// Like names_in() (base/file.hpp), but throws Error if an existing folder cannot be read, because it may not be empty.
 std::vector<std::string> all_names_in(const std::string& path);
 
-// The paths of the regular files in the folder and those below it, sorted; links to folders are not followed. Throws
-// Error for a folder that cannot be read.
+// Returns the paths of regular files in the folder and its subfolders, sorted. Does not follow links to folders. Throws
+// Error if a folder cannot be read.
 std::vector<std::string> files_below(const std::string& path);
 
 }  // namespace kmt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An ordered set of page frame numbers: a sparse bit set of three hashed levels of 64-way words under one
-// ordered top. insert, erase and floor (largest member not above a frame) cost one to three look-ups, and
-// memory follows the number of members, not the width of a range: a hostile trace cannot blow it up.
+// An ordered set of page frame numbers. It is a sparse bit set with three hash tables of 64-bit words and an ordered
+// map on top. insert, erase and floor (the largest member that is not above a frame) cost one to three look-ups. Memory
+// depends on the number of members, not on the width of a range, so a hostile trace cannot exhaust it.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ class FrameSet {
     if (found->second == 0) top_.erase(found);
   }
 
-  // The largest member that is not above `frame`.
+  // Returns the largest member that is not above `frame`.
   std::optional<std::uint64_t> floor(std::uint64_t frame) const {
     const std::uint64_t leaf = frame >> 6;
     if (const std::uint64_t* word = leaves_.find(leaf))
@@ -46,14 +46,14 @@ class FrameSet {
   static std::uint64_t up_to(std::uint64_t index) { return ~std::uint64_t{0} >> (63 - (index & 63)); }
   static std::uint64_t highest(std::uint64_t word) { return 63 - static_cast<unsigned>(std::countl_zero(word)); }
 
-  // True when the word had members already: the levels above know it.
+  // True if the word had members before. Then the levels above include it already.
   static bool set_bit(std::uint64_t& word, std::uint64_t index) {
     const bool had_members = word != 0;
     word |= bit(index);
     return had_members;
   }
 
-  // True when the word lost its last member: the level above has to forget it.
+  // True if the word has lost its last member. Then the level above must remove it.
   static bool clear_bit(FlatMap<std::uint64_t>& level, std::uint64_t key, std::uint64_t index) {
     std::uint64_t* const word = level.find(key);
     if (word == nullptr) return false;
@@ -82,9 +82,9 @@ class FrameSet {
     return at->first << 6 | highest(at->second);
   }
 
-  FlatMap<std::uint64_t> leaves_;               // frame >> 6 → its 64 frames
-  FlatMap<std::uint64_t> middle_;               // frame >> 12 → its 64 leaves
-  std::map<std::uint64_t, std::uint64_t> top_;  // frame >> 18 → its 64 middles
+  FlatMap<std::uint64_t> leaves_;               // frame >> 6 → bits of its 64 frames
+  FlatMap<std::uint64_t> middle_;               // frame >> 12 → bits of its 64 leaves
+  std::map<std::uint64_t, std::uint64_t> top_;  // frame >> 18 → bits of its 64 middle words
 };
 
 }  // namespace kmt

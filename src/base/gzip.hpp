@@ -7,9 +7,9 @@
 
 namespace kmt {
 
-// All of a small file that may be compressed with gzip, as /proc/config.gz; empty optional when it cannot be read.
+// Reads a small file that may be compressed with gzip, such as /proc/config.gz. Returns nothing if it cannot be read.
 std::optional<std::string> try_read_gzip(const std::string& path);
-// A gzip file of the text, as pprof wants it. Throws Error.
+// Compresses the text to the contents of a gzip file, as pprof requires. Throws Error.
 std::string gzip(std::string_view text);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A hash of bytes as a key for FlatMap, another one in every run.
+// Hashes bytes to a key for FlatMap. The hash differs in every run.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Dense ids, from 0 in order of appearance, for distinct plain keys of some words: tuples of what is grouped by.
+// Assigns consecutive IDs, from 0 in order of appearance, to distinct plain keys of several words, such as the values
+// to group by.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ class InternTable {
   std::size_t size() const { return keys_.size(); }
   const Key& operator[](std::uint32_t id) const { return keys_[id]; }
 
-  // The id of the key, and whether it is a new one.
+  // Returns the ID of the key, and true if the key is new.
   std::pair<std::uint32_t, bool> id_of(const Key& key) {
     if (keys_.size() * 2 >= slots_.size()) grow();
     std::uint32_t& slot = slots_[place_of(key)];
@@ -54,7 +55,7 @@ class InternTable {
     return state;
   }
 
-  // The slot of the key, or the empty slot where it belongs.
+  // Returns the slot of the key, or the empty slot for it.
   std::size_t place_of(const Key& key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = static_cast<std::size_t>(hash(key) >> 7) & mask;

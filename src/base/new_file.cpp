@@ -18,12 +18,12 @@ namespace kmt {
 
 namespace {
 
-// A process that has more files at a time loses those beyond if a signal ends it.
+// If a process has more unfinished files, those beyond 16 are not removed when a signal ends the process.
 std::array<std::atomic<const char*>, 16> g_unfinished;
-std::atomic<pid_t> g_process = 0;  // a child has copies of the names, but the files are not its own
+std::atomic<pid_t> g_process = 0;  // a forked child has copies of the names, but must not remove the files
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
 
-// If the owner cannot be kept, the permissions of the old group and of others must not reach different users.
+// If the owner cannot be kept, the old permissions of group and others must not apply to different users.
 void pass_on_owner(int fd, const struct stat& replaced) {
   const bool same_owner = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0;
   (void)::fchmod(fd, replaced.st_mode & (same_owner ? 0777u : 0700u));
@@ -32,7 +32,7 @@ void pass_on_owner(int fd, const struct stat& replaced) {
 bool keep_old_file(const std::string& path) {
   const std::string old = path + ".old";
   ::unlink(old.c_str());
-  // A link leaves no moment without a file of that name, but not every file system has links.
+  // With a link, a file of that name exists all the time. rename() is for file systems without links.
   return ::link(path.c_str(), old.c_str()) == 0 || ::rename(path.c_str(), old.c_str()) == 0;
 }
 
@@ -99,7 +99,7 @@ NewFile::~NewFile() {
 
 void NewFile::finish() {
   if (unfinished_.empty()) return;
-  // Else a crash of the machine could leave neither the old file nor the new one.
+  // Without this, a crash of the machine could leave neither the old file nor the new one.
   if (replaces_ && ::fsync(fd()) != 0) throw system_error("Cannot write", path_);
   const bool keep_old = replaces_ && keeps_old_;
   if (prepared_)

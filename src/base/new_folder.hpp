@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a folder beside its place and renames it when it is complete, as NewFile (base/new_file.hpp) does with files.
+// Writes a folder under a temporary name and renames it when it is complete, like NewFile (base/new_file.hpp) for
+// files.
 #pragma once
 
 #include <atomic>
@@ -9,7 +10,7 @@
 
 namespace kmt {
 
-// Private; under sudo it belongs to the calling user. Folders above it are made where they are missing. Every method
+// The folder is private; under sudo it belongs to the calling user. Missing parent folders are made. Every method
 // throws Error.
 class NewFolder {
  public:
@@ -18,16 +19,16 @@ class NewFolder {
   NewFolder& operator=(const NewFolder&) = delete;
   ~NewFolder();  // removes an unfinished folder
 
-  // The name until finish().
+  // Returns the name before finish().
   const std::string& unfinished() const { return unfinished_; }
   void finish();
-  // Another object finishes or removes the folder.
+  // Transfers the folder to `output`, whose owner then finishes or removes it.
   void give_to(PreparedOutput& output) &&;
 
  private:
   std::string path_;
   std::string unfinished_;
-  const PreparedOutput* prepared_ = nullptr;    // another process names or removes it
+  const PreparedOutput* prepared_ = nullptr;    // set if another process names or removes the folder
   std::atomic<const char*>* listed_ = nullptr;  // for remove_unfinished_files()
 };
 

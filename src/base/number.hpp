@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers in text. Each function returns an empty optional if there is no number or if it does not fit into T.
+// Parses numbers in text. Each function returns nothing if there is no number or if it does not fit into T.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// Takes the number at the front off the text.
+// Removes the number at the front from the text and returns it.
 template <typename T>
 std::optional<T> take_number(std::string_view& text, int base = 10) {
   T value{};
@@ -21,20 +21,20 @@ std::optional<T> take_number(std::string_view& text, int base = 10) {
   return value;
 }
 
-// The number at the front; anything may follow it.
+// Parses the number at the front. Any text may follow.
 template <typename T>
 std::optional<T> parse_leading(std::string_view text, int base = 10) {
   return take_number<T>(text, base);
 }
 
-// The whole text is the number.
+// Parses a text that is a number as a whole.
 template <typename T>
 std::optional<T> parse_number(std::string_view text, int base = 10) {
   const std::optional<T> value = take_number<T>(text, base);
   return text.empty() ? value : std::nullopt;
 }
 
-// The same into a variable, which keeps its value if the text is no number.
+// Parses the whole text into a variable, which does not change if the text is not a number.
 template <typename T>
 bool parse_number(std::string_view text, T& value, int base = 10) {
   const std::optional<T> number = parse_number<T>(text, base);
@@ -42,7 +42,7 @@ bool parse_number(std::string_view text, T& value, int base = 10) {
   return number.has_value();
 }
 
-// The whole text is a hexadecimal number, with or without "0x".
+// Parses a text that is a hexadecimal number as a whole, with or without "0x".
 inline std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   return parse_number<std::uint64_t>(text, 16);

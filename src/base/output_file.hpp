@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files that are written by name, where others may have put links: none is followed but to what is open.
+// Opens files for writing by name. Other users may have put links there, so links are not followed, except names of
+// open files.
 #pragma once
 
 #include <optional>
@@ -9,12 +10,12 @@
 
 namespace kmt {
 
-// A file to write, private if it is new: an existing one is emptied, a link is removed. Throws Error.
+// Opens a file for writing. A new file is private, an existing file is emptied, and a link is removed. Throws Error.
 FileDescriptor make_file(const std::string& path);
-// Returns an unguessable name beside `path`, for a file that is renamed when it is complete. Create it with O_EXCL, or
-// mkdir(2).
+// Returns an unpredictable name in the folder of `path`, for a file that is renamed when it is complete. Create it with
+// O_EXCL, or mkdir(2).
 std::string unfinished_name(const std::string& path);
-// The number of a file that this process has open, where `path` names it as /dev/stdout and /dev/fd/3 do.
+// Returns the descriptor number if `path` names an open file of this process, like /dev/stdout or /dev/fd/3.
 std::optional<int> open_number(const std::string& path);
 
 }  // namespace kmt

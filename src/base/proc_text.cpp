@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// Replaces the octal sequences by which the kernel writes blanks and backslashes in a path: "\040".
+// Replaces the octal sequences that the kernel writes for blanks and backslashes in a path, such as "\040".
 std::string unescaped(std::string_view path) {
   std::string text;
   while (!path.empty()) {
@@ -54,7 +54,7 @@ std::vector<Mount> parse_mounts(std::string_view text) {
 
 std::vector<Mount> own_mounts() { return parse_mounts(try_read_file("/proc/self/mounts").value_or("")); }
 
-// "NAME SIZE USERS USED-BY STATE ADDRESS"
+// A line is "NAME SIZE USERS USED-BY STATE ADDRESS".
 std::vector<LoadedModule> parse_modules(std::string_view text) {
   std::vector<LoadedModule> modules;
   each_line(text, [&modules](std::string_view line) {

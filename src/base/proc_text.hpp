@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The files of /proc that several parts of the program read.
+// Parses files of /proc that several parts of the program read.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace kmt {
 
 struct ProcValue {
   std::uint64_t value = 0;
-  bool in_bytes = false;  // the text has kB; the value is in bytes then
+  bool in_bytes = false;  // the text has the unit kB; `value` is in bytes then
 };
 struct ProcLine : ProcValue {
   std::string_view name;
 };
 
-// A line of meminfo, vmstat or PID/status: "Slab:   96564 kB", "pgfault 17".
+// Parses a line of meminfo, vmstat or PID/status, such as "Slab:   96564 kB" or "pgfault 17".
 std::optional<ProcLine> parse_proc_line(std::string_view line);
 std::optional<ProcValue> find_proc_value(std::string_view text, std::string_view name);
 
@@ -32,14 +32,14 @@ std::vector<Mount> own_mounts();
 
 struct LoadedModule {
   std::string name;
-  std::uint64_t bytes = 0;  // since Linux 6.4 the sum of its parts, which may lie apart
-  std::uint64_t begin = 0;  // 0: hidden from this user
-  bool is_loading = false;  // its initialisation still runs
+  std::uint64_t bytes = 0;  // since Linux 6.4 the sum of its parts, which may be at distant addresses
+  std::uint64_t begin = 0;  // start address; 0 if hidden from this user
+  bool is_loading = false;  // true while its initialisation is running
 
   std::uint64_t end() const { return begin + bytes; }
   bool operator==(const LoadedModule&) const = default;
 };
-// The text of /proc/modules.
+// Parses the text of /proc/modules.
 std::vector<LoadedModule> parse_modules(std::string_view text);
 std::vector<LoadedModule> loaded_modules();
 

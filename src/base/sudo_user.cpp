@@ -32,7 +32,7 @@ std::optional<User> sudo_user() {
 
 void give(int fd, User user) { (void)!::fchown(fd, user.id, user.group); }
 
-// The user may change the folder meanwhile: nothing is given that a link of theirs could name.
+// The user may change the folder meanwhile, so files that may be a link to another file are skipped.
 void give_folder(const std::string& folder, User user, bool with_folders) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const FileDescriptor opened(::open(folder.c_str(), kFlags | O_DIRECTORY));

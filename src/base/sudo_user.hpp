@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Under sudo, outputs belong to the calling user: $SUDO_UID and $SUDO_GID. Failing to give one away is no error.
+// Gives outputs to the calling user of sudo ($SUDO_UID and $SUDO_GID). Failures are ignored.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 namespace kmt {
 
 void give_to_sudo_user(int fd);
-// The regular files directly in the folder that belong to root, and the folder itself if it does.
+// Gives away the regular files of root directly in the folder, and the folder itself if root owns it.
 void give_files_to_sudo_user(const std::string& folder);
-// The same, with all folders below.
+// Like give_files_to_sudo_user(), but includes all subfolders.
 void give_tree_to_sudo_user(const std::string& folder);
 
 }  // namespace kmt

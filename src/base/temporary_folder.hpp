@@ -5,11 +5,11 @@
 
 namespace kmt {
 
-// A new folder, gone with all in it when the object goes.
+// A new folder. The destructor removes it with all its contents.
 class TemporaryFolder {
  public:
-  TemporaryFolder();  // where temporary files belong; throws Error
-  // "PREFIXabcdef". Throws Error.
+  TemporaryFolder();  // makes it in the usual place for temporary files; throws Error
+  // Makes a folder "PREFIXabcdef". Throws Error.
   explicit TemporaryFolder(const std::string& prefix);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text from untrusted traces, made safe to show; globs; splitting.
+// Makes text from untrusted traces safe to print. Matches globs and splits text.
 #pragma once
 
 #include <concepts>
@@ -10,22 +10,22 @@
 
 namespace kmt {
 
-// Control characters and bytes that are not UTF-8 become \xNN, so that nothing from a trace can steer a terminal
+// Replaces control characters and bytes that are not UTF-8 by \xNN, so that text from a trace cannot control a terminal
 // or break a JSON string.
 std::string printable(std::string_view text);
 
-// Columns that UTF-8 text takes, where each of its characters takes one.
+// Returns the width of UTF-8 text in columns, assuming one column per character.
 std::size_t columns_of(std::string_view text);
 
-// fnmatch(3) with `*`, `?` and `[…]`.
+// Matches like fnmatch(3) with `*`, `?` and `[…]`.
 bool glob_match(const std::string& pattern, const std::string& text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
-template <std::same_as<std::string> Temporary>  // the parts would outlive it
+template <std::same_as<std::string> Temporary>  // deleted because the parts would outlive the text
 std::vector<std::string_view> split(Temporary&& text, char separator) = delete;
 std::string_view trim(std::string_view text);
 
-// The first ones of many names: "a, b, c and 7 more".
+// Lists the first of many names: "a, b, c and 7 more".
 std::string first_of(const std::vector<std::string>& names, std::size_t most = 10);
 
 }  // namespace kmt

@@ -12,10 +12,11 @@
 
 namespace kmt {
 
-// The Error for a thread that could not be started; `what` names it: "a reader thread for CPU 3".
+// Returns the Error for a thread that could not be started. `what` names the thread, such as "a reader thread for CPU
+// 3".
 Error thread_error(const std::string& what, std::string_view why);
 
-// Starts a thread that gets no signals: they are for the calling thread. Throws Error, see thread_error().
+// Starts a thread that receives no signals; the calling thread receives them. Throws Error, see thread_error().
 template <typename Run>
 std::thread start_thread(const std::string& what, Run run) {
   sigset_t all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sizes, times and counts as people write and read them.
+// Converts sizes, times and counts to and from readable text.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace kmt {
 
-// "64M", "512k", "1.5G", "4096": bytes, in powers of 1024 (an optional "B" or "iB" may follow). Throws Error.
+// Returns bytes for "64M", "512k", "1.5G" or "4096". Units are powers of 1024; "B" or "iB" may follow. Throws Error.
 std::uint64_t parse_size(std::string_view text);
-// "10s", "1.5s", "200ms", "5m", "1h", "30us", "7ns"; a bare number means seconds. Nanoseconds. Throws Error.
+// Returns nanoseconds for "10s", "1.5s", "200ms", "5m", "1h", "30us" or "7ns". A number without a unit is in seconds.
+// Throws Error.
 std::uint64_t parse_duration(std::string_view text);
 
-std::string humane_bytes(std::uint64_t bytes);           // "1.5 MiB", "312 B"
+std::string humane_bytes(std::uint64_t bytes);           // such as "1.5 MiB" or "312 B"
 std::string humane_count(std::uint64_t count);           // "1,234,567"
-std::string humane_duration(std::uint64_t nanoseconds);  // "1.250 s", "3.1 ms", "12 min 5 s"
+std::string humane_duration(std::uint64_t nanoseconds);  // such as "1.250 s", "3.1 ms" or "12 min 5 s"
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Integers in as few bytes as they need: LEB128 (seven bits a byte, low ones first, the top bit says that more follow),
-// signed ones folded by zigzag so that small negative numbers stay small.
+// Encodes integers in a variable number of bytes (LEB128): seven bits per byte, low bits first; the top bit means that
+// more bytes follow. Signed integers are encoded with zigzag, so that small negative numbers stay short.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@ inline void append_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
   out.push_back(static_cast<std::uint8_t>(value));
 }
 
-// Advances `at` over a varint before `end`; false, leaving `at` anywhere, when it is cut off or longer than 64 bits.
+// Moves `at` after a varint that ends before `end`. False if the varint is cut off or longer than 64 bits; `at` is then
+// undefined.
 inline bool read_varint(const std::uint8_t*& at, const std::uint8_t* end, std::uint64_t& value) {
-  if (at != end && *at < 0x80) {  // by far the most
+  if (at != end && *at < 0x80) {  // by far the most frequent case
     value = *at++;
     return true;
   }

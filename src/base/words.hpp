@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines, words and numbers of the kernel's files. All of it borrows from the text.
+// Splits the kernel's text files into lines, words and numbers. The results refer to the text.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace kmt {
 
-// Larger numbers are none of memory, and some dozens of smaller ones can be added up without care.
+// Larger numbers cannot be amounts of memory. Dozens of numbers up to this limit can be added without overflow.
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 56;
 
-// The number that the text is, or begins with.
+// leading_number() parses a number at the start of the text; whole_number() requires that the whole text is a number.
 inline std::optional<std::uint64_t> leading_number(std::string_view text) {
   const auto value = parse_leading<std::uint64_t>(text);
   return value <= kMostNumber ? value : std::nullopt;
@@ -44,7 +44,7 @@ class Words {
   std::string_view rest_;
 };
 
-// Calls `take(line)` for each line of the text, without its end.
+// Calls take(line) for each line of the text, without the line break.
 template <typename Take>
 void each_line(std::string_view text, Take&& take) {
   while (!text.empty()) {

@@ -28,11 +28,11 @@ namespace kmt {
 
 namespace {
 
-// Rights of newer versions than the headers of distributions.
+// Rights that are newer than the headers of distributions.
 constexpr std::uint64_t kTruncate = 1u << 14;  // version 3, Linux 6.2
 constexpr std::uint64_t kTcp = 0b11;           // version 4, Linux 6.7: LANDLOCK_ACCESS_NET_BIND_TCP, _CONNECT_TCP
 
-// struct landlock_ruleset_attr of version 4; earlier ones know the first member only.
+// This is struct landlock_ruleset_attr of version 4. Earlier versions have only the first member.
 struct Ruleset {
   std::uint64_t files;
   std::uint64_t network;
@@ -56,17 +56,17 @@ std::uint64_t known_to(long version) {
 
 void allow(int ruleset, const std::string& path, std::uint64_t rights) {
   const FileDescriptor file(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (file.get() < 0) return;  // opening it will report the error
+  if (file.get() < 0) return;  // the later attempt to open it will report the error
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return;
   if (!S_ISDIR(status.st_mode)) rights &= LANDLOCK_ACCESS_FS_READ_FILE | kWriteFile | kTruncate;
   const landlock_path_beneath_attr rule{.allowed_access = rights, .parent_fd = file.get()};
-  // Files of the kernel's own, such as pipes, need no rule and get none.
+  // Files without a file system path, such as pipes, need no rule. The kernel refuses a rule for them (EBADFD).
   if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0 && errno != EBADFD)
     throw system_error("Cannot confine this process to", path);
 }
 
-// LeakSanitizer looks for leaks by ptrace(2).
+// LeakSanitizer needs ptrace(2) to search for leaks.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kTracesItself = true;
 #elif defined(__has_feature)
@@ -75,7 +75,7 @@ constexpr bool kTracesItself = __has_feature(address_sanitizer);
 constexpr bool kTracesItself = false;
 #endif
 
-// Landlock leaves these alone. Reading a trace needs none of them.
+// Landlock does not restrict these system calls. Reading a trace needs none of them.
 constexpr auto kForbidden = std::to_array<unsigned>({
 #ifdef SYS_chmod
     SYS_chmod,
@@ -110,9 +110,9 @@ constexpr auto kForbidden = std::to_array<unsigned>({
     463 /* setxattrat */,
     466 /* removexattrat */,
     469 /* file_setattr */,
-    SYS_execve,  // Landlock lets files without a folder pass, such as those of memfd_create(2)
+    SYS_execve,  // Landlock allows executing files without a folder, such as those of memfd_create(2)
     SYS_execveat,
-    SYS_openat2,  // its flags are in memory, out of a filter's reach
+    SYS_openat2,  // its flags are in memory, which a filter cannot read
     SYS_kill,
     SYS_tkill,
     SYS_rt_sigqueueinfo,
@@ -158,17 +158,17 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_I386;
 #elif defined(__s390x__)
 constexpr unsigned kArchitecture = AUDIT_ARCH_S390X;
 #else
-constexpr unsigned kArchitecture = 0;  // not known: there is no filter
+constexpr unsigned kArchitecture = 0;  // unknown architecture: no filter
 #endif
 
-// The low 32 bits of an argument of a call.
+// The low 32 bits of a system call's argument.
 struct Argument {
   unsigned index;
   unsigned mask = ~0u;
   unsigned value;
 };
 
-// Refuses the call if the argument has this value in the bits of the mask, else goes on with the next instruction.
+// Refuses the call if the masked argument has this value. Otherwise continues with the next instruction.
 void refuse(std::vector<sock_filter>& program, unsigned number, const Argument& argument) {
   constexpr std::size_t kLowWord = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(std::uint32_t) : 0;
   const std::size_t place = offsetof(seccomp_data, args) + argument.index * sizeof(std::uint64_t) + kLowWord;
@@ -188,16 +188,16 @@ void refuse(std::vector<sock_filter>& program, unsigned number, unsigned result 
   program.push_back(BPF_STMT(BPF_RET | BPF_K, result));
 }
 
-// Calls that are needed, but not with every argument.
+// Forbids some arguments of system calls that are needed.
 void forbid_arguments(std::vector<sock_filter>& program) {
-  // Before Linux 6.2, Landlock takes this for reading, but it empties the file.
+  // Before Linux 6.2, Landlock treats this as reading, but it empties the file.
   constexpr unsigned kOnlyEmpty = O_TRUNC | O_RDONLY, kOpenBits = O_TRUNC | O_ACCMODE;
 #ifdef SYS_open
   refuse(program, SYS_open, {.index = 1, .mask = kOpenBits, .value = kOnlyEmpty});
 #endif
   refuse(program, SYS_openat, {.index = 2, .mask = kOpenBits, .value = kOnlyEmpty});
-  // In a new user namespace it would have all capabilities. glibc uses clone(2) if there is no clone3(2), whose flags
-  // are in memory.
+  // In a new user namespace, the process would have all capabilities. The flags of clone3(2) are in memory, so
+  // clone3(2) is refused as a whole; glibc then uses clone(2).
 #ifdef __s390x__
   constexpr unsigned kCloneFlags = 1;
 #else
@@ -205,7 +205,7 @@ void forbid_arguments(std::vector<sock_filter>& program) {
 #endif
   refuse(program, SYS_clone, {.index = kCloneFlags, .mask = CLONE_NEWUSER, .value = CLONE_NEWUSER});
   refuse(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
-  // Typing commands into the user's terminal, and attributes that need no writable descriptor.
+  // Forbids typing commands into the user's terminal, and setting attributes that need no writable descriptor.
   for (const unsigned long request :
        {static_cast<unsigned long>(TIOCSTI), static_cast<unsigned long>(TIOCLINUX),
         static_cast<unsigned long>(TIOCSETD), static_cast<unsigned long>(FS_IOC_SETFLAGS),
@@ -227,23 +227,23 @@ void forbid_calls(Network network) {
   for (const unsigned number : kForbidden) refuse(program, number);
   forbid_arguments(program);
   if (!kTracesItself) refuse(program, SYS_ptrace);
-  // A service with a socket in the file system may do what this process may not.
+  // A service with a socket in the file system could do things that this process must not do.
   if (network == Network::none)
     refuse(program, SYS_socket);
   else
     refuse(program, SYS_socket, {.index = 0, .value = AF_UNIX});
 #ifdef SYS_socketcall
-  // The same by its old way; its other arguments are in memory, out of a filter's reach.
-  constexpr unsigned kSocket = 1;  // SYS_SOCKET of linux/net.h
+  // This is the old system call for sockets. Its other arguments are in memory, which a filter cannot read.
+  constexpr unsigned kSocket = 1;  // SYS_SOCKET in linux/net.h
   if (network == Network::none) refuse(program, SYS_socketcall, {.index = 0, .value = kSocket});
 #endif
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  if (::prctl(PR_GET_SECCOMP) < 0 && errno == EINVAL) return;  // the kernel has no filters
+  if (::prctl(PR_GET_SECCOMP) < 0 && errno == EINVAL) return;  // the kernel does not support filters
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) throw system_error("Cannot confine this process", "");
 }
 
-// False: the kernel has no Landlock.
+// False if the kernel has no Landlock.
 bool restrict_files(const Access& access, Network network) {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return false;

@@ -34,15 +34,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRequestBytes = 8192;
 
-// A request is the kind, then an index of the outputs, or a folder, NUL and a path in it. The reply is an errno, 0 for
-// success.
+// A request starts with its kind. Then follows the index of an output, or a folder, NUL, and a path in that folder. The
+// reply is an errno; 0 means success.
 enum class Asked : char { name = 'n', remove = 'r', open_code = 'o' };
 using Reply = int;
 
 std::vector<PreparedOutput> g_outputs;
 std::atomic<int> g_socket = -1;
 std::atomic<pid_t> g_parent = 0, g_child = 0;
-std::mutex g_mutex;  // of a request and its reply
+std::mutex g_mutex;  // held during a request and its reply
 
 void remove_unfinished(const PreparedOutput& output) {
   if (output.unfinished.empty()) return;
@@ -58,7 +58,7 @@ void remove_unfinished(const PreparedOutput& output) {
   }
 }
 
-// Sends the reply, and a file with it if there is one.
+// Sends the reply, and the file if there is one.
 void send_reply(int socket, const Reply& reply, int fd) {
   Reply content = reply;
   iovec part{&content, sizeof content};
@@ -77,7 +77,7 @@ void send_reply(int socket, const Reply& reply, int fd) {
   }
   ssize_t sent = -1;
   for (int attempts = 0; attempts < 3 && sent < 0; ++attempts) sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // ends the wait for it
+  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // ends the other side's wait for the reply
 }
 
 Reply name(const PreparedOutput& output) {
@@ -93,7 +93,8 @@ void answer(int socket, std::string_view request) {
     const FileDescriptor file = open_code_file(rest.substr(std::min(end + 1, rest.size())), rest.substr(0, end));
     return send_reply(socket, file ? 0 : ENOENT, file.get());
   }
-  // The reader may have been taken over: it gets nothing named twice, and no scratch folder.
+  // The confined process may have been taken over by an attacker. Therefore it cannot have an output named twice, and
+  // cannot have a scratch folder named.
   const std::size_t index = std::strtoul(rest.c_str(), nullptr, 10);
   if (index >= g_outputs.size() || g_outputs[index].unfinished.empty()) return send_reply(socket, EINVAL, -1);
   PreparedOutput& output = g_outputs[index];
@@ -109,7 +110,7 @@ void answer(int socket, std::string_view request) {
   send_reply(socket, reply, -1);
 }
 
-// Whatever is thrown ends the child: it must not run on as its parent.
+// An exception ends the child (noexcept), because the child must not continue with its parent's code.
 [[noreturn]] void serve(int socket) noexcept {
   ::prctl(PR_SET_NAME, "kmemtrace-files");
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
@@ -167,13 +168,13 @@ Answer ask(Asked asked, const std::string& rest) {
 
 std::string index_of(const PreparedOutput& output) { return std::to_string(&output - g_outputs.data()); }
 
-// The child removes what is unfinished. Without one, starting it had failed.
+// The child removes unfinished outputs. If there is no child, starting it had failed, and they are removed here.
 void remove_at_exit() {
   if (g_child != 0) return end_outside();
   std::ranges::for_each(g_outputs, remove_unfinished);
 }
 
-// The outputs stay where they are: NewFile and signal handlers refer to them.
+// The outputs must not move in memory, because NewFile and signal handlers refer to them.
 PreparedOutput& add(PreparedOutput::Kind kind, const std::string& path) {
   constexpr std::size_t kMost = 16;
   if (g_outputs.empty()) std::atexit(remove_at_exit);
@@ -207,10 +208,10 @@ void prepare_open_folder(const std::string& path) {
 
 void prepare_scratch(const std::string& path) {
   try {
-    NewFolder folder(path + ".scratch");  // its own name: an output may be a folder
+    NewFolder folder(path + ".scratch");  // has a different name from the output, which may be a folder as well
     std::move(folder).give_to(add(PreparedOutput::Kind::scratch, path));
   } catch (const Error&) {
-    // its user will report that
+    // the code that uses the folder will report the error
   }
 }
 
@@ -238,7 +239,7 @@ void start_outside() {
   const pid_t child = ::fork();
   if (child < 0) throw system_error("Cannot start the process that names the outputs", "");
   if (child == 0) {
-    mine.reset();  // else it would wait for itself if it cannot close what it inherits
+    mine.reset();  // otherwise, the child would wait for itself if it cannot close inherited descriptors
     serve(others.get());
   }
   g_parent = parent;
@@ -271,7 +272,7 @@ void end_outside() {
   if (socket < 0) return;
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
-  // It may be opening a file of a server that does not answer.
+  // Limits the wait, because the child may be opening a file on a server that does not answer.
   constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 5'000'000};
   for (int attempts = 0; attempts < 400 && ::waitpid(g_child, nullptr, WNOHANG) == 0; ++attempts)
     ::nanosleep(&kPause, nullptr);

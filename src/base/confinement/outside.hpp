@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A child process that stays outside the confinement of this one (base/confinement/confine.hpp). It does for it what
-// its rules forbid: it gives prepared outputs their names, removes unfinished ones, and opens files of code that a
-// trace names.
+// A child process that is not confined (base/confinement/confine.hpp). It does what the rules forbid this process: it
+// gives prepared outputs their names, removes unfinished outputs, and opens files of code that a trace names.
 #pragma once
 
 #include <atomic>
@@ -17,43 +16,43 @@ struct PreparedOutput {
   enum class Kind : std::uint8_t {
     file,
     folder,
-    scratch,  // a folder for temporary files; never gets its name
-    open,     // a folder that has its name already; a new one is removed if nothing is written into it
+    scratch,  // a folder for temporary files; is never renamed
+    open,     // a folder that already has its final name; a new one is removed if it stays empty
   };
 
   Kind kind = Kind::file;
   std::string path;
-  std::string unfinished = {};  // its name until it is complete; empty: it is written directly
-  int fd = -1;                  // of a file; NewFile takes it
-  bool replaces = false;        // a file is replaced
+  std::string unfinished = {};  // temporary name until it is complete; empty: written directly
+  int fd = -1;                  // descriptor of a file; NewFile takes it over
+  bool replaces = false;        // true if an existing file is replaced
   bool taken = false;
-  std::atomic<const char*>* listed = nullptr;  // see list_unfinished(): before the child runs, a signal removes it
+  std::atomic<const char*>* listed = nullptr;  // see list_unfinished(); used if a signal comes before the child runs
 };
 
-// Prepares an output before start_outside(): creates it under another name. Throws Error.
+// Prepares an output before start_outside(): creates it under a temporary name. Throws Error.
 void prepare_file(const std::string& path);
 void prepare_folder(const std::string& path);
-// Makes the folder, if it is not there.
+// Makes the folder if it does not exist.
 void prepare_open_folder(const std::string& path);
-// Does nothing if no folder can be made there.
+// Does nothing if the folder cannot be made.
 void prepare_scratch(const std::string& path);
 
 const std::vector<PreparedOutput>& prepared_outputs();
-// Marks it as taken. Null: nothing was prepared, or another object has it.
+// Returns the prepared output and marks it as taken. Null if no output was prepared or it was taken before.
 PreparedOutput* take_prepared(PreparedOutput::Kind kind, const std::string& path);
-// The folder for temporary files; empty: none was prepared.
+// Returns the folder for temporary files; empty if none was prepared.
 std::string scratch_folder();
 
-// Starts the child, which ends with this process and removes what is unfinished then. Call it once, before threads are
-// started. Throws Error.
+// Starts the child. It ends with this process and then removes unfinished outputs. Call it once, before any thread
+// starts. Throws Error.
 void start_outside();
-// The child gives the output its name. Throws Error.
+// Lets the child give the output its name. Throws Error.
 void name_outside(const PreparedOutput& output);
 void remove_outside(const PreparedOutput& output);
-// open_code_file() (base/confinement/code_file.hpp), by the child if it runs.
+// Calls open_code_file() (base/confinement/code_file.hpp) in the child, or here if the child does not run.
 FileDescriptor open_code(const std::string& path, const std::string& root = "");
 bool outside_runs();
-// Ends the child and waits for it, at most two seconds. A signal handler may call it.
+// Ends the child and waits at most two seconds for its end. A signal handler may call it.
 void end_outside();
 
 }  // namespace kmt

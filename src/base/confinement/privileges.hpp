@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rights of root that this process does not need.
+// Drops privileges of root that this process does not need.
 #pragma once
 
 #include <span>
@@ -7,24 +7,24 @@
 
 namespace kmt {
 
-// If root, drops all other capabilities (capabilities(7)) for good, in this thread and those that it starts. A program
-// that root executes has all of them again. Other users are unchanged, since they were given only what is needed.
-// Throws Error if the kernel refuses.
+// If this process is root, permanently drops all other capabilities (capabilities(7)) in this thread and in threads
+// that it starts later. A program that root executes has all capabilities again. Other users are unaffected, because
+// they have only the capabilities that they were given. Throws Error if the kernel refuses.
 void keep_capabilities(std::span<const unsigned> capabilities);
 
-// For any user, drops these for good, in this thread and those that it starts, and in programs that it executes unless
-// it is root. Throws Error if the kernel refuses.
+// Permanently drops these capabilities for any user, in this thread and in threads that it starts later. Programs that
+// it executes do not have them either, unless it is root. Throws Error if the kernel refuses.
 void give_up_capabilities(std::span<const unsigned> capabilities);
 
-// access(2) by the capabilities that this process has now: that one takes those of root's that a process has without
-// being root for none.
+// Like access(2), but uses the current capabilities of this process. access(2) ignores the capabilities of a process
+// that is not root.
 bool may_access(const std::string& path, int mode);
 
-// Whether this process is in another user namespace than the machine's own, where its capabilities are none to most of
-// the kernel, and root is none to the machine's files.
+// True if this process is not in the machine's initial user namespace. Elsewhere, most of the kernel ignores its
+// capabilities, and being root gives it no access to the machine's files.
 bool is_in_user_namespace();
 
-// Whether this kernel tells that capability from CAP_SYS_ADMIN.
+// True if this kernel distinguishes the capability from CAP_SYS_ADMIN.
 bool knows_capability(unsigned capability);
 
 }  // namespace kmt
