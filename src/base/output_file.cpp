@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
+
 namespace kmt {
 
 namespace fs = std::filesystem;
@@ -31,7 +33,7 @@ std::optional<int> open_number(const std::string& path) {
   std::error_code code;
   for (int links = 0; links < kMostLinks && fs::is_symlink(name, code); ++links) {
     const fs::path folder = fs::canonical(fs::absolute(name).parent_path(), code);
-    if (folder == "/proc/" + std::to_string(::getpid()) + "/fd") return std::stoi(name.filename().string());
+    if (folder == "/proc/" + std::to_string(::getpid()) + "/fd") return parse_number<int>(name.filename().string());
     name = folder / fs::read_symlink(name, code);
   }
   return {};

@@ -16,6 +16,7 @@
 #include "base/number.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
+#include "capture/sideband/process_facts.hpp"
 
 namespace kmt {
 
@@ -23,10 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::set<pid_t> threads_of(const std::vector<pid_t>& processes) {
+std::set<pid_t> threads_of_all(const std::vector<pid_t>& processes) {
   std::set<pid_t> threads;
   for (const pid_t process : processes)
-    for (const std::string& name : names_in(fmt::format("/proc/{}/task", process))) threads.insert(std::stoi(name));
+    for (const pid_t thread : threads_of(std::to_string(process))) threads.insert(thread);
   return threads;
 }
 
@@ -86,7 +87,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
   // The kernel selects threads, not processes. All current threads of a process are added here; event-fork adds future
   // threads. The loop repeats to find threads that started during the previous round.
   std::set<pid_t> followed;
-  for (std::set<pid_t> now = threads_of(pids); now != followed; now = threads_of(pids)) {
+  for (std::set<pid_t> now = threads_of_all(pids); now != followed; now = threads_of_all(pids)) {
     follow(now, followed);
     followed = now;
   }
@@ -101,7 +102,7 @@ void ProcessFilter::update() {
   if (cgroup_.empty()) return;
   std::vector<pid_t> processes;
   add_processes_of(cgroup_, processes);
-  std::set<pid_t> now = threads_of(processes);
+  std::set<pid_t> now = threads_of_all(processes);
   follow(now, in_cgroup_);
   in_cgroup_ = std::move(now);
 }

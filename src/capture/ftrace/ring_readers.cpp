@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,51 +14,47 @@
 
 #include "base/error.hpp"
 #include "base/number.hpp"
-#include "base/thread.hpp"
-#include "capture/ahead_of_others.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostThreads = 64;
 constexpr int kPipeBytes = 1 << 20;
-constexpr std::size_t kSinkPages = 64;  // number of pages that stay in a CPU's own cache
+constexpr std::size_t kSinkPages = 64;  // as many at a time as stay in a CPU's own cache
 constexpr std::size_t kRoundsOfACpu = 64;
-constexpr int kPollMilliseconds = 100;  // interval for fetching the pages of a CPU with few events
-// Pause after each round, for kernels that wake readers for every page (before Linux 6.1, poll(2) ignores
-// buffer_percent).
+constexpr int kPollMilliseconds = 100;  // interval of fetching a quiet CPU's pages
+// Pause after each round if the kernel wakes readers for every page (before buffer_percent counted for poll(2), Linux
+// 6.1).
 constexpr std::chrono::milliseconds kPause{2};
 
 }  // namespace
 
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
                          PageSink* sink)
-    : page_bytes_(page_bytes), sink_(sink) {
-  raise_descriptor_limit();  // on large machines the usual limit is too low
-  for (const unsigned cpu : ring_buffer_cpus(instance)) {
+    : page_bytes_(page_bytes), sink_(sink), threads_(ring_buffer_cpus(instance)) {
+  raise_descriptor_limit();  // large machines need more than the usual limit
+  for (const unsigned cpu : threads_.cpus()) {
     Cpu& opened = cpus_.emplace_back();
     opened.raw.cpu = cpu;
     opened.ring = open_file(fmt::format("{}/per_cpu/cpu{}/trace_pipe_raw", instance, cpu), O_RDONLY | O_NONBLOCK);
   }
-  for (std::size_t i = 0; i < std::min(cpus_.size(), kMostThreads); ++i) {
-    Reader& reader = *readers_.emplace_back(std::make_unique<Reader>());
-    for (std::size_t cpu = i; cpu < cpus_.size(); cpu += kMostThreads) reader.cpus.push_back(cpu);
-    if (sink_ != nullptr) reader.pages.resize(kSinkPages * page_bytes_);
-  }
-  if (sink_ == nullptr) open_files(scratch_directory);
-  start_threads();
+  readers_.resize(threads_.size());
+  if (sink_ != nullptr)
+    for (Reader& reader : readers_) reader.pages.resize(kSinkPages * page_bytes_);
+  else
+    open_files(scratch_directory);
+  threads_.start([this](std::size_t thread, bool is_last_round) { read(thread, is_last_round); });
 }
 
 void RingReaders::open_files(const std::string& scratch_directory) {
   for (Cpu& cpu : cpus_) cpu.raw.pages = unnamed_file(scratch_directory);
-  for (const auto& reader : readers_) {
+  for (Reader& reader : readers_) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
-    reader->pipe_out = FileDescriptor(ends[0]);
-    reader->pipe_in = FileDescriptor(ends[1]);
-    ::fcntl(reader->pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // if this fails, the smaller pipe works too
+    reader.pipe_out = FileDescriptor(ends[0]);
+    reader.pipe_in = FileDescriptor(ends[1]);
+    ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe works too
   }
   reserve_ = unnamed_file(scratch_directory);
   const auto reserved = static_cast<off_t>(readers_.size()) * kPipeBytes;
@@ -67,48 +64,16 @@ void RingReaders::open_files(const std::string& scratch_directory) {
   }
 }
 
-void RingReaders::start_threads() {
-  try {
-    for (const auto& reader : readers_)
-      reader->thread = start_thread(fmt::format("a reader thread for CPU {}", cpus_[reader->cpus.front()].raw.cpu),
-                                    [this, &reader = *reader] { run(reader); });
-  } catch (const Error&) {
-    end_threads();
-    throw;
-  }
-  for (const auto& reader : readers_) reader->tid.wait(0);
-}
-
-RingReaders::~RingReaders() { end_threads(); }
-
-std::vector<pid_t> RingReaders::threads() const {
-  std::vector<pid_t> threads;
-  for (const auto& reader : readers_) threads.push_back(reader->tid);
-  return threads;
-}
-
-void RingReaders::start() {
-  phase_ = Phase::reading;
-  phase_.notify_all();
-}
-
-void RingReaders::end_threads() {
-  phase_ = Phase::draining;
-  phase_.notify_all();
-  for (const auto& reader : readers_)
-    if (reader->thread.joinable()) reader->thread.join();
-}
-
 std::vector<RawCpu> RingReaders::finish(std::string& error) {
-  end_threads();
+  threads_.end();
   reserve_.reset();
-  for (const auto& reader : readers_) {
-    if (reader->error.empty()) continue;
-    error = reader->error;
+  for (std::size_t thread = 0; thread < readers_.size(); ++thread) {
+    if (threads_.error_of(thread).empty()) continue;
+    error = threads_.error_of(thread);
     if (sink_ != nullptr) continue;
-    try {  // these pages are no longer in the ring buffer; if they are lost, that must be reported
-      empty_pipe(*reader);
-      for (const std::size_t cpu : reader->cpus) write_partial_page(cpus_[cpu]);
+    try {  // these pages have left the ring buffer: if lost, they must be counted
+      empty_pipe(readers_[thread]);
+      for (const std::size_t cpu : threads_.cpus_of(thread)) write_partial_page(cpus_[cpu]);
     } catch (const Error& again) {
       error += fmt::format("; some pages that had been read are lost: {}", again.what());
     }
@@ -121,47 +86,36 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
   return recorded;
 }
 
-void RingReaders::run(Reader& reader) {
-  const AheadOfOthers ahead;
-  reader.tid = ::gettid();
-  reader.tid.notify_all();
-  phase_.wait(Phase::waiting);
-  try {
-    for (bool last_round = false; !last_round && !failed_;) {
-      last_round = phase_ == Phase::draining;
-      if (!last_round) wait_for_pages(reader);
-      for (const std::size_t cpu : reader.cpus) {
-        if (sink_ != nullptr) {
-          give_pages(reader, cpus_[cpu], last_round);
-          continue;
-        }
-        while (move_full_pages(reader, cpus_[cpu])) {
-        }
-        if (last_round) read_partial_pages(cpus_[cpu]);
-      }
-      if (!last_round) std::this_thread::sleep_for(kPause);
+void RingReaders::read(std::size_t thread, bool is_last_round) {
+  Reader& reader = readers_[thread];
+  const std::vector<std::size_t>& cpus = threads_.cpus_of(thread);
+  if (!is_last_round) wait_for_pages(cpus);
+  for (const std::size_t cpu : cpus) {
+    if (sink_ != nullptr) {
+      // With several CPUs in a thread, none may starve the others.
+      give_pages(reader, cpus_[cpu], cpus.size() > 1 && !is_last_round ? kRoundsOfACpu : ~std::size_t{0},
+                 is_last_round);
+      continue;
     }
-  } catch (const std::exception& error) {  // may be std::bad_alloc
-    reader.error = error.what();
-    failed_ = true;
+    while (move_full_pages(reader, cpus_[cpu])) {
+    }
+    if (is_last_round) read_partial_pages(cpus_[cpu]);
   }
+  if (!is_last_round) std::this_thread::sleep_for(kPause);
 }
 
-void RingReaders::wait_for_pages(const Reader& reader) const {
+void RingReaders::wait_for_pages(const std::vector<std::size_t>& cpus) const {
   std::vector<pollfd> polled;
-  for (const std::size_t cpu : reader.cpus) polled.push_back({cpus_[cpu].ring.get(), POLLIN, 0});
+  for (const std::size_t cpu : cpus) polled.push_back({cpus_[cpu].ring.get(), POLLIN, 0});
   const int ready = ::poll(polled.data(), polled.size(), kPollMilliseconds);
   const bool any =
       std::any_of(polled.begin(), polled.end(), [](const pollfd& one) { return (one.revents & POLLIN) != 0; });
-  // The buffer of an offline CPU only reports errors. Sleep, to avoid a busy loop.
+  // The buffer of an offline CPU only reports errors: this must not become a busy loop.
   if (ready > 0 && !any) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
 }
 
-// Moves pages from the ring buffer to the sink. A page that is less than half full is still being written; it is left
-// for later unless `all` is set.
-void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
-  // If a thread reads several CPUs, each CPU must have its turn.
-  const std::size_t most_rounds = reader.cpus.size() > 1 && !all ? kRoundsOfACpu : ~std::size_t{0};
+// Ring → sink. A page that is mostly empty is still being written: the rest can wait, unless `all` is set.
+void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, bool all) {
   bool more = true;
   std::exception_ptr failure;
   for (std::size_t round = 0; more && round < most_rounds; ++round) {
@@ -171,12 +125,12 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
       try {
         more = read_page(cpu, page);
       } catch (const Error&) {
-        failure = std::current_exception();  // pages that were already read must still reach the sink
+        failure = std::current_exception();  // the pages already read must reach the sink
         more = false;
       }
       if (!more) break;
       filled += page_bytes_;
-      unsigned long commit = 0;  // this field is after the 8 bytes of the time, see formats/ftrace/page.hpp
+      unsigned long commit = 0;  // follows the time of 8 bytes, see formats/ftrace/page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);
       constexpr unsigned long kCommitMask = (1ul << 27) - 1;
       more = all || (commit & kCommitMask) >= page_bytes_ / 2;
@@ -188,12 +142,12 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Returns false if there is no page.
+// False if there is none.
 bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
   for (;;) {
     const ssize_t got = ::read(cpu.ring.get(), page, page_bytes_);
     if (got < 0 && errno == EINTR) continue;
-    // ENODEV means that the CPU was never online since the buffer was created.
+    // ENODEV: the CPU has not been online since the buffer was made.
     if (got < 0 && errno != EAGAIN && errno != ENODEV) throw system_error("Cannot read the ring buffer", "");
     if (got <= 0) return false;
     std::fill(page + got, page + page_bytes_, std::uint8_t{0});
@@ -201,8 +155,7 @@ bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
   }
 }
 
-// Moves pages from the ring buffer through the pipe to the file. splice(2) moves only full pages. Returns false if
-// there are none.
+// Ring → pipe → file. splice(2) gives full pages only. False if there are none.
 bool RingReaders::move_full_pages(Reader& reader, Cpu& cpu) {
   const ssize_t got =
       ::splice(cpu.ring.get(), nullptr, reader.pipe_in.get(), nullptr, kPipeBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);

@@ -12,10 +12,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -98,7 +98,12 @@ void note_more_processes(const std::map<std::string, std::string>& notes, std::m
   if (std::string list = list_32_bit_processes(); !list.empty()) more["tasks_32_bit"] = std::move(list);
 }
 
-std::string list_own_tasks() { return fmt::format("{}", fmt::join(names_in("/proc/self/task"), " ")); }
+std::vector<pid_t> threads_of(std::string_view process) {
+  std::vector<pid_t> threads;
+  for (const std::string& name : names_in(fmt::format("/proc/{}/task", process)))
+    if (const auto thread = parse_number<pid_t>(name)) threads.push_back(*thread);
+  return threads;
+}
 
 // The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
 
 namespace kmt {
 
@@ -21,8 +25,8 @@ void note_processes(std::map<std::string, std::string>& notes);
 // notes. Lists all 32-bit programs.
 void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more);
 
-// Returns all threads of this process, separated by blanks.
-std::string list_own_tasks();
+// All threads of a process; none if it has ended. "self": of this process.
+std::vector<pid_t> threads_of(std::string_view process);
 
 // Returns the version 1 cgroup to which a process's memory is charged, such as "/db". Empty if version 1 has no memory
 // controller here, or if the process has ended.

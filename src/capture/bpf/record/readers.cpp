@@ -3,24 +3,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/clock.hpp"
-#include "base/thread.hpp"
-#include "capture/ahead_of_others.hpp"
+#include "base/error.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostThreads = 64;
-constexpr std::size_t kBatchBytes = 128 << 10;  // small enough to stay in a CPU's own cache
+constexpr std::size_t kBatchBytes = 128 << 10;  // as many as stay in a CPU's own cache
 constexpr std::chrono::microseconds kNap{100};
 constexpr std::chrono::microseconds kPause{4000};
 constexpr std::chrono::microseconds kShortPause{500};
-constexpr double kFilledQuickly = 0.2;  // filled fraction of a ring between two reads
+constexpr double kFilledQuickly = 0.2;  // of a ring between two looks
 
 }  // namespace
 
@@ -29,60 +26,33 @@ RecordReaders::Cpu::Cpu(unsigned number_, CpuRings rings_)
 
 RecordReaders::RecordReaders(const RecordPrograms& programs, const CallRecorder* calls,
                              const std::vector<unsigned>& cpus, std::optional<StackRecords> stacks, RecordingSink& sink)
-    : programs_(programs), calls_(calls), stacks_(std::move(stacks)), sink_(sink) {
+    : programs_(programs), calls_(calls), stacks_(std::move(stacks)), sink_(sink), threads_(cpus) {
   for (const unsigned cpu : cpus) {
     CpuRings rings = programs.rings_of(cpu);
     if (calls != nullptr) calls->programs.add_rings(cpu, rings);
     cpus_.push_back(std::make_unique<Cpu>(cpu, std::move(rings)));
   }
-  for (std::size_t i = 0; i < std::min(cpus_.size(), kMostThreads); ++i) {
-    Reader& reader = *readers_.emplace_back(std::make_unique<Reader>());
-    for (std::size_t cpu = i; cpu < cpus_.size(); cpu += kMostThreads) reader.cpus.push_back(cpus_[cpu].get());
-  }
-  try {
-    for (const auto& reader : readers_)
-      reader->thread = start_thread(fmt::format("a reader thread for CPU {}", reader->cpus.front()->number),
-                                    [this, &reader = *reader] { run(reader); });
-  } catch (const Error&) {
-    end_threads();
-    throw;
-  }
-}
-
-RecordReaders::~RecordReaders() { end_threads(); }
-
-void RecordReaders::end_threads() {
-  ending_ = true;
-  for (const auto& reader : readers_)
-    if (reader->thread.joinable()) reader->thread.join();
+  threads_.start([this](std::size_t thread, bool is_last_round) { read(thread, is_last_round); });
 }
 
 void RecordReaders::finish(std::string& error) {
-  end_threads();
-  for (const auto& reader : readers_)
-    if (!reader->error.empty()) error = reader->error;
+  threads_.end();
+  for (std::size_t thread = 0; thread < threads_.size(); ++thread)
+    if (!threads_.error_of(thread).empty()) error = threads_.error_of(thread);
 }
 
-void RecordReaders::run(Reader& reader) {
-  const AheadOfOthers ahead;
-  try {
-    for (bool last_round = false; !last_round && !failed_;) {
-      last_round = ending_;
-      double filled = 0;
-      for (Cpu* const cpu : reader.cpus) {
-        take(*cpu, false);
-        filled = std::max(filled, cpu->rings.filled());
-      }
-      // Entries that are complete now can be passed on after the next take().
-      if (!last_round) std::this_thread::sleep_for(kNap);
-      for (Cpu* const cpu : reader.cpus) take(*cpu, last_round);
-      if (filled > fullest_) fullest_ = filled;
-      if (!last_round) std::this_thread::sleep_for(filled > kFilledQuickly ? kShortPause : kPause);
-    }
-  } catch (const std::exception& error) {  // may be std::bad_alloc
-    reader.error = error.what();
-    failed_ = true;
+void RecordReaders::read(std::size_t thread, bool is_last_round) {
+  const std::vector<std::size_t>& cpus = threads_.cpus_of(thread);
+  double filled = 0;
+  for (const std::size_t cpu : cpus) {
+    take(*cpus_[cpu], false);
+    filled = std::max(filled, cpus_[cpu]->rings.filled());
   }
+  // Entries seen now can be given after the next look.
+  if (!is_last_round) std::this_thread::sleep_for(kNap);
+  for (const std::size_t cpu : cpus) take(*cpus_[cpu], is_last_round);
+  if (filled > fullest_) fullest_ = filled;
+  if (!is_last_round) std::this_thread::sleep_for(filled > kFilledQuickly ? kShortPause : kPause);
 }
 
 void RecordReaders::take(Cpu& cpu, bool rest) {
@@ -132,7 +102,7 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
 void RecordReaders::flush(Cpu& cpu) {
   cpu.given += static_cast<std::uint64_t>(
       std::count_if(cpu.records.begin(), cpu.records.end(), [](const LiveRecord& record) { return record.lost == 0; }));
-  // Clears cpu.records even if the sink throws.
+  // The sink keeps its input, even if it fails.
   const std::vector<LiveRecord> records = std::exchange(cpu.records, {});
   cpu.used = 0;
   sink_.records(cpu.number, records);

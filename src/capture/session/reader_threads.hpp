@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Threads that read CPUs' buffers: one per CPU, on large machines one for several CPUs. They have a high priority (nice
+// -20): they only work if there are events, and late reads lose events.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace kmt {
+
+class ReaderThreads {
+ public:
+  // Reads the buffers of the thread's CPUs once; the last round reads all that is left. May throw, which ends all
+  // threads.
+  using Read = std::function<void(std::size_t thread, bool is_last_round)>;
+
+  // Distributes the CPUs, at least one. start() starts the threads.
+  explicit ReaderThreads(std::vector<unsigned> cpus);
+  ReaderThreads(const ReaderThreads&) = delete;
+  ReaderThreads& operator=(const ReaderThreads&) = delete;
+  ~ReaderThreads();
+
+  const std::vector<unsigned>& cpus() const { return cpus_; }
+  std::size_t size() const { return threads_.size(); }
+  // Indexes of a thread's CPUs in the constructor's list.
+  const std::vector<std::size_t>& cpus_of(std::size_t thread) const { return threads_[thread]->cpus; }
+
+  // Starts the threads, which wait for begin(). Throws Error.
+  void start(Read read);
+  std::vector<pid_t> ids() const;  // of started threads
+  void begin();
+  // Returns when all have finished their last round.
+  void end();
+
+  bool failed() const { return failed_; }  // a thread has thrown, and all end
+  // Its exception's message; empty if none. Call it after end().
+  const std::string& error_of(std::size_t thread) const { return threads_[thread]->error; }
+
+ private:
+  struct Thread {
+    std::vector<std::size_t> cpus;
+    std::atomic<pid_t> id = 0;
+    std::string error;
+    std::thread thread;
+  };
+  enum class Phase : int { waiting, reading, ending };
+
+  void run(std::size_t index);
+
+  std::vector<unsigned> cpus_;
+  Read read_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::atomic<Phase> phase_ = Phase::waiting;
+  std::atomic<bool> failed_ = false;
+};
+
+}  // namespace kmt
