@@ -16,6 +16,7 @@
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/life_events.hpp"
 #include "formats/ftrace/probed_values.hpp"
+#include "formats/ftrace/record_plan.hpp"
 #include "formats/ftrace/task_creation.hpp"
 #include "formats/ftrace/task_naming.hpp"
 #include "formats/user_stacks.hpp"
@@ -61,14 +62,6 @@ class CacheNameTable {
   std::array<Known, 64> recent_{};  // indexed by some bits of the text
 };
 
-// True if a frame number means "no page". This is -1UL in the word size of the traced kernel.
-constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
-  return frame == (word_bytes == 4 ? 0xFFFFFFFFu : kNoPage);
-}
-
-// Returns the kind of an event by its name, or `other` if kmemtrace does not interpret the event.
-EventKind event_kind(std::string_view system, std::string_view name);
-
 class RecordDecoder {
  public:
   // Fills in info.tables.event_types, info.recording.page_identity, and the constants pageblock_order and gfp_flags
@@ -90,39 +83,9 @@ class RecordDecoder {
   void forget_values(unsigned cpu) { pending_values_.erase(cpu); }
 
  private:
-  struct Field {
-    std::uint16_t offset = 0;
-    std::uint8_t size = 0;  // 0 if the event has no such field
-  };
-  // Field offsets of one event type.
-  struct Plan {
-    bool described = false;
-    EventKind kind = EventKind::other;
-    EventTypeId type;
-    std::uint32_t least_bytes = 0;  // minimum size of a record with all fields below
-    Field flags, pid;
-    Field address;              // ptr, pfn or page, addr or va_start
-    std::uint16_t namings = 0;  // index into namings_; 0 if the event names no task
-    bool creates_task = false;  // true if task_creation_ has the offsets
-    std::uint8_t life = 0;      // index into life_events_; 0 if none
-    bool is_stack = false;      // ftrace:kernel_stack or user_stack
-    bool is_user_stack = false;
-    Field process;                 // process of a user stack
-    std::uint32_t callers = 0;     // offset of the stack's return addresses
-    std::uint32_t most_depth = 0;  // maximum number of return addresses
-    Field depth;                   // for a stack, the number of addresses; for a call, its depth
-    Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
-    Field began, ended, return_value;  // for a call
-    std::uint32_t arguments = 0;       // offset of the argument registers of a call
-    std::uint32_t most_arguments = 0;  // maximum number of arguments
-    Field values;                      // values read from memory
-    std::uint16_t probed_values = 0;   // index into probed_values_, used instead of `values`; 0 if none
-    bool is_values = false;            // kmemtrace:probe_values_N, written before the event of its call
-    Field frame;                       // the stack pointer
-    Field order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
-  };
+  using Field = RecordField;
+  using Plan = RecordPlan;
 
-  static Plan compile(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
   void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;

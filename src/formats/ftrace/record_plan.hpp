@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The kinds of events, and where the fields of an event type are in its records.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "formats/ftrace/event_format.hpp"
+#include "trace/event.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// True if a frame number means "no page". This is -1UL in the word size of the traced kernel.
+constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
+  return frame == (word_bytes == 4 ? 0xFFFFFFFFu : kNoPage);
+}
+
+// Returns the kind of an event by its name, or `other` if kmemtrace does not interpret the event.
+EventKind event_kind(std::string_view system, std::string_view name);
+
+struct RecordField {
+  std::uint16_t offset = 0;
+  std::uint8_t size = 0;  // 0 if the event has no such field
+};
+// RecordField offsets of one event type.
+struct RecordPlan {
+  bool described = false;
+  EventKind kind = EventKind::other;
+  EventTypeId type;
+  std::uint32_t least_bytes = 0;  // minimum size of a record with all fields below
+  RecordField flags, pid;
+  RecordField address;        // ptr, pfn or page, addr or va_start
+  std::uint16_t namings = 0;  // index into the decoder's namings; 0: it names no task
+  bool creates_task = false;  // as the decoder's TaskCreation describes
+  std::uint8_t life = 0;      // index into the decoder's life events; 0: none
+  bool is_stack = false;      // ftrace:kernel_stack or user_stack
+  bool is_user_stack = false;
+  RecordField process;           // process of a user stack
+  std::uint32_t callers = 0;     // offset of the stack's return addresses
+  std::uint32_t most_depth = 0;  // maximum number of return addresses
+  RecordField depth;             // for a stack, the number of addresses; for a call, its depth
+  RecordField call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
+  RecordField began, ended, return_value;  // for a call
+  std::uint32_t arguments = 0;             // offset of the argument registers of a call
+  std::uint32_t most_arguments = 0;        // maximum number of arguments
+  RecordField values;                      // values read from memory
+  std::uint16_t probed_values = 0;         // or an index into the decoder's probed values; 0: none
+  bool is_values = false;                  // kmemtrace:probe_values_N, written before the event of its call
+  RecordField frame;                       // the stack pointer
+  RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
+};
+
+constexpr std::uint32_t kMostStackDepth = 256;
+constexpr std::uint32_t kMostCallArguments = 16;
+
+// `page_identity` becomes struct_page if the events of pages have addresses of struct page instead of frame numbers.
+RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
+
+}  // namespace kmt
