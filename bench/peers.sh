@@ -87,7 +87,7 @@ measure 'What watching costs a compiler' -- \
   bench/watching --turns $turns -- g++ -O2 -std=c++20 -Isrc -c src/base/text.cpp -o build/bench/text.o
 measure 'Recording without loss' --seconds 3 -- bench/sustained
 if [[ -n $quick ]]; then rounds=(1 10) ; else rounds=(20 15); fi
-measure 'What an investigation costs' -- tests/live/investigate_rounds.py build-bench/kmemtrace "${rounds[@]}"
+measure 'What an investigation costs' -- tests/truth/bench.py build-bench/kmemtrace --tools investigate --beside build --rounds "${rounds[0]}" --seconds "${rounds[1]}"
 if command -v qemu-system-x86_64 >/dev/null; then
   measure 'What recording calls costs' --turns 1 --calls 20000 -- bench/calls
 else

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests record --backend bpf: it must record the same records as ftrace does for the same workload."""
+"""record --backend bpf: what it records is what ftrace records of the same workload, record by record."""
 import bisect
 import collections
 import contextlib
@@ -20,8 +20,7 @@ from recording import INSTANCES, PROGRAM, LiveTest, begin_loop, end_loop, in_int
 
 LAST_PID = '/proc/sys/kernel/ns_last_pid'
 CHOOSES_IDS = unittest.skipUnless(os.path.exists(LAST_PID), 'this kernel lets nobody choose the next id')
-# MAKER creates fifty objects that only an eventfd has. ONE_ID starts processes that do the same, one after the other,
-# all with the same process ID.
+# Fifty objects that only an eventfd has; and processes that do so having one id, one after the other.
 MAKER = 'import os; input(); [os.close(os.eventfd(0)) for _ in range(50)]'
 ONE_ID = f"""
 import os, time
@@ -55,7 +54,7 @@ def tracing_functions(kallsyms):
 
 
 def full_events(path):
-    """Every event with its text, if any, and with the frames of its stack except those of tracing."""
+    """Every event with the text that it has, if any, and the frames of its stack, without those of tracing."""
     file = File(path)
     functions = tracing_functions(file.facts['kallsyms'])
     begins = [begin for begin, _ in functions]
@@ -87,10 +86,10 @@ def full_events(path):
 
 
 def attached_by(pid):
-    """Names of the raw tracepoints with BPF programs that this process attached."""
+    """Names of the raw tracepoints that BPF programs of this process are attached to."""
     folder = f'/proc/{pid}/fdinfo'
     names = []
-    with contextlib.suppress(OSError):  # a descriptor may be closed during the loop
+    with contextlib.suppress(OSError):  # a file may be closed meanwhile
         for fd in os.listdir(folder):
             names += re.findall(r'^tp_name:\t(\w+)', read_file(f'{folder}/{fd}'), re.MULTILINE)
     return names
@@ -98,8 +97,7 @@ def attached_by(pid):
 
 class Bpf(LiveTest):
     def begin(self, *arguments):
-        """Starts a recorder with the BPF backend. Returns when all programs are attached and the recorder has read
-        all tasks."""
+        """A recorder by BPF that has begun: when all programs are attached, and it has looked at all tasks."""
         process = self.launch('--backend', 'bpf', *arguments)
         self.assertTrue(wait_until(lambda: 'kmalloc' in attached_by(process.pid) or process.poll() is not None, 20))
         before = 0
@@ -109,8 +107,8 @@ class Bpf(LiveTest):
         return process
 
     def both(self, *arguments):
-        """The workload's counts and the events of both recorders. An interrupt that arrives while a BPF program runs
-        may cause a reported miss; then the workload is run again."""
+        """The workload's counts, and what the two recorders saw of it. An interrupt while a program runs may cause a
+        reported miss. Then another workload is taken."""
         for _ in range(10):
             counted, said, found = self.attempt(*arguments)
             if all('othing was lost' in text for text in said):
@@ -138,10 +136,9 @@ class Bpf(LiveTest):
         return full.event.cpu, full.event.name, tuple(full.event.fields.items()), full.text, full.frames if frames else ()
 
     def assert_same(self, ours, theirs, frames=False):
-        """Events in task context must be the same, in the same order. Events of interrupts are compared without
-        order, since an interrupt may run between the two recorders' probes."""
+        """In task context in the same order. An interrupt may come between the two recorders' turns."""
         begin, end = (max(of[0].event.time_ns for of in (ours, theirs)), min(of[-1].event.time_ns for of in (ours, theirs)))
-        near = 1000000  # ns; the two recorders take their own timestamps
+        near = 1000000  # each has its own times
         mine, others = ([self.compared(full, frames) for full in of if not in_interrupt(full.event) and
                          begin - near < full.event.time_ns < end + near] for of in (ours, theirs))
         self.assertGreater(len(mine), 10000)
@@ -178,7 +175,7 @@ class Bpf(LiveTest):
 
     def test_converted_for_trace_cmd(self):
         messages = self.record('--backend', 'bpf', '--', 'ls', '/')
-        self.assertLess(self.lost_said(messages), 20)  # events of an interrupt while a BPF program ran
+        self.assertLess(self.lost_said(messages), 20)  # an interrupt's, while a program ran
         path = self.path('trace.dat')
         subprocess.run([os.environ['KMEMTRACE'], 'convert', self.trace, path], check=True, stderr=subprocess.DEVNULL)
         text = report(path)
@@ -221,7 +218,7 @@ class Bpf(LiveTest):
                 break
         self.assertEqual(loop.pid, before.pid)
         recorder = self.begin('-p', str(loop.pid))
-        loop.communicate('\n', timeout=60)  # the task has ended when the recorder reads the tasks again
+        loop.communicate('\n', timeout=60)  # it has ended when the recorder looks again
         recorder.send_signal(signal.SIGINT)
         self.finish(recorder)
         self.assertEqual(self.eventfds_by_task(), [('python3', loop.pid, 50)])
@@ -241,8 +238,7 @@ class Bpf(LiveTest):
         self.assertEqual([event.name for event in found if 'free' not in event.name], [])
 
     def test_all_events_begin_and_end_at_once(self):
-        """All events must start and end together, although programs are attached and detached one after the other.
-        Task events may start earlier."""
+        """Although programs are attached and detached one after the other. Events of tasks start earlier."""
         for _ in range(2):
             self.addCleanup(self.end, subprocess.Popen(['sh', '-c', 'while :; do /bin/true; done']))
         messages = self.record('--backend', 'bpf', '-d', '0.7')
@@ -261,22 +257,22 @@ class Bpf(LiveTest):
 
     def test_losses_are_counted(self):
         recorder = self.begin('-b', '64k')
-        recorder.send_signal(signal.SIGSTOP)  # the recorder does not read the rings
+        recorder.send_signal(signal.SIGSTOP)  # the rings are not read
         loop = begin_loop(3000)
         self.addCleanup(self.end, loop)
         counted = end_loop(loop)
         recorder.send_signal(signal.SIGCONT)
         time.sleep(0.3)
-        again = begin_loop(10)  # the first entries after a loss report the loss
+        again = begin_loop(10)  # the first entries after the loss tell of it
         self.addCleanup(self.end, again)
         end_loop(again)
         recorder.send_signal(signal.SIGINT)
         said = self.finish(recorder)
-        missed = re.search(r'of any cpu: ([\d,]+) missed', said)  # the CPU is unknown
+        missed = re.search(r'on unknown CPUs: ([\d,]+) missed', said)
         lost = self.lost_said(said) - (int(missed[1].replace(',', '')) if missed else 0)
         self.assertGreater(lost, sum(counted[name] for name in COUNTED) / 2)
         marked, uncounted = lost_in_blocks(File(self.trace))
-        self.assertEqual((marked, uncounted), (lost, 0))
+        self.assertEqual((marked, uncounted), (lost, 0), said)
         events = [full.event for full in full_events(self.trace) if full.event.pid == loop.pid]
         everything = collections.Counter(event.name for event in events)
         self.assertLess(sum(everything.values()), sum(counted[name] for name in COUNTED))
@@ -286,7 +282,7 @@ class Bpf(LiveTest):
         self.assertNotIn('overrun', json.dumps(checked))
 
     def test_flight(self):
-        """Tests that the latest second is kept, in blocks of at most a second."""
+        """Keeps the latest second, in blocks that are a second long at most."""
         self.load(pause=0.05)
         recorder = self.begin('--flight', '1s')
         begun = time.clock_gettime(time.CLOCK_MONOTONIC)
@@ -326,7 +322,7 @@ class Bpf(LiveTest):
 
     def test_a_killed_recorder_leaves_nothing(self):
         recorder = self.begin()
-        time.sleep(1.5)  # the recorder creates the file with the first block
+        time.sleep(1.5)  # the file begins with its first block
         recorder.send_signal(signal.SIGKILL)
         recorder.wait()
         self.assertTrue(wait_until(lambda: not self.ours_at_all()))

@@ -1,25 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that `investigate` names the cause of growing kernel memory and reports nothing without growth. It must
-also work without BPF and without tracefs, and report its results when interrupted. investigate_rounds.py counts how
-often the result is right."""
+also work without BPF and without tracefs, and report its results when interrupted. tests/truth/bench.py
+counts how often the result is right."""
 import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
-from investigate_rounds import Plant, describe, investigate, is_named_first
 from recording import PROGRAM, LiveTest, wait_until
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'truth'))
+from bench import Running, describe, investigate, is_named_first  # noqa: E402
 
 SECONDS = 12
 
 
 class Investigate(LiveTest):
     def plant(self, kind, **options):
-        plant = Plant(kind, **options)
+        plant = Running(kind, 'build', **options)
         self.addCleanup(plant.end)
         return plant
 

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Asks `investigate` and `leaks` about planted growth and about healthy loads, and counts how often they are right.
+
+bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investigate,leaks] [--beside LOAD] [--keep DIR]
+
+A plant is found if a confirmed finding names one of its functions or caches and, where the tool names processes, its
+process. A confirmed finding in a healthy load is a false alarm. Prints a line for each question and a table. The exit
+status is 1 after a false alarm, or if fewer than 95 % of the plants are found. DIR gets the data of wrong answers."""
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import NamedTuple
+
+import loads
+import plants
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Running:
+    """A plant or a load with its process, and a load beside it."""
+
+    def __init__(self, name, beside='', per_second=0, after=0):
+        self.name = name
+        self.folders = []
+        self.processes = []
+        if beside:
+            self.start_load(beside)
+        if name in plants.PLANTS or name == 'none':
+            self.start([sys.executable, os.path.join(HERE, 'plants.py'), name, str(per_second), str(after)])
+        else:
+            self.start_load(name)
+        self.process = self.processes[-1]
+        self.pid = self.process.pid
+
+    def start_load(self, name):
+        self.folders.append(tempfile.mkdtemp(prefix='kmemtrace-truth-'))
+        self.start([sys.executable, os.path.join(HERE, 'loads.py'), name, self.folders[-1]])
+
+    def start(self, command):
+        self.processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                               encoding='utf-8', start_new_session=True))
+        self.processes[-1].stdout.readline()
+
+    def end(self):
+        for process in self.processes:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+            process.stdout.close()
+        for folder in self.folders:
+            for name in ('mnt', 'm'):
+                subprocess.run(['umount', '-l', f'{folder}/{name}'], stderr=subprocess.DEVNULL, check=False)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class Answer(NamedTuple):
+    confirmed: list  # (words with functions and caches, pid or None) of each confirmed finding
+    words: str
+
+
+def run(command, statuses=(0, 1, 4)):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+    if done.returncode not in statuses:
+        raise AssertionError(f'{" ".join(command)}: exit {done.returncode}: {done.stderr}')
+    return done
+
+
+def investigate(program, output, seconds, *options):
+    done = run([program, 'investigate', '--for', f'{seconds}s', '-o', output, '--json', *options])
+    found = json.loads(done.stdout)
+    if found['found'] != (done.returncode == 1):
+        raise AssertionError(f'exit {done.returncode}, found: {found["found"]}')
+    return found
+
+
+def describe(found):
+    """The first findings of an investigation, in words."""
+    return '; '.join(f'{one["certainty"]} {one["function"]} ({one["call_site"]}) by {one["task"]} '
+                     f'{one["processes"][0]["process"]} {one["growth"]["bytes_per_s"]:.0f} B/s'
+                     for one in found['findings'][:3]) or 'nothing'
+
+
+def is_named_first(found, kind, pid):
+    """True if the first finding is confirmed, and names the plant's call site and process."""
+    if not found['found'] or not found['findings']:  # the kernel's own counters alone may show the growth
+        return False
+    first = found['findings'][0]
+    return (re.search(plants.PLANTS[kind].names, f'{first["call_site"]} {first["function"]}') is not None and
+            first['processes'][0]['process'] == pid)
+
+
+def ask_investigate(program, seconds, folder):
+    found = investigate(program, f'{folder}/out', seconds)
+    confirmed = []
+    for one in found['findings']:
+        if one['certainty'] == 'sure':
+            caches = ' '.join(cache['name'] for cache in one['caches'])
+            stack = ' '.join(frame for site in one['call_sites'][:1] for frame in site['stack'])
+            confirmed.append((f'{one["call_site"]} {one["function"]} {caches} {stack}',
+                              one['processes'][0]['process'] if one['processes'] else None))
+    if found['found'] and not confirmed:
+        confirmed.append(('the kernel\'s account', None))
+    cost = found['cost']
+    recorded = found['recording']['seconds'] if found['recording'] else 0
+    return Answer(confirmed, f'{describe(found)}; recorded {recorded:.1f} s; {cost["cpu_seconds"]:.2f} s + '
+                             f'{cost["kernel_cpu_seconds"]:.2f} s of CPU time')
+
+
+def ask_leaks(program, seconds, folder):
+    trace = f'{folder}/t.kmt'
+    run([program, 'record', '-d', f'{seconds}s', '--stacks', '-o', trace])
+    found = json.loads(run([program, 'leaks', '--json', trace]).stdout)
+    confirmed = []
+    for allocator, table in found['groups'].items():
+        for row in table['rows']:
+            if row['verdict'] == 'certain':
+                words = json.dumps(row['keys'])
+                confirmed.append((f'{allocator} ' + ' '.join(re.findall(r'"symbol": "([^"]*)"', words)), None))
+    return Answer(confirmed, '; '.join(words[:100] for words, _ in confirmed[:3]) or 'no growth')
+
+
+ASK = {'investigate': ask_investigate, 'leaks': ask_leaks}
+
+
+def judge(answer, running):
+    """Whether it is right, and words."""
+    shown = answer.words
+    if running.name not in plants.PLANTS:
+        return not answer.confirmed, shown
+    plant = plants.PLANTS[running.name]
+    return any(re.search(plant.names, words) and (plant.in_children or pid in (None, running.pid))
+               for words, pid in answer.confirmed), shown
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('program')
+    parser.add_argument('--seconds', type=int, default=15)
+    parser.add_argument('--rounds', type=int, default=1)
+    parser.add_argument('--only', default='', help='names of plants and loads, separated by commas')
+    parser.add_argument('--tools', default='investigate,leaks')
+    parser.add_argument('--beside', default='', help='a load beside each plant')
+    parser.add_argument('--keep', default='')
+    options = parser.parse_args()
+    program = os.path.abspath(options.program)
+    names = options.only.split(',') if options.only else [*plants.PLANTS, *loads.NAMES]
+    right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # by "is a plant": right, all
+    for number in range(options.rounds):
+        for name in names:
+            for tool in right:
+                running = Running(name, options.beside if name in plants.PLANTS else '')
+                with tempfile.TemporaryDirectory(prefix='kmemtrace-truth-') as folder:
+                    time.sleep(0.5)
+                    try:
+                        answer = ASK[tool](program, options.seconds, folder)
+                    finally:
+                        running.end()
+                    good, words = judge(answer, running)
+                    if not good and options.keep:
+                        shutil.copytree(folder, f'{options.keep}/{tool}-{name}-{number}', dirs_exist_ok=True)
+                counts = right[tool][name in plants.PLANTS]
+                counts[0] += good
+                counts[1] += 1
+                print(f'{number + 1:3} {name:18} {tool:11} {"right" if good else "WRONG"}  {words}', flush=True)
+    print(f'\n{"":11} {"plants found":>14} {"false alarms":>14} {"precision":>10} {"recall":>7}')
+    bad = False
+    for tool, counts in right.items():
+        (found, planted), (quiet, healthy) = counts[True], counts[False]
+        alarms = healthy - quiet
+        precision = found / (found + alarms) if found + alarms else 1
+        print(f'{tool:11} {f"{found} of {planted}":>14} {f"{alarms} of {healthy}":>14} {precision:10.2f} '
+              f'{found / planted if planted else 1:7.2f}')
+        bad = bad or alarms > 0 or found < 0.95 * planted
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == '__main__':
+    main()

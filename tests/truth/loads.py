@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Loads of a healthy machine: none makes the kernel's memory grow for good.
+
+loads.py NAME FOLDER
+runs the load NAME until it is killed; FOLDER is empty and the load's own. The program prints "running" when the load
+starts: what takes longer to prepare comes before."""
+import collections
+import os
+import resource
+import socket
+import subprocess
+import sys
+import time
+
+BUILD = ('for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\nint f%d(int a){return a*%d;}\\n" '
+         '$i $i > f$i.c; cc -O2 -c f$i.c -o f$i.o 2>/dev/null || cat f$i.c > f$i.o; done; cat f*.o > all.o; '
+         'find /usr/include -name "*.h" | head -200 | xargs cat | sort | tail -1 > out.txt; rm -f f*.o')
+FRESH_EXT4 = ('truncate -s 512M ext4.img && mkfs.ext4 -q -N 60000 ext4.img && mkdir -p mnt && mount -o loop ext4.img mnt && '
+              'cp -r /usr/include /usr/share/perl /usr/lib/python3 mnt/ 2>/dev/null; umount mnt && mount -o loop ext4.img mnt')
+
+# Shell commands, each with its preparation and what is repeated.
+SHELL = {
+    'idle': ('', 'sleep 1'),
+    'build': ('', BUILD),
+    'ls_fresh_ext4': (FRESH_EXT4, 'ls -lR mnt > out.txt; sleep 1'),
+    'find_root': ('', 'find / -xdev -ls > /dev/null 2>&1'),
+    'git': ('git init -q r && cd r && for i in $(seq 300); do echo $i > f$i; done && git add . && '
+            'git -c user.name=a -c user.email=a@b commit -qm 1 && cd ..',
+            'rm -rf c && git clone -q --no-local r c && cd c && echo $RANDOM >> f1 && '
+            'git -c user.name=a -c user.email=a@b commit -qam 2 && git status > /dev/null && cd ..'),
+    'tar': ('', 'tar cf a.tar /usr/include 2>/dev/null; tar xf a.tar; rm -rf usr a.tar'),
+    'fork_storm': ('', 'for i in $(seq 50); do (exec /bin/true) & done; wait'),
+    'dd_write': ('', 'dd if=/dev/zero of=a bs=1M count=200 2>/dev/null; sync; dd if=/dev/zero of=b bs=1M count=200 2>/dev/null; '
+                 'rm a b'),
+    'page_cache': ('dd if=/dev/urandom of=big bs=1M count=600 2>/dev/null; sync; echo 1 > /proc/sys/vm/drop_caches',
+                   'dd if=big of=/dev/null bs=64k 2>/dev/null; sleep 1'),
+    'mount_loop': ('mkdir m', 'mount -t tmpfs none m && touch m/a && umount m'),
+    'loop_mounts': (FRESH_EXT4 + '; umount mnt', 'mount -o loop ext4.img mnt && ls mnt > /dev/null && umount mnt'),
+    'cgroup_loop': ('', 'mkdir /sys/fs/cgroup/kmemtrace-$$ && rmdir /sys/fs/cgroup/kmemtrace-$$'),
+    'namespace_loop': ('', 'unshare -n -u -i -m true'),
+    'gzip': ('', 'cat /usr/bin/* 2>/dev/null | head -c 20000000 | gzip -1 | gunzip | sha256sum > sum'),
+    'sort': ('', 'seq 400000 | sort -R | sort -n | tail -1 > out'),
+    'database': ('', 'sqlite3 a.db "create table if not exists t(a, b); insert into t select value, hex(randomblob(100)) from '
+                 'generate_series(1, 2000); delete from t where rowid % 2 = 0;" 2>/dev/null || '
+                 'for i in $(seq 100); do echo $i > d$i; done; sync'),
+    'copy_tree': ('', 'cp -r /usr/include copy; rm -rf copy'),
+}
+
+
+# A function prepares its load, yields once, and then does not end.
+
+def negative_dentries(folder):
+    number = 0
+    yield
+    while True:
+        for _ in range(200):
+            number += 1
+            os.path.exists(f'{folder}/none-{number}')
+        time.sleep(0.02)
+
+
+def steady_churn(_):
+    """Objects that live as long as a recording, freed at the rate of their allocation."""
+    pipes = collections.deque(os.pipe() for _ in range(2000))
+    yield
+    while True:
+        for end in pipes.popleft():
+            os.close(end)
+        pipes.append(os.pipe())
+        time.sleep(0.02)
+
+
+def sawtooth(_):
+    yield
+    while True:
+        pipes = [end for _ in range(300) for end in os.pipe() if not time.sleep(0.004)]
+        for end in pipes:
+            os.close(end)
+
+
+def startup_burst(_):
+    """A service that starts, allocates what it needs, and then works."""
+    sockets = []
+    yield
+    for _ in range(400):
+        sockets.append(socket.socket())
+        time.sleep(0.004)
+    while True:
+        for one in sockets:
+            one.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE)
+        time.sleep(0.1)
+
+
+def connections(_):
+    server = socket.create_server(('127.0.0.1', 0), backlog=64)
+    yield
+    while True:
+        client = socket.create_connection(server.getsockname())
+        accepted, _ = server.accept()
+        client.sendall(bytes(4000))
+        accepted.recv(4096)
+        client.close()
+        accepted.close()
+        time.sleep(0.002)
+
+
+def user_memory(_):
+    """Grows and shrinks, with its page tables."""
+    yield
+    while True:
+        blocks = []
+        for _ in range(40):
+            blocks.append(bytearray(4 << 20))
+            time.sleep(0.03)
+
+
+PYTHON = {one.__name__: one for one in
+          (negative_dentries, steady_churn, sawtooth, startup_burst, connections, user_memory)}
+NAMES = (*SHELL, *PYTHON)
+
+
+def main():
+    name, folder = sys.argv[1:3]
+    os.chdir(folder)
+    if name in SHELL:
+        prepare, repeated = SHELL[name]
+        if prepare:
+            subprocess.run(['sh', '-c', prepare], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        print('running', flush=True)
+        os.execlp('sh', 'sh', '-c', f'while :; do {repeated}; done')
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65536), most))
+    load = PYTHON[name](folder)
+    next(load)
+    print('running', flush=True)
+    next(load)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs whose kernel memory grows: each holds what it makes, a given number per second.
+
+plants.py KIND [PER_SECOND [AFTER]]
+KIND is a key of PLANTS, or none. The program prints "growing", and starts AFTER seconds later."""
+import ctypes
+import mmap
+import os
+import platform
+import resource
+import select
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import NamedTuple
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+SYSCALLS = {  # numbers of x86_64, aarch64, s390x, i686
+    'add_key': (248, 217, 278, 286), 'timer_create': (222, 107, 254, 259), 'bpf': (321, 280, 351, 357),
+    'io_uring_setup': (425, 425, 425, 425), 'io_setup': (206, 0, 243, 245), 'perf_event_open': (298, 241, 331, 336),
+    'fanotify_init': (300, 262, 332, 338),
+}
+MACHINES = ('x86_64', 'aarch64', 's390x', 'i686')
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWNET = 0x00020000, 0x04000000, 0x08000000, 0x40000000
+
+
+def checked(result, what):
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f'{what}: {os.strerror(error)}')
+    return result
+
+
+def syscall(name, *arguments):
+    return checked(LIBC.syscall(SYSCALLS[name][MACHINES.index(platform.machine())], *arguments), name)
+
+
+def unshare(flags):
+    checked(LIBC.unshare(flags), 'unshare')
+
+
+def own_tmpfs():
+    """A folder that only this process sees, and that ends with it."""
+    ms_private, ms_rec = 1 << 18, 1 << 14
+    unshare(CLONE_NEWNS)
+    checked(LIBC.mount(b'none', b'/', None, ms_private | ms_rec, None), 'mount')
+    checked(LIBC.mount(b'tmpfs', b'/mnt', b'tmpfs', 0, None), 'mount')
+    return '/mnt'
+
+
+# -- a maker returns a function that makes one object, with the number of those before -----------------------------------
+
+def each(make):
+    """The maker of objects that need no preparation."""
+    return lambda: make
+
+
+def of_libc(name, *arguments):
+    return each(lambda _: checked(getattr(LIBC, name)(*arguments), name))
+
+
+def pipe_data(_):
+    pipe = os.pipe()
+    os.write(pipe[1], bytes(32 << 10))
+    return pipe
+
+
+def packet_ring(_):
+    ring = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    sol_packet, packet_rx_ring, block, blocks, frame = 263, 5, 8192, 4, 2048
+    ring.setsockopt(sol_packet, packet_rx_ring, struct.pack('IIII', block, blocks, frame, block * blocks // frame))
+    return ring
+
+
+def unread_datagrams():
+    held = []
+
+    def make(number):
+        if number % 8 == 0:
+            held.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+        return held[-1][0].send(bytes(900))
+    return make
+
+
+def tcp_connections():
+    server = socket.create_server(('127.0.0.1', 0), backlog=64)
+    return lambda _: (socket.create_connection(server.getsockname()), server.accept())
+
+
+def keys():
+    process_keyring = -2
+
+    def make(number):
+        text = f'kmemtrace-plant-{os.getpid()}-{number}'.encode()
+        return syscall('add_key', b'user', text, b'x' * 64, ctypes.c_size_t(64), process_keyring)
+    return make
+
+
+def messages():
+    """Messages of SysV IPC that are never received, in a namespace that ends with the process."""
+    size, in_a_queue, ipc_private = 900, 16, 0
+    queues = []
+    unshare(CLONE_NEWIPC)
+    message = struct.pack('l', 1) + bytes(size)
+
+    def make(number):
+        if number % in_a_queue == 0:
+            queues.append(checked(LIBC.msgget(ipc_private, 0o600), 'msgget'))
+        return checked(LIBC.msgsnd(queues[-1], message, ctypes.c_size_t(size), 0), 'msgsnd')
+    return make
+
+
+def semaphores():
+    unshare(CLONE_NEWIPC)
+    return lambda _: checked(LIBC.semget(0, 16, 0o600), 'semget')
+
+
+def inotify_watches():
+    folder = own_tmpfs()
+    watcher = checked(LIBC.inotify_init1(0), 'inotify_init1')
+
+    def make(number):
+        name = f'{folder}/{number}'
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+        return checked(LIBC.inotify_add_watch(watcher, name.encode(), 0xFFF), 'inotify_add_watch')
+    return make
+
+
+def posix_timers():
+    timers = []
+
+    def make(_):
+        timer = ctypes.c_int()
+        syscall('timer_create', 1, None, ctypes.byref(timer))
+        timers.append(timer)
+    return make
+
+
+def file_locks():
+    file = tempfile.TemporaryFile()
+    f_ofd_setlk, f_wrlck = 37, 1
+    import fcntl
+
+    def make(number):
+        fcntl.fcntl(file, f_ofd_setlk, struct.pack('hhqqi', f_wrlck, 0, 10 * number, 1, 0) + bytes(4))
+    return make
+
+
+def xattrs():
+    """Extended attributes of files in a tmpfs that ends with the process."""
+    folder = own_tmpfs()
+    open(f'{folder}/file', 'w').close()
+    return lambda number: os.setxattr(f'{folder}/file', f'trusted.{number}', bytes(700))
+
+
+def threads():
+    threading.stack_size(64 << 10)
+    ended = threading.Event()
+
+    def make(_):
+        thread = threading.Thread(target=ended.wait, daemon=True)
+        thread.start()
+        return thread
+    return make
+
+
+def zombies(_):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    return child
+
+
+def small_mappings():
+    """Mappings that the kernel cannot merge."""
+    kinds = (mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE)
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    return lambda number: mmap.mmap(-1, 4096, flags=private, prot=kinds[number % 2])
+
+
+def page_tables():
+    """One read page in every 2 MiB of a mapping: its page tables grow, and no memory of its own does."""
+    memory = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, 'MAP_NORESERVE', 0x4000),
+                       prot=mmap.PROT_READ)
+    return lambda number: memory[number << 21]
+
+
+def bpf_map(kind, key, value, entries):
+    def make(_):
+        attributes = struct.pack('=IIIII', kind, key, value, entries, 0).ljust(128, b'\0')
+        return syscall('bpf', 0, attributes, len(attributes))
+    return each(make)
+
+
+def namespaces(flag, name):
+    def make(_):
+        unshare(flag)
+        return os.open(f'/proc/self/ns/{name}', os.O_RDONLY)
+    return each(make)
+
+
+def mounts():
+    folder = own_tmpfs()
+    return lambda _: checked(LIBC.mount(b'tmpfs', folder.encode(), b'tmpfs', 0, b'size=4096'), 'mount')
+
+
+def io_urings(_):
+    parameters = ctypes.create_string_buffer(120)
+    return syscall('io_uring_setup', 64, parameters)
+
+
+def perf_rings():
+    attributes = struct.pack('=IIQ', 1, 112, 9).ljust(112, b'\0')  # PERF_TYPE_SOFTWARE, a dummy event
+
+    def make(_):
+        event = syscall('perf_event_open', attributes, 0, -1, -1, 0)
+        return event, mmap.mmap(event, 9 * 4096)
+    return make
+
+
+def network_devices():
+    unshare(CLONE_NEWNET)
+
+    def make(number):
+        subprocess.run(['ip', 'link', 'add', f'veth{number}', 'type', 'veth', 'peer', f'peer{number}'], check=True)
+    return make
+
+
+class Plant(NamedTuple):
+    maker: object
+    names: str  # a regular expression: a finding has to name one of these kernel functions or caches
+    per_second: float = 200
+    in_children: bool = False  # its children allocate
+
+
+# Functions that create or allocate the object, on Linux 5.10 to 7.x.
+PLANTS = {
+    'pipes': Plant(each(lambda _: os.pipe()), r'alloc_pipe_info|create_pipe_files|do_pipe2|__do_pipe_flags'),
+    'sockets': Plant(each(lambda _: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)),
+                     r'sk_prot_alloc|sk_alloc|sock_alloc|__sock_create|__sys_socket|unix_create|inet_create'),
+    'epoll': Plant(each(lambda _: select.epoll()), r'ep_alloc|do_epoll_create|epoll_create'),
+    'keys': Plant(keys, r'key_alloc|key_create|user_preparse|add_key'),
+    'messages': Plant(messages, r'alloc_msg|load_msg|do_msgsnd|msgsnd'),
+    # Directly from the page allocator, of orders 1 and 0.
+    'rings': Plant(each(packet_ring), r'alloc_one_pg_vec_page|alloc_pg_vec|packet_set_ring', 100),
+    'pipe_data': Plant(each(pipe_data), r'pipe_get_page|pipe_write'),
+    'eventfds': Plant(of_libc('eventfd', 0, 0), r'eventfd'),
+    'timerfds': Plant(of_libc('timerfd_create', 1, 0), r'timerfd_create'),
+    'unread_datagrams': Plant(unread_datagrams, r'alloc_skb|sock_alloc_send|unix_dgram_sendmsg|kmalloc_reserve|skbuff'),
+    'tcp_connections': Plant(tcp_connections, r'sk_prot_alloc|sk_alloc|sk_clone|tcp|sock_alloc|alloc_inode', 50),
+    'semaphores': Plant(semaphores, r'newary|sem_alloc|ksys_semget|kvmalloc'),
+    'inotify_watches': Plant(inotify_watches, r'inotify|fsnotify'),
+    'posix_timers': Plant(posix_timers, r'posix_timer|timer_create|posix_timers_cache|alloc_posix_timer'),
+    'file_locks': Plant(file_locks, r'locks_alloc|posix_lock_inode|file_lock_cache|fcntl_setlk'),
+    'xattrs': Plant(xattrs, r'simple_xattr'),
+    'threads': Plant(threads, r'copy_process|dup_task_struct|alloc_thread_stack|vmalloc|task_struct|create_io|clone', 50),
+    'zombies': Plant(each(zombies), r'copy_process|dup_task_struct|alloc_pid|task_struct|copy_signal|copy_sighand', 50),
+    'small_mappings': Plant(small_mappings, r'vm_area|mas_|mmap_region'),
+    'page_tables': Plant(page_tables, r'pte_alloc|pmd_alloc|__pte_alloc|handle_mm_fault|pagetable', 100),
+    'bpf_arrays': Plant(bpf_map(2, 4, 4096, 64), r'array_map_alloc|bpf_map_area|map_create', 20),
+    'bpf_hashes': Plant(bpf_map(1, 4, 64, 256), r'htab_map_alloc|bpf_map_area|prealloc_init|map_create', 20),
+    'bpf_percpu_arrays': Plant(bpf_map(6, 4, 512, 8), r'array_map_alloc|bpf_array_alloc_percpu|bpf_map_alloc_percpu|map_create|'
+                               r'pcpu', 50),
+    'uts_namespaces': Plant(namespaces(CLONE_NEWUTS, 'uts'), r'copy_utsname|clone_uts_ns|uts_namespace|create_new_namespaces'),
+    'ipc_namespaces': Plant(namespaces(CLONE_NEWIPC, 'ipc'), r'copy_ipcs|create_ipc_ns|ipc|mq_|create_new_namespaces', 20),
+    'net_namespaces': Plant(namespaces(CLONE_NEWNET, 'net'), r'copy_net_ns|net_alloc|setup_net|ops_init|_net_init|net_namespace|'
+                            r'create_new_namespaces', 5),
+    'mounts': Plant(mounts, r'alloc_vfsmnt|vfs_create_mount|alloc_super|sget|shmem|mount|pcpu', 20),
+    'io_urings': Plant(each(io_urings), r'io_uring|io_ring_ctx|io_create_region|io_allocate|io_pages', 20),
+    'perf_rings': Plant(perf_rings, r'perf_mmap|rb_alloc|perf_event_alloc|ring_buffer', 20),
+    'network_devices': Plant(network_devices, r'alloc_netdev|rtnl_newlink|veth|register_netdev|neigh|inetdev|addrconf|fib', 5, True),
+}
+
+
+def main():
+    kind = sys.argv[1]
+    plant = PLANTS[kind] if kind != 'none' else Plant(each(lambda _: os.close(os.dup(1))), '')
+    per_second = float(sys.argv[2]) if len(sys.argv) > 2 and float(sys.argv[2]) > 0 else plant.per_second
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    make = plant.maker()
+    held = []
+    print('growing', flush=True)
+    time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
+    begin = time.monotonic()
+    while True:
+        # A delay on a busy machine is not made up for: that would be steps.
+        time.sleep(1 / per_second)
+        try:
+            held.append(make(len(held)))
+        except OSError as error:
+            print(f'{len(held)} are held, after {time.monotonic() - begin:.1f} s: {error}', file=sys.stderr)
+            time.sleep(3600)
+
+
+if __name__ == '__main__':
+    main()
