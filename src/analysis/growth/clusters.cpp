@@ -5,6 +5,7 @@
 #include <array>
 #include <tuple>
 
+#include "analysis/matching/page_use.hpp"
 #include "results/series/thresholds.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/wrappers.hpp"
@@ -51,37 +52,6 @@ bool is_begin_of_interrupt(std::string_view function) {
                                                            "__sysvec_apic_timer_interrupt",
                                                            "__sysvec_call_function"};
   return std::ranges::find(kFunctions, function) != kFunctions.end();
-}
-
-// These functions are in mm/ and arch/.
-constexpr std::array<std::string_view, 8> kOfPageTables = {"pte_alloc_one", "__pte_alloc",      "__pmd_alloc",
-                                                           "__pud_alloc",   "__p4d_alloc",      "pgd_alloc",
-                                                           "_pgd_alloc",    "do_anonymous_page"};
-// These functions are in mm/filemap.c, mm/readahead.c and fs/buffer.c. They also allocate unmovable page cache, for
-// file system metadata and block devices.
-constexpr std::array<std::string_view, 7> kOfPageCache = {
-    "__filemap_get_folio",     "filemap_alloc_folio", "pagecache_get_page", "__page_cache_alloc",
-    "page_cache_ra_unbounded", "grow_dev_folio",      "grow_dev_page"};
-// These functions are in mm/slub.c, mm/slab.c and mm/slab_common.c.
-constexpr std::array<std::string_view, 8> kOfSlabs = {"allocate_slab",        "new_slab",
-                                                      "___slab_alloc",        "cache_grow_begin",
-                                                      "kmalloc_order",        "___kmalloc_large_node",
-                                                      "__kmalloc_large_node", "kmalloc_large_node"};
-constexpr std::array<std::string_view, 2> kOfVmalloc = {"__vmalloc_area_node", "__vmalloc_node_range"};
-
-// Since Linux 6.10, allocator functions have this suffix. The names without it are macros that account memory to the
-// caller.
-std::string_view without_noprof(std::string_view function) {
-  constexpr std::string_view kEnding = "_noprof";
-  if (function.ends_with(kEnding)) function.remove_suffix(kEnding.size());
-  return function;
-}
-
-template <std::size_t Count>
-bool passes_through(const std::vector<std::string>& stack, const std::array<std::string_view, Count>& functions) {
-  return std::ranges::any_of(stack, [&](const std::string& frame) {
-    return std::ranges::find(functions, without_noprof(function_of(frame))) != functions.end();
-  });
 }
 
 // Finds stacks in samples for a call site: first of the same process, then of the same task name, then of any task. If
@@ -146,10 +116,10 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack) {
 }
 
 PageOwner find_page_owner(std::vector<std::string>& stack) {
-  PageOwner owner;
-  owner.excluded = passes_through(stack, kOfPageTables) || passes_through(stack, kOfPageCache);
-  owner.is_slab = passes_through(stack, kOfSlabs);
-  owner.is_vmalloc = passes_through(stack, kOfVmalloc);
+  const PageUse use = page_use_of(stack);
+  const PageOwner owner{.is_vmalloc = use == PageUse::vmalloc,
+                        .is_slab = use == PageUse::slab || use == PageUse::reclaimable_slab,
+                        .excluded = use == PageUse::page_table || use == PageUse::page_cache};
   static const WrapperList wrappers = WrapperList::built_in();
   const auto owns = wrappers.caller(stack);
   if (owns != stack.end()) stack.erase(stack.begin(), owns);

@@ -12,7 +12,9 @@
 #include "analysis/growth/rise.hpp"
 #include "analysis/growth/states.hpp"
 #include "analysis/growth/traces.hpp"
+#include "analysis/matching/slab_account.hpp"
 #include "results/series/thresholds.hpp"
+#include "trace/code/function_name.hpp"
 
 namespace kmt {
 
@@ -32,6 +34,7 @@ class Judge {
     Judgement judgement;
     judgement.threshold_bytes_per_s = evidence_.threshold_bytes_per_s;
     judgement.states = account_.growth();
+    mark_reclaimable(judgement.states);
     const auto clusters = clusters_of(evidence_.samples ? &*evidence_.samples : nullptr, trace_ ? &*trace_ : nullptr);
     judgement.judged = judged_ = clusters.size();
     for (const auto& [key, cluster] : clusters)
@@ -48,6 +51,8 @@ class Judge {
   }
 
  private:
+  // Marks caches that grow with reclaimable memory, as the accounting data of slabs of dentries does.
+  void mark_reclaimable(std::vector<StateGrowth>& states) const;
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
@@ -73,6 +78,20 @@ class Judge {
   std::size_t judged_ = 0;                   // clusters
   std::map<std::string, double> explained_;  // bytes per second by state
 };
+
+void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
+  for (const auto* const seen : {&evidence_.samples, &evidence_.trace}) {
+    if (!*seen || (*seen)->seconds() <= 0) continue;
+    std::map<std::string, double> rates;
+    for (const GrowthGroup& group : (*seen)->groups)
+      if (group.excluded && !group.stack.empty() && is_shrinkable({}, std::string(function_of(group.stack.front()))))
+        rates[account_of(group.cache)] += group.bytes / (*seen)->seconds();
+    for (StateGrowth& state : states)
+      if (const auto rate = rates.find(state.name);
+          rate != rates.end() && rate->second >= kThresholds.much_explained * state.trend.bytes_per_s)
+        state.reclaimable = true;
+  }
+}
 
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;

@@ -29,8 +29,9 @@ std::string cache_of(const HeapSample& sample, std::uint64_t page_bytes) {
 // True for memory that the kernel may reclaim when memory is short, or may free on a path without a tracepoint.
 bool is_not_judged(const std::string& cache, const std::string& call_site,
                    const std::optional<KernelVersion>& version) {
-  return !cache.starts_with("kmalloc-") && (is_shrinkable(cache, std::string(function_of(call_site))) ||
-                                            untraced_free_of(cache, call_site, version) != nullptr);
+  return is_shrinkable({}, std::string(function_of(call_site))) ||
+         (!cache.starts_with("kmalloc-") &&
+          (is_shrinkable(cache, {}) || untraced_free_of(cache, call_site, version) != nullptr));
 }
 
 }  // namespace

@@ -66,7 +66,10 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.bytes_requested = of_pages ? page_bytes : event.bytes_requested;
   key.bytes_allocated = of_pages ? page_bytes : event.bytes_allocated;
   key.call_site = event.call_site.value;
-  key.cache_and_family = of_pages ? static_cast<std::uint8_t>(event.migrate_type) : cache_and_family(event);
+  const PageUse page_use = of_pages && options_.page_uses ? page_use_of(event.stack) : PageUse::unknown;
+  key.cache_and_family = of_pages
+                             ? static_cast<std::uint8_t>(event.migrate_type) | static_cast<std::uint32_t>(page_use) << 8
+                             : cache_and_family(event);
   if (recent_.size() <= key.call_site) recent_.resize(info_.tables.call_sites.size());
   std::uint32_t& recent = recent_[key.call_site];
   if (fixed_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
@@ -86,7 +89,8 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .order = event.order,
                             .migrate_type = event.migrate_type,
                             .from_cache = event.kind == EventKind::cache_alloc,
-                            .account = allocator == Allocator::slab ? account_of(event) : SlabAccount::unreclaimable});
+                            .account = allocator == Allocator::slab ? account_of(event) : SlabAccount::unreclaimable,
+                            .page_use = page_use});
   return recent = number + 1;
 }
 
@@ -157,6 +161,13 @@ SlabAccount Grouping::account_of(const Event& event) {
   const std::string function(function_of(address == 0 ? std::string() : symbols_.name(address)));
   return is_reclaimable_cache(caches_[caches_.id_of(event)], function) ? SlabAccount::reclaimable
                                                                        : SlabAccount::unreclaimable;
+}
+
+PageUse Grouping::page_use_of(StackId stack) {
+  if (use_of_stack_.size() <= stack.value) use_of_stack_.resize(info_.tables.stacks.size());
+  std::uint8_t& known = use_of_stack_[stack.value];
+  if (known == 0) known = 1 + static_cast<std::uint8_t>(kmt::page_use_of(info_.tables.stacks[stack], symbols_));
+  return static_cast<PageUse>(known - 1);
 }
 
 Process Grouping::process_of(const Event& event) const { return process_at(trace_tasks_, event.tid, event.time_ns); }

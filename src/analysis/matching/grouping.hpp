@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/matching/cache_names.hpp"
+#include "analysis/matching/page_use.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/matching/syscalls.hpp"
 #include "base/intern_table.hpp"
@@ -36,6 +37,7 @@ struct Origin {
   std::int8_t migrate_type = 0;                      // only for pages
   bool from_cache = false;                           // kmem_cache_alloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
+  PageUse page_use = PageUse::unknown;               // only with GroupingOptions::page_uses
 };
 
 // Names a kernel address; "unknown" if the kernel does not report the address.
@@ -50,6 +52,7 @@ struct GroupingOptions {
   // GroupKey::process counts a child process for its oldest ancestor that was alive when the trace began.
   bool tree = false;
   bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
+  bool page_uses = false;         // find the use of pages from stacks
 };
 
 class Grouping {
@@ -102,6 +105,7 @@ class Grouping {
                          std::uint64_t bytes_allocated);
   bool makes_pid_space(CallSiteId site);
   SlabAccount account_of(const Event& event);
+  PageUse page_use_of(StackId stack);
   std::uint32_t task_of(Process task, const Event& event, bool with_id);
   std::uint32_t process_row(const Event& event);
   Process process_of(const Event& event) const;
@@ -159,6 +163,7 @@ class Grouping {
   std::vector<std::uint32_t> code_of_site_;     // 0: not computed yet, else 1 + number of the address
   std::vector<std::uint32_t> caller_of_stack_;  // as code_of_site_, by stack
   // By number of the address: 0 if not computed yet, else 1 + number in texts_.
+  std::vector<std::uint8_t> use_of_stack_;  // 0: not computed yet, else 1 + PageUse
   std::vector<std::uint32_t> function_of_code_;
 };
 

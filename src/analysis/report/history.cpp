@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -140,6 +141,11 @@ class HistoryMaker {
                     from_.history.clock()->width_ns(), from_.history.clock()->count()};
     find_losses(from_.info, common_);
     add_up_kinds();
+    count_births();
+    older_by_site_ = from_.history.older_frees().sites(*from_.history.clock());
+    has_slab_events_ = std::ranges::any_of(from_.origins, [](const Origin& origin) {
+      return origin.bytes_allocated > 0 && origin.allocator == Allocator::slab;
+    });
     version_ = version_of(from_.info.machine.kernel);
     tasks_selected_ = only_some_tasks(from_.info);
   }
@@ -216,6 +222,63 @@ class HistoryMaker {
     }
   }
 
+  // The cache of an object; 0: unknown.
+  std::uint32_t cache_of(std::uint32_t number) const {
+    const Origin& origin = from_.origins[number];
+    if (!origin.from_cache || origin.cache != 0) return origin.cache;
+    return number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
+  }
+
+  // Counts slab objects that live, by the third of the time in which they were allocated, and page tables.
+  void count_births() {
+    std::uint64_t page_tables = 0;
+    std::uint64_t user_pages = 0;
+    const std::uint64_t length = std::max<std::uint64_t>(common_.axis.end_ns - common_.axis.start_ns, 1);
+    from_.matching.for_each_live(
+        [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool) {
+          if (number == 0) return;
+          if (allocator == Allocator::pages) {
+            const Origin& origin = from_.origins[number];
+            if (is_taken_back(origin.migrate_type, from_.info.machine.kernel))
+              user_pages += pages;
+            else if (origin.page_use == PageUse::page_table)
+              page_tables += pages;
+          }
+          if (allocator != Allocator::slab) return;
+          const std::uint64_t since_start = began_ns > common_.axis.start_ns ? began_ns - common_.axis.start_ns : 0;
+          const auto third = static_cast<std::size_t>(std::min<std::uint64_t>(since_start / (length / 3 + 1), 2));
+          ++births_of_site_[from_.origins[number].call_site.value][third];
+          if (const std::uint32_t cache = cache_of(number); cache != 0) ++births_of_cache_[cache][third];
+        });
+    has_many_page_tables_ =
+        static_cast<double>(page_tables) > kThresholds.most_page_tables * static_cast<double>(user_pages);
+  }
+
+  std::string name_of(CallSiteId site) const {
+    const std::uint64_t address = from_.info.tables.call_sites[site.value];
+    return address == 0 ? std::string() : from_.symbols.name(address);
+  }
+
+  // True if older objects of the same kind were freed at the pace of the births.
+  bool is_replaced(std::uint32_t number) {
+    const std::uint32_t cache = cache_of(number);
+    const auto key = std::pair(cache, cache == 0 ? from_.origins[number].call_site.value : 0);
+    const auto [known, is_new] = replaced_.try_emplace(key, false);
+    if (is_new) known->second = find_replaced(number);
+    return known->second;
+  }
+  bool find_replaced(std::uint32_t number) const {
+    const OlderFrees& older = from_.history.older_frees();
+    if (const auto births = births_of_cache_.find(cache_of(number)); births != births_of_cache_.end())
+      return keeps_pace(older.of_cache(births->first, *from_.history.clock()), births->second);
+    const CallSiteId site = from_.origins[number].call_site;
+    const auto births = births_of_site_.find(site.value);
+    return births != births_of_site_.end() && std::ranges::any_of(older_by_site_, [&](const auto& freeing) {
+             return have_same_pace(births->second, freeing.second) &&
+                    name_same_thing(name_of(site), name_of(freeing.first));
+           });
+  }
+
   // True if many frees of a kind were not traced. A few reused addresses do not prove an untraced path: the clocks of
   // CPUs may disagree, or an interrupt may have prevented an event from being recorded.
   bool is_freed_unseen(const Kind& kind) const {
@@ -224,7 +287,7 @@ class HistoryMaker {
            ends->second.reallocated * kThresholds.frees_per_unseen >= ends->second.all;
   }
 
-  OriginFacts find_facts(std::uint32_t number) const {
+  OriginFacts find_facts(std::uint32_t number) {
     OriginFacts facts{true, {}, kind_of(number), {}};
     if (is_freed_unseen(facts.kind)) {
       facts.doubt = Doubt::reallocated;
@@ -234,15 +297,20 @@ class HistoryMaker {
     if (origin.account == SlabAccount::reclaimable ||
         (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.machine.kernel)))
       facts.doubt = Doubt::reclaimable;
+    else if (origin.page_use == PageUse::page_cache || origin.page_use == PageUse::reclaimable_slab)
+      facts.doubt = Doubt::reclaimable;
+    else if (origin.page_use == PageUse::page_table && !has_many_page_tables_)
+      facts.doubt = Doubt::page_tables;
+    else if (origin.page_use == PageUse::slab && has_slab_events_)
+      facts.doubt = Doubt::slab_pages;
     if (origin.allocator != Allocator::slab) return facts;
-    const std::uint64_t address = from_.info.tables.call_sites[origin.call_site.value];
-    const std::string site = address == 0 ? std::string() : from_.symbols.name(address);
+    if (is_replaced(number)) facts.doubt = Doubt::older_freed;
+    const std::string site = name_of(origin.call_site);
     if (!origin.from_cache) {
       if (is_shrinkable({}, std::string(function_of(site)))) facts.doubt = Doubt::reclaimable;
       return facts;
     }
-    const std::uint32_t freed_to = number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
-    const std::string& cache = from_.info.tables.cache_names[origin.cache != 0 ? origin.cache : freed_to];
+    const std::string& cache = from_.info.tables.cache_names[cache_of(number)];
     if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
       facts.doubt = Doubt::untraced_path;
       facts.untraced_path = path->sentence;
@@ -256,6 +324,12 @@ class HistoryMaker {
   Histories& common_;
   std::optional<KernelVersion> version_;
   bool tasks_selected_ = false;
+  bool has_slab_events_ = false;
+  bool has_many_page_tables_ = false;                                // more than the memory of processes explains
+  std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
+  std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
+  std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> replaced_;  // by cache, or 0 and call site
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
   std::vector<OriginFacts> facts_;  // by origin number
 };

@@ -12,6 +12,7 @@
 #include "analysis/matching/matching.hpp"
 #include "analysis/matching/missing_frees.hpp"
 #include "analysis/report/cpu_page_lists.hpp"
+#include "analysis/report/older_frees.hpp"
 #include "analysis/series/time_series.hpp"
 #include "results/report/history.hpp"
 
@@ -38,6 +39,8 @@ class History {
   void freed(std::uint32_t number, CacheId cache) {
     if (cache.value != 0) reuse_of(number).cache = cache.value;
   }
+  // A slab object that is older than the trace.
+  void freed_older(const Event& event) { older_frees_.add(event.call_site, event.cache, now_); }
   void reallocated(std::uint32_t number, std::uint64_t began_ns);
   // Sets the end of the recording. Series requested later have buckets up to `time_ns`.
   void end(std::uint64_t time_ns) {
@@ -56,6 +59,7 @@ class History {
   const TimeSeries* taken_from_zones() const { return sees_zones_ ? &taken_from_zones_ : nullptr; }
   const std::vector<Reuse>& reuse() const { return reuse_; }  // may have fewer entries than there are origins
   const FreeCounts& frees() const { return frees_; }
+  const OlderFrees& older_frees() const { return older_frees_; }
 
  private:
   void add_group(std::uint32_t group);
@@ -84,6 +88,7 @@ class History {
   bool sees_zones_ = false;
   std::vector<Reuse> reuse_;
   FreeCounts frees_{};
+  OlderFrees older_frees_;
 };
 
 // The data needed to make histories.

@@ -56,6 +56,9 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
     case Growth::steady: break;
   }
   if (!rises_above(row.trend, result.threshold_bytes_per_s)) return LeakVerdict::unsure;
+  const bool is_explained = row.main_doubt == Doubt::reclaimable || row.main_doubt == Doubt::slab_pages ||
+                            row.main_doubt == Doubt::page_tables;
+  if (is_explained && !rises_above(row.certain, result.threshold_bytes_per_s)) return LeakVerdict::explained;
   if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
   return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
 }

@@ -66,7 +66,7 @@ struct ReportAnalysis::State {
         symbols(symbol_names),
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
-                 std::move(request.find_caller), {request.tree, request.with_interrupted}),
+                 std::move(request.find_caller), {request.tree, request.with_interrupted, request.history}),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info.tasks,
                                symbol_names, caches),
                    grouping),

@@ -29,6 +29,7 @@ struct LeaksArguments {
   bool tree = false;
   std::string threshold;
   std::string sort;
+  std::string stacks = "growing";
   std::size_t limit = LeaksOptions{}.limit;
   ResultOptions result;
 };
@@ -109,6 +110,11 @@ int leaks(const Command& command, const LeaksArguments& options) {
   if (names_series(options.analyse.trace)) return leaks_of_series(command, options, threshold);
   LeaksOptions view;
   view.limit = options.limit;
+  view.stacks = options.stacks == "all"    ? StacksShown::all
+                : options.stacks == "none" ? StacksShown::none
+                                           : StacksShown::growing;
+  view.is_brief =
+      !command.has("--limit") && !command.has("--sort") && !options.result.style.raw && view.stacks != StacksShown::all;
   if (!options.sort.empty()) view.sort = &column_named(pointers_to(leak_columns()), options.sort);
   ReportRequest request;
   request.filter = filter_of(options.filter);
@@ -145,6 +151,11 @@ Command leaks_command() {
       "--sort", &options->sort, "COLUMN",
       "Order groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));
   add_limit_option(command, options->limit, "groups in each table");
+  command.option(
+      "--stacks", &options->stacks, "WHICH",
+      "Show the stacks of these groups: growing, all or none (default: growing)\nWithout --limit, --sort and "
+      "--stacks all, the report has at most 60 lines.",
+      {.words = {"growing", "all", "none"}});
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);
   add_result_options(command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");

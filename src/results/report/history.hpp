@@ -28,9 +28,12 @@ enum class Doubt : std::uint8_t {
   incomplete_trace,  // events are missing at an unknown time
   reallocated,    // at least 1 % of ended objects of its call site and size were allocated again while they looked live
   untraced_path,  // a kernel path that frees such objects has no tracepoint (trace/code/untraced_paths)
+  older_freed,    // older objects of its kind were freed at the same pace: it may only live longer than the trace
+  page_tables,    // page tables of processes: they grow with the processes' memory
+  slab_pages,     // pages of slabs and large kmallocs: their objects count in the slab allocator
   reclaimable,    // reclaimable when memory is short: user memory, page cache, inodes, dentries
 };
-constexpr std::size_t kDoubts = 7;
+constexpr std::size_t kDoubts = 10;
 
 struct DoubtText {
   std::string_view id;        // name in JSON: "lost-stretch"

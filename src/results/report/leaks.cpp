@@ -66,11 +66,13 @@ constexpr std::array kLeaksColumns = {
                     "verdict on the growth; the most certain growth first, then the fastest"},
 };
 
-constexpr std::array<LeakVerdictText, 8> kVerdicts = {
+constexpr std::array<LeakVerdictText, 9> kVerdicts = {
     {{"no-clock", "the trace's clock does not count nanoseconds"},
      {"too-short", "the time since the first allocation is too short to judge"},
      {"no-growth", "not more growth than random allocations and frees can cause"},
      {"past", "the group grew, but hardly in the second half of the time"},
+     {"explained",
+      "the group grows above the threshold, but with reclaimable memory, page tables, or pages of counted objects"},
      {"unsure", "the group grows, but perhaps not above the threshold"},
      {"uneven", "the group grows above the threshold, but with this number of groups that could be chance"},
      {"uncertain", "the group grows above the threshold, but the growing memory may already be freed"},

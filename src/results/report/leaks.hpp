@@ -20,6 +20,7 @@ enum class LeakVerdict : std::uint8_t {
   too_short,  // too few values or less than a second since the first allocation
   no_growth,  // not more growth than random allocations and frees can cause
   past,       // grew, but hardly in the second half of the time
+  explained,  // grows above the threshold, but with reclaimable memory, page tables, or pages of counted objects
   unsure,     // grows, but perhaps not above the threshold
   uneven,     // grows above the threshold, but with this number of groups that could be chance
   uncertain,  // grows above the threshold, but the growing memory may already be freed

@@ -20,6 +20,18 @@ struct Thresholds {
   // `leaks` and the fleet doubt a group if at least 1 of this number of frees was not traced. Fewer untraced frees may
   // be errors of the recording. Chosen. Both use exact recordings only.
   std::uint64_t frees_per_unseen = 100;
+  // Objects that live longer than a recording: frees of older ones keep pace if they are at least this part of the
+  // allocations that still live, in each third of the time. Without a cache on both events, only a function of a
+  // similar name whose frees differ by less than `same_pace` counts; with fewer allocations, that would be chance.
+  // Chosen.
+  double pace_of_older = 0.5;
+  double same_pace = 0.25;
+  std::uint64_t fewest_births = 20;
+
+  // Page tables are explained by user memory; the ratio is tables to memory. Processes that start have page tables
+  // of a tenth of their memory. Chosen.
+  double most_page_tables = 0.5;
+
   // `investigate` checks each task instead, since the untraced path of another task must not hide growth. In a
   // recording, a group is trusted if its live objects are at least 4 times its untraced frees. In samples, a place is
   // dropped only if it has at least two untraced frees (one may be a missed free) and at most 4 other objects for each

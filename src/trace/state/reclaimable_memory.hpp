@@ -22,9 +22,12 @@ inline constexpr std::array kReclaimableFunctions = {
 // is the accounting data of slabs: see alloc_slab_obj_exts() in mm/slub.c. A fraction of this data belongs to other
 // caches. Another kind are vmalloc areas. They outlive their memory until enough areas can be purged: see
 // lazy_max_pages() in mm/vmalloc.c.
-inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area"};
-inline constexpr std::array kShrinkableFunctions = {"security_inode_alloc", "lsm_inode_alloc", "alloc_slab_obj_exts",
-                                                    "memcg_alloc_slab_cgroups"};
+// Also sockets in TIME_WAIT and the ports that they hold, which end after a minute (net/ipv4/inet_timewait_sock.c,
+// inet_hashtables.c): a shorter recording shows only their start.
+inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area", "tw_sock_TCP*"};
+inline constexpr std::array kShrinkableFunctions = {
+    "security_inode_alloc", "lsm_inode_alloc",         "alloc_slab_obj_exts",      "memcg_alloc_slab_cgroups",
+    "inet_twsk_alloc",      "inet_bind_bucket_create", "inet_bind2_bucket_create", "__inet_hash_connect"};
 
 // User memory and page cache are movable. Pages of inode and dentry caches are reclaimable.
 inline constexpr std::array kReclaimableMigrateTypes = {"Movable", "Reclaimable"};

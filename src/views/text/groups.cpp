@@ -104,17 +104,20 @@ std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style
 }
 
 std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
-                        const TextStyle& style) {
+                        const TextStyle& style, std::size_t most_frames) {
   const auto stack = std::find(by.begin(), by.end(), GroupKey::stack);
   if (stack == by.end()) return {};
   const auto key = static_cast<std::size_t>(stack - by.begin());
   std::string out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] == nullptr) continue;
     const auto frames = relevant_frames(std::get<std::vector<CodeAddress>>(rows[i]->keys[key]));
     if (frames.empty()) continue;
     out += fmt::format("\n  #{}: {} in all, {}\n", i + 1, say_number_of(rows[i]->allocations, "allocation", style),
                        say_bytes(rows[i]->bytes_allocated, style));
-    for (const CodeAddress& frame : frames) out += "    " + ascii(plain_text(frame)) + "\n";
+    const std::size_t shown = most_frames == 0 ? frames.size() : std::min(most_frames, frames.size());
+    for (const CodeAddress& frame : std::span(frames).first(shown)) out += "    " + ascii(plain_text(frame)) + "\n";
+    if (shown < frames.size()) out += fmt::format("    ({} more)\n", frames.size() - shown);
   }
   return out;
 }

@@ -19,7 +19,34 @@ namespace {
 
 constexpr std::size_t kSparkline = 12;  // columns
 
+// Limits of a brief report, which has at most 60 lines.
+constexpr std::size_t kBriefGrowing = 6;  // growing groups of an allocator
+constexpr std::size_t kBriefOthers = 3;   // other groups of an allocator, if none grows
+constexpr std::size_t kBriefStacks = 2;
+constexpr std::size_t kBriefFrames = 8;  // of a stack
+
 using Rows = std::vector<const LeakRow*>;
+
+bool is_growing(const LeakRow& row) { return row.verdict >= LeakVerdict::uneven; }
+
+bool any_is_growing(const LeaksResult& result) {
+  return std::ranges::any_of(result.tables,
+                             [](const LeakTable& table) { return std::ranges::any_of(table.rows, is_growing); });
+}
+
+// The rows to show, in order.
+Rows shown_rows(const LeakTable& table, const LeaksResult& result, const LeaksOptions& options) {
+  Rows rows = sorted_leaks(table.rows, *options.sort);
+  std::size_t most = options.shown(rows.size());
+  if (options.is_brief && any_is_growing(result)) {
+    const auto growing = static_cast<std::size_t>(std::ranges::count_if(table.rows, is_growing));
+    most = std::min({most, growing, kBriefGrowing});
+  } else if (options.is_brief) {
+    most = std::min(most, kBriefOthers);
+  }
+  rows.resize(most);
+  return rows;
+}
 
 std::string title_of(const LeakTable& table, const LeaksOptions& options, std::size_t shown, const TextStyle& style) {
   const std::string name = capitalised(table.allocator);
@@ -100,10 +127,26 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
   return table;
 }
 
+// The number of stacks that a report may still show.
+using StacksLeft = std::size_t;
+
+std::string stacks_of(const LeakTable& leaks, const Rows& rows, const LeaksResult& result, const LeaksOptions& options,
+                      const TextStyle& style, StacksLeft& left) {
+  if (leaks.whole || options.stacks == StacksShown::none) return {};
+  const bool all = options.stacks == StacksShown::all;
+  std::vector<const GroupRow*> groups;
+  for (const LeakRow* row : rows) {
+    const bool shown = all || (is_growing(*row) && left > 0);
+    if (shown && !all) --left;
+    groups.push_back(shown ? &row->group : nullptr);
+  }
+  return stack_lines(result.by, groups, style, options.is_brief && !all ? kBriefFrames : 0);
+}
+
 std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const LeaksOptions& options,
-                       const TextStyle& style) {
-  Rows rows = sorted_leaks(leaks.rows, *options.sort);
-  rows.resize(options.shown(rows.size()));
+                       const TextStyle& style, StacksLeft& stacks_left) {
+  const Rows rows = shown_rows(leaks, result, options);
+  if (rows.empty()) return {};
   std::string out =
       "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
       to_text(table_of(leaks, rows, result.by, options, style, result.trace.clock_in_ns, result.axis), style);
@@ -119,9 +162,7 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
                     say_number_of(leaks.older_frees, "free", style), of),
         style);
   }
-  std::vector<const GroupRow*> groups;
-  for (const LeakRow* row : rows) groups.push_back(&row->group);
-  return leaks.whole ? out : out + stack_lines(result.by, groups, style);
+  return out + stacks_of(leaks, rows, result, options, style, stacks_left);
 }
 
 // Returns details on why memory in this trace is uncertain.
@@ -163,11 +204,9 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
                                 knows_bytes || sum.bytes > 0 ? say_bytes(sum.bytes, style) : "unknown bytes",
                                 describe(doubt).sentence, circumstance(doubt, result)),
                     style);
-    if (doubt != Doubt::reallocated && doubt != Doubt::untraced_path) continue;
+    if (options.is_brief || (doubt != Doubt::reallocated && doubt != Doubt::untraced_path)) continue;
     for (const LeakTable& table : result.tables) {
-      Rows rows = sorted_leaks(table.rows, *options.sort);
-      rows.resize(options.shown(rows.size()));
-      for (const LeakRow* row : rows) {
+      for (const LeakRow* row : shown_rows(table, result, options)) {
         const GroupHistory& history = *row->group.history;
         if (row->main_doubt != doubt) continue;
         const std::string why = doubt == Doubt::reallocated
@@ -179,7 +218,7 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
       }
     }
   }
-  return out.empty() ? out : "\n" + heading("Uncertain: live, or freed through an untraced path", style) + out;
+  return out.empty() ? out : "\n" + heading("Why live memory is uncertain", style) + out;
 }
 
 // Summary of all groups with one verdict.
@@ -228,6 +267,10 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
         "No certain growth. Growth is above the threshold, but no more steady than chance allows among {}: {}. Record "
         "a longer trace.",
         say_number_of(result.judged, "group", style), who(uneven, ""));
+  if (const Growing explained = growing(result, LeakVerdict::explained); explained.groups > 0)
+    return fmt::format(
+        "No certain growth: {}, but only with reclaimable memory, page tables, or pages of counted objects.",
+        who(explained, ""));
   if (!result.trace.clock_in_ns) return "Growth cannot be judged: the trace's clock does not count nanoseconds.";
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
   if (result.judged == 0)
@@ -236,19 +279,41 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
                      result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }
 
+// The command that shows more of what grows; empty if nothing does.
+std::string next_step(const LeaksResult& result, const TextStyle& style) {
+  if (!any_is_growing(result) || std::ranges::find(result.by, GroupKey::process) != result.by.end()) return {};
+  return hanging(
+      "Next: ",
+      fmt::format("`kmemtrace leaks {} --by process,caller` names the processes, and `kmemtrace report {} --html "
+                  "page.html` shows the memory over time.",
+                  printable(result.trace.path), printable(result.trace.path)),
+      style);
+}
+
+// The groups that a brief report does not show.
+std::string cut_line(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+  std::size_t groups = 0;
+  for (const LeakTable& table : result.tables) groups += table.rows.size() - shown_rows(table, result, options).size();
+  if (!options.is_brief || groups == 0) return {};
+  return "\n" + hanging("",
+                        fmt::format("Not shown: {}{}. To see all groups and their stacks: --limit 0 --stacks all.",
+                                    say_number_of(groups, "group", style),
+                                    any_is_growing(result) ? "" : ", none of which grows"),
+                        style);
+}
+
 }  // namespace
 
 std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
   const std::string events = say_count(result.trace.events, style) + (options.filtered ? " selected" : "");
-  std::string out = trace_lines(result.trace, events, style) +
-                    anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
+  std::string out = trace_lines(result.trace, events, style);
+  const std::string anomalies =
+      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
   if (result.trace.events == 0)
-    return out + "\n" +
+    return out + anomalies + "\n" +
            hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace holds no events at all.",
                    style);
-  for (const LeakTable& table : result.tables) out += leak_table(table, result, options, style);
-  out += doubt_lines(result, options, style);
-  out += "\n" + hanging("", verdict(result, style), style);
+  out += "\n" + hanging("", verdict(result, style), style) + next_step(result, style);
   if (result.groups_not_followed > 0)
     out += hanging("",
                    fmt::format("Not judged: {} with {} live, which may grow. To judge all groups, form fewer groups "
@@ -256,7 +321,9 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
                                say_number_of(result.groups_not_followed, "group", style),
                                say_bytes(result.bytes_not_followed, style)),
                    style);
-  return out;
+  StacksLeft stacks_left = options.is_brief ? kBriefStacks : ~StacksLeft{0};
+  for (const LeakTable& table : result.tables) out += leak_table(table, result, options, style, stacks_left);
+  return out + doubt_lines(result, options, style) + anomalies + cut_line(result, options, style);
 }
 
 }  // namespace kmt

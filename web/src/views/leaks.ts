@@ -22,6 +22,9 @@ const kReasons: Record<string, string> = {
   'incomplete-trace': 'the trace is incomplete',
   reallocated: 'the group is often freed without an event: its addresses come again',
   'untraced-path': 'may be freed on a path without tracepoint',
+  'older-freed': 'older objects of the same kind were freed at the same pace',
+  'page-tables': 'page tables grow with the memory of processes',
+  'slab-pages': 'pages of slabs, whose objects count',
   reclaimable: 'the kernel frees it when it needs memory',
 };
 

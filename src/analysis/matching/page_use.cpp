@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/matching/page_use.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "analysis/matching/slab_account.hpp"
+#include "trace/code/function_name.hpp"
+
+namespace kmt {
+
+namespace {
+
+// mm/filemap.c, mm/readahead.c, fs/buffer.c, Linux 2.6.31 to 7.0: of file systems' own files and block devices, whose
+// pages are not movable.
+constexpr std::string_view kOfPageCache[] = {
+    "__filemap_get_folio",     "__filemap_get_folio_mpol", "filemap_alloc_folio",      "pagecache_get_page",
+    "__page_cache_alloc",      "find_or_create_page",      "grow_dev_folio",           "grow_dev_page",
+    "page_cache_ra_unbounded", "page_cache_ra_order",      "__do_page_cache_readahead"};
+// mm/ and arch/.
+constexpr std::string_view kOfPageTables[] = {"pte_alloc_one", "__pte_alloc", "__pmd_alloc", "__pud_alloc",
+                                              "__p4d_alloc",   "pgd_alloc",   "_pgd_alloc",  "do_anonymous_page"};
+// mm/slub.c, mm/slab.c, mm/slab_common.c; compilers put some into others.
+constexpr std::string_view kOfSlabs[] = {"alloc_slab_page",       "allocate_slab",        "new_slab",
+                                         "___slab_alloc",         "refill_objects",       "kmem_getpages",
+                                         "cache_grow_begin",      "cache_grow",           "kmalloc_order",
+                                         "___kmalloc_large_node", "__kmalloc_large_node", "kmalloc_large_node"};
+constexpr std::string_view kOfVmalloc[] = {"__vmalloc_area_node", "__vmalloc_node_range"};
+
+// Since Linux 6.10 allocators have that ending, and macros that account memory to their callers the name without it.
+std::string_view without_noprof(std::string_view function) {
+  constexpr std::string_view kEnding = "_noprof";
+  if (function.ends_with(kEnding)) function.remove_suffix(kEnding.size());
+  return function;
+}
+
+PageUse use_by(std::string_view function) {
+  const auto is_of = [function](const auto& functions) {
+    return std::ranges::find(functions, function) != std::end(functions);
+  };
+  if (is_of(kOfSlabs)) return PageUse::slab;
+  if (is_of(kOfPageTables)) return PageUse::page_table;
+  if (is_of(kOfPageCache)) return PageUse::page_cache;
+  return is_of(kOfVmalloc) ? PageUse::vmalloc : PageUse::unknown;
+}
+
+}  // namespace
+
+PageUse page_use_of(std::span<const std::string> stack) {
+  PageUse use = PageUse::unknown;
+  for (const std::string& frame : stack) {
+    const std::string function(without_noprof(function_of(frame)));
+    if (use == PageUse::slab && is_shrinkable({}, function)) return PageUse::reclaimable_slab;
+    if (use == PageUse::unknown) use = use_by(function);
+    if (use != PageUse::unknown && use != PageUse::slab) return use;
+  }
+  return use;
+}
+
+PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& symbols) {
+  std::vector<std::string> names;
+  names.reserve(stack.size());
+  for (const std::uint64_t frame : stack) names.push_back(symbols.name(frame));
+  return page_use_of(names);
+}
+
+}  // namespace kmt
