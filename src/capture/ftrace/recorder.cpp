@@ -73,8 +73,8 @@ class FtraceBackend : public RecordBackend {
   const std::string& tracefs_;
   const RecordRequest& request_;
   const RecordHooks& hooks_;
-  // It forks, so it comes before any thread. It also comes before the instance, so it is destroyed after it: a kill at
-  // any moment leaves a watcher for the instance.
+  // The watcher must exist before any thread, because it forks. It must also exist before the instance, so that it is
+  // destroyed later: if the recorder is killed at any time, the watcher can remove the instance.
   const Watcher watcher_;
   std::optional<TracefsInstance> instance_;
   std::vector<unsigned> cpus_;
@@ -157,7 +157,7 @@ void FtraceBackend::sum_counters() {
   for (std::size_t i = 0; i < cpus_.size(); ++i) {
     const BufferCounters counters = parse_buffer_counters(statistics(i));
     counters_ += counters;
-    // The page being read counts too, but is outside the buffer.
+    // The sum includes the page that is being read, which is outside the buffer.
     const double filled = static_cast<double>(counters.unread_bytes) / static_cast<double>(buffer_bytes_);
     fullest_ = std::clamp(filled, fullest_, 1.0);
   }
@@ -177,7 +177,7 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
   outcome.cost.fullest_buffer = fullest_;
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = read_buffer_statistics(instance_->path(), cpu.cpu);
-    // A line of kmemtrace's own: a reader cannot know that these events will never come.
+    // This line is kmemtrace's own. Without it, a reader cannot know that these events are lost.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }

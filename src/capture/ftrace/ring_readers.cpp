@@ -21,11 +21,11 @@ namespace kmt {
 namespace {
 
 constexpr int kPipeBytes = 1 << 20;
-constexpr std::size_t kSinkPages = 64;  // as many at a time as stay in a CPU's own cache
+constexpr std::size_t kSinkPages = 64;  // number of pages that stay in a CPU's own cache
 constexpr std::size_t kRoundsOfACpu = 64;
-constexpr int kPollMilliseconds = 100;  // interval of fetching a quiet CPU's pages
-// Pause after each round if the kernel wakes readers for every page (before buffer_percent counted for poll(2), Linux
-// 6.1).
+constexpr int kPollMilliseconds = 100;  // interval for fetching the pages of a CPU with few events
+// Pause after each round, for kernels that wake readers for every page (before Linux 6.1, poll(2) ignores
+// buffer_percent).
 constexpr std::chrono::milliseconds kPause{2};
 
 }  // namespace
@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kPause{2};
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
                          PageSink* sink)
     : page_bytes_(page_bytes), sink_(sink), threads_(ring_buffer_cpus(instance)) {
-  raise_descriptor_limit();  // large machines need more than the usual limit
+  raise_descriptor_limit();  // on large machines the usual limit is too low
   for (const unsigned cpu : threads_.cpus()) {
     Cpu& opened = cpus_.emplace_back();
     opened.raw.cpu = cpu;
@@ -71,7 +71,7 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
     if (threads_.error_of(thread).empty()) continue;
     error = threads_.error_of(thread);
     if (sink_ != nullptr) continue;
-    try {  // these pages have left the ring buffer: if lost, they must be counted
+    try {  // these pages are no longer in the ring buffer; if they are lost, that must be reported
       empty_pipe(readers_[thread]);
       for (const std::size_t cpu : threads_.cpus_of(thread)) write_partial_page(cpus_[cpu]);
     } catch (const Error& again) {
@@ -92,7 +92,7 @@ void RingReaders::read(std::size_t thread, bool is_last_round) {
   if (!is_last_round) wait_for_pages(cpus);
   for (const std::size_t cpu : cpus) {
     if (sink_ != nullptr) {
-      // With several CPUs in a thread, none may starve the others.
+      // If a thread reads several CPUs, each CPU must have its turn.
       give_pages(reader, cpus_[cpu], cpus.size() > 1 && !is_last_round ? kRoundsOfACpu : ~std::size_t{0},
                  is_last_round);
       continue;
@@ -110,11 +110,12 @@ void RingReaders::wait_for_pages(const std::vector<std::size_t>& cpus) const {
   const int ready = ::poll(polled.data(), polled.size(), kPollMilliseconds);
   const bool any =
       std::any_of(polled.begin(), polled.end(), [](const pollfd& one) { return (one.revents & POLLIN) != 0; });
-  // The buffer of an offline CPU only reports errors: this must not become a busy loop.
+  // The buffer of an offline CPU only reports errors. Sleep, to avoid a busy loop.
   if (ready > 0 && !any) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
 }
 
-// Ring → sink. A page that is mostly empty is still being written: the rest can wait, unless `all` is set.
+// Moves pages from the ring buffer to the sink. A page that is less than half full is still being written; it is left
+// for later unless `all` is set.
 void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, bool all) {
   bool more = true;
   std::exception_ptr failure;
@@ -125,12 +126,12 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, 
       try {
         more = read_page(cpu, page);
       } catch (const Error&) {
-        failure = std::current_exception();  // the pages already read must reach the sink
+        failure = std::current_exception();  // pages that were already read must still reach the sink
         more = false;
       }
       if (!more) break;
       filled += page_bytes_;
-      unsigned long commit = 0;  // follows the time of 8 bytes, see formats/ftrace/page.hpp
+      unsigned long commit = 0;  // this field is after the 8 bytes of the time, see formats/ftrace/page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);
       constexpr unsigned long kCommitMask = (1ul << 27) - 1;
       more = all || (commit & kCommitMask) >= page_bytes_ / 2;
@@ -142,12 +143,12 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, 
   if (failure) std::rethrow_exception(failure);
 }
 
-// False if there is none.
+// Returns false if there is no page.
 bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
   for (;;) {
     const ssize_t got = ::read(cpu.ring.get(), page, page_bytes_);
     if (got < 0 && errno == EINTR) continue;
-    // ENODEV: the CPU has not been online since the buffer was made.
+    // ENODEV means that the CPU was never online since the buffer was created.
     if (got < 0 && errno != EAGAIN && errno != ENODEV) throw system_error("Cannot read the ring buffer", "");
     if (got <= 0) return false;
     std::fill(page + got, page + page_bytes_, std::uint8_t{0});
@@ -155,7 +156,8 @@ bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
   }
 }
 
-// Ring → pipe → file. splice(2) gives full pages only. False if there are none.
+// Moves pages from the ring buffer through the pipe to the file. splice(2) moves only full pages. Returns false if
+// there are none.
 bool RingReaders::move_full_pages(Reader& reader, Cpu& cpu) {
   const ssize_t got =
       ::splice(cpu.ring.get(), nullptr, reader.pipe_in.get(), nullptr, kPipeBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);

@@ -19,8 +19,8 @@ namespace kmt {
 
 class RingReaders {
  public:
-  // Opens every CPU's buffer of the instance and starts the threads, which wait for start(). Without a sink each CPU
-  // has an unnamed file in `scratch_directory`. Throws Error.
+  // Opens the buffers of all CPUs and creates the threads, which wait for start(). Without a sink, each CPU has an
+  // unnamed file in `scratch_directory`. Throws Error.
   RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
               PageSink* sink);
   RingReaders(const RingReaders&) = delete;
@@ -31,22 +31,22 @@ class RingReaders {
   std::uint64_t bytes() const { return bytes_; }
   bool failed() const { return threads_.failed(); }  // writing has failed and the readers have stopped
 
-  // Call it when tracing is off: reads the rest, ends the threads, closes the buffers. Returns the pages, unless a sink
-  // took them. A write failure goes into `error`.
+  // Call it when tracing is off. Reads the remaining pages, ends the threads and closes the buffers. Returns the pages,
+  // unless a sink received them. If writing has failed, `error` receives the message.
   std::vector<RawCpu> finish(std::string& error);
 
  private:
   struct Cpu {
     RawCpu raw;
     FileDescriptor ring;                // per_cpu/cpuN/trace_pipe_raw
-    std::vector<std::uint8_t> partial;  // a page that has been read and not yet written
+    std::vector<std::uint8_t> partial;  // a page that has been read but not written yet
   };
   struct Reader {
-    Cpu* in_pipe = nullptr;  // the CPU whose pages are in the pipe
+    Cpu* in_pipe = nullptr;  // CPU whose pages are in the pipe
     std::size_t pipe_bytes = 0;
     FileDescriptor pipe_in;
     FileDescriptor pipe_out;
-    std::vector<std::uint8_t> pages;  // on their way to the sink
+    std::vector<std::uint8_t> pages;  // pages to pass to the sink
   };
 
   void read(std::size_t thread, bool is_last_round);
@@ -61,7 +61,7 @@ class RingReaders {
 
   std::uint32_t page_bytes_;
   PageSink* sink_;
-  FileDescriptor reserve_;  // disk space for the pipes' contents when the disk becomes full
+  FileDescriptor reserve_;  // reserved disk space, so that the pipes' contents can be written when the disk is full
   std::vector<Cpu> cpus_;
   std::vector<Reader> readers_;  // one per thread
   std::atomic<std::uint64_t> bytes_ = 0;

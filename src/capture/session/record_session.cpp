@@ -51,7 +51,7 @@ class TaskNames {
 
  private:
   static constexpr std::chrono::seconds kSoonest{1};
-  static constexpr int kMostOfTime = 200;  // it takes at most one part in this many
+  static constexpr int kMostOfTime = 200;  // scans use at most 1/200 of the time
 
   Tasks& tasks_;
   SteadyClock::time_point due_;
@@ -107,7 +107,7 @@ RecordOutcome RecordSession::run() {
   refuse_unknown_tasks();
   prepare();
   open();
-  const AheadOfOthers ahead;  // no process is forked from here on
+  const AheadOfOthers ahead;  // from here on, no process is forked: it would inherit the priority
   start();
   outcome_.end = wait_until_end();
   stop();
@@ -166,9 +166,9 @@ void RecordSession::start() {
   backend_.start();
   missed_calls_.begin(began_ns, backend_.missed_calls().value_or(MissedCounts{}));
   if (hooks_.started) hooks_.started();
-  if (!traits_.saves_task_names) names_.emplace(tasks_).read();  // tasks born since prepare() have no event with a name
+  if (!traits_.saves_task_names) names_.emplace(tasks_).read();  // others started after prepare()
   note_more_processes(outcome_.recording.kernel.notes, begun_meanwhile_);
-  count_missed();  // earlier misses do not concern the command
+  count_missed();  // earlier missed events do not concern the command
   if (command_ && !hooks_.interrupted()) command_->release();
 }
 
@@ -236,12 +236,12 @@ void RecordSession::finish() {
     outcome_.command_status = command_->poll();
   }
   KernelDescription& kernel = outcome_.recording.kernel;
-  if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);  // may be old: /proc is newer
+  if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);  // shared by all tracers and perhaps old
   tasks_.scan_proc();
   tasks_.describe(kernel);
   add_late_notes(kernel.late_notes);
   if (user_memory_) add_user_memory();
-  // The kernel does not report the CPU of misses.
+  // The kernel does not report on which CPU events were missed.
   outcome_.missed_events = missed();
   if (missed() > 0) outcome_.recording.more_statistics.push_back(lost_somewhere_text(missed()));
   outcome_.missed_by_function = missed_calls_.by_function();

@@ -13,11 +13,11 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kBatchBytes = 128 << 10;  // as many as stay in a CPU's own cache
+constexpr std::size_t kBatchBytes = 128 << 10;  // small enough to stay in a CPU's own cache
 constexpr std::chrono::microseconds kNap{100};
 constexpr std::chrono::microseconds kPause{4000};
 constexpr std::chrono::microseconds kShortPause{500};
-constexpr double kFilledQuickly = 0.2;  // of a ring between two looks
+constexpr double kFilledQuickly = 0.2;  // filled fraction of a ring between two reads
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void RecordReaders::read(std::size_t thread, bool is_last_round) {
     take(*cpus_[cpu], false);
     filled = std::max(filled, cpus_[cpu]->rings.filled());
   }
-  // Entries seen now can be given after the next look.
+  // Entries that are complete now can be passed on after the next take().
   if (!is_last_round) std::this_thread::sleep_for(kNap);
   for (const std::size_t cpu : cpus) take(*cpus_[cpu], is_last_round);
   if (filled > fullest_) fullest_ = filled;
@@ -102,7 +102,7 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
 void RecordReaders::flush(Cpu& cpu) {
   cpu.given += static_cast<std::uint64_t>(
       std::count_if(cpu.records.begin(), cpu.records.end(), [](const LiveRecord& record) { return record.lost == 0; }));
-  // The sink keeps its input, even if it fails.
+  // Clears cpu.records even if the sink throws.
   const std::vector<LiveRecord> records = std::exchange(cpu.records, {});
   cpu.used = 0;
   sink_.records(cpu.number, records);

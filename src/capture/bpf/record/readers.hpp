@@ -21,7 +21,7 @@
 namespace kmt {
 
 struct StackRecords {
-  std::optional<StackLayout> kernel;  // empty: this kind is not recorded
+  std::optional<StackLayout> kernel;  // empty if kernel stacks are not recorded
   std::optional<StackLayout> user;
   TracingFrames tracing;
 };
@@ -45,20 +45,21 @@ class RecordReaders {
   struct Counts {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;  // of entries
-    std::uint64_t lost = 0;   // in full rings
+    std::uint64_t lost = 0;   // events lost because rings were full
   };
-  Counts counts(std::size_t index) const;                                                       // of a CPU
+  Counts counts(std::size_t index) const;                                                       // counts of one CPU
   std::uint64_t not_taken(std::size_t index) const { return cpus_[index]->rings.not_taken(); }  // after finish()
   double fullest() const { return fullest_; }
 
-  // Call it after the programs are detached: takes the rest and ends the threads. A write failure goes into `error`.
+  // Call it after the programs are detached. Reads the remaining entries and ends the threads. If writing has failed,
+  // `error` receives the message.
   void finish(std::string& error);
 
  private:
   struct Cpu {
     unsigned number;
     CpuRings rings;
-    std::vector<std::uint8_t> bytes;  // of the records, contiguous
+    std::vector<std::uint8_t> bytes;  // contents of the records, contiguous
     std::size_t used = 0;
     std::vector<LiveRecord> records;
     std::atomic<std::uint64_t> given = 0;

@@ -33,13 +33,14 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
   return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
 }
 
-// Part of the limit of a CPU's rings.
+// If calls are recorded, the limit of a CPU's rings is divided by 2: one half is for events, one for calls.
 constexpr std::uint64_t kPartForCalls = 2;
 
-// The kernel's event descriptions, with the field that programs add.
+// Returns the kernel's event descriptions, with the field that the programs add.
 KernelDescription describe(const std::string& tracefs, const RecordRequest& request, const RecordPrograms& programs) {
   KernelDescription kernel = describe_kernel(tracefs, tracefs, request.events, kClock);
-  const std::size_t others = kernel.formats.size() - request.events.size();  // the tracer's own, which come first
+  // the descriptions of the tracer's own events come first
+  const std::size_t others = kernel.formats.size() - request.events.size();
   for (std::size_t i = 0; i < request.events.size(); ++i)
     kernel.formats[others + i].text = programs.description_of(request.events[i]);
   if (!request.calls.functions.empty())
@@ -47,7 +48,8 @@ KernelDescription describe(const std::string& tracefs, const RecordRequest& requ
   return kernel;
 }
 
-// As the kernel's per_cpu/cpuN/stats, with events that found rings full.
+// Returns text in the format of the kernel's per_cpu/cpuN/stats, plus the number of events that were lost in full
+// rings.
 std::string statistics_of(const RecordReaders::Counts& counts) {
   return fmt::format(
       "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\ndropped events: 0\nfull rings: {}\nread events: {}\n",
@@ -121,7 +123,7 @@ void BpfBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
   const ProgramsRequest wanted = programs_request(command, outcome.own_events_recorded);
   require_bpf();
   const bool wants_calls = !request_.calls.functions.empty();
-  std::shared_ptr<btf> types;  // held while several users need it
+  std::shared_ptr<btf> types;  // keeps the types loaded while several objects need them
   if (wants_calls) types = kernel_btf();
   programs_.emplace(tracefs_, wanted);
   KernelDescription& kernel = outcome.recording.kernel;
