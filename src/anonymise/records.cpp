@@ -127,7 +127,7 @@ void rename_field(std::string& format, const std::string& name) {
 
 // Arguments and results of these events become zero. Their fields are renamed, so that readers do not take the zeros
 // for values.
-bool tells_of_a_call(const EventFormat& format) {
+bool is_of_call(const EventFormat& format) {
   if (format.system == "kmemtrace") return format.name.starts_with("call_") || format.name.starts_with("probe_");
   return format.system == "ftrace" && (format.name.starts_with("funcgraph_") || format.name.starts_with("fgraph_"));
 }
@@ -155,7 +155,7 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   TraceDescription to = anonymous(description, *pseudonyms_, *code_, left_out_.texts);
   for (FormatText& text : to.kernel.formats)
     for (const EventFormat& format : parse_event_formats({text}, ignored))
-      if (tells_of_a_call(format)) rename_blank(format, text.text);
+      if (is_of_call(format)) rename_blank(format, text.text);
   to.kernel.user_memory = user_->memory(kernel.user_memory, *pseudonyms_);
   sink_.describe(to);
 }

@@ -17,14 +17,14 @@ void MissedLog::begin(std::uint64_t now_ns, MissedCounts counts) {
   last_ = std::move(counts);
 }
 
-void MissedLog::note(std::uint64_t asked_ns, std::uint64_t told_ns, const MissedCounts& counts) {
+void MissedLog::note(std::uint64_t asked_ns, std::uint64_t answered_ns, const MissedCounts& counts) {
   for (const auto& [function, count] : counts) {
     std::uint64_t& before = last_[function];
     if (count <= before) continue;
     const std::uint64_t more = count - before;
     before = count;
     total_ += more;
-    stretches_.push_back({last_ns_, told_ns, more, function});
+    stretches_.push_back({last_ns_, answered_ns, more, function});
   }
   if (stretches_.size() > kMostStretches) join_stretches();
   last_ns_ = asked_ns;

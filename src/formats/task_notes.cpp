@@ -21,8 +21,9 @@ constexpr std::size_t kMostLines = 1 << 19;  // limits memory: an entry needs mo
 
 constexpr std::size_t kMostBytes = 12 << 20;  // limit for a written note: all notes are one chunk of a .kmt
 
-constexpr TaskLives::Told kTold[] = {TaskLives::Told::at_begin, TaskLives::Told::meanwhile, TaskLives::Told::later};
-static_assert(std::size(kTold) == kNotesOfProc.size());
+constexpr TaskLives::Noted kNoted[] = {TaskLives::Noted::at_begin, TaskLives::Noted::meanwhile,
+                                       TaskLives::Noted::later};
+static_assert(std::size(kNoted) == kNotesOfProc.size());
 
 // Removes a number and the blank after it from the start of the line.
 std::optional<std::uint64_t> take_number_and_blank(std::string_view& line) {
@@ -46,7 +47,8 @@ void each_line(const TraceInfo& info, const char* note, Take take) {
 }
 
 // Adds one line of the note: "PID PARENT PID-SPACE CGROUP" for a process, "TID PID" for another thread.
-void learn_task(std::uint64_t id, std::uint64_t parent, std::string_view rest, TaskLives::Told when, TaskLives& lives) {
+void learn_task(std::uint64_t id, std::uint64_t parent, std::string_view rest, TaskLives::Noted when,
+                TaskLives& lives) {
   const auto tid = static_cast<std::int32_t>(id);
   KnownProcess process;
   if (const auto pid_space = take_number_and_blank(rest))
@@ -100,7 +102,7 @@ void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings) {
   births.finish("task_births", notes, findings);
   for (std::size_t i = 0; i < kNotesOfProc.size(); ++i) {
     NoteWriter note;
-    for (const auto& [tid, known] : lives.told(kTold[i]))
+    for (const auto& [tid, known] : lives.noted(kNoted[i]))
       note.add(known.group == tid ? fmt::format("{} {} {} {}\n", tid, known.parent, known.pid_space, known.cgroup)
                                   : fmt::format("{} {}\n", tid, known.group));
     note.finish(kNotesOfProc[i], notes, findings);
@@ -110,7 +112,7 @@ void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings) {
 void read_task_notes(const ClockScale& scale, TraceInfo& info) {
   for (std::size_t i = 0; i < kNotesOfProc.size(); ++i)
     each_line(info, kNotesOfProc[i], [&](std::uint64_t id, std::uint64_t parent, std::string_view rest) {
-      learn_task(id, parent, rest, kTold[i], info.tasks.lives);
+      learn_task(id, parent, rest, kNoted[i], info.tasks.lives);
     });
   each_line(info, "cgroup_moves", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view cgroup) {
     info.tasks.lives.moved(static_cast<std::int32_t>(tid), scale.to_ns(ticks), cgroup);

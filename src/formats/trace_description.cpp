@@ -19,7 +19,7 @@ namespace kmt {
 
 namespace {
 
-std::uint64_t number_behind(std::string_view text, std::string_view key) {
+std::uint64_t number_after(std::string_view text, std::string_view key) {
   for (const std::string_view line : split(text, '\n')) {
     if (line.starts_with(key)) return parse_leading<std::uint64_t>(trim(line.substr(key.size()))).value_or(0);
   }
@@ -89,19 +89,19 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
       continue;
     }
     if (text.find("CPU:") == std::string::npos) {
-      add_lost_somewhere(number_behind(text, "dropped events:"), info);
+      add_lost_somewhere(number_after(text, "dropped events:"), info);
       continue;
     }
     BufferStatistics statistics;
-    statistics.cpu = static_cast<unsigned>(std::min<std::uint64_t>(number_behind(text, "CPU:"), 0xFFFF));
-    statistics.entries = number_behind(text, "entries:");
-    const std::uint64_t overwritten = number_behind(text, "overrun:");
-    const std::uint64_t without_room = number_behind(text, "full rings:");
+    statistics.cpu = static_cast<unsigned>(std::min<std::uint64_t>(number_after(text, "CPU:"), 0xFFFF));
+    statistics.entries = number_after(text, "entries:");
+    const std::uint64_t overwritten = number_after(text, "overrun:");
+    const std::uint64_t without_room = number_after(text, "full rings:");
     statistics.overrun = overwritten + without_room;
-    statistics.commit_overrun = number_behind(text, "commit overrun:");
-    statistics.dropped = number_behind(text, "dropped events:");
-    statistics.read = number_behind(text, "read events:");
-    statistics.not_recorded = number_behind(text, "not recorded:");
+    statistics.commit_overrun = number_after(text, "commit overrun:");
+    statistics.dropped = number_after(text, "dropped events:");
+    statistics.read = number_after(text, "read events:");
+    statistics.not_recorded = number_after(text, "not recorded:");
     if (const std::uint64_t ticks = ticks_of_counts(text); ticks != 0) statistics.counted_ns = scale.to_ns(ticks);
     info.losses.buffers.push_back(statistics);
     if (statistics.not_recorded > 0)
@@ -120,7 +120,7 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
                         0);
     if (text.find("\nnode:") == std::string::npos) continue;
     if (info.machine.cpu_nodes.size() <= statistics.cpu) info.machine.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
-    info.machine.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_behind(text, "node:"));
+    info.machine.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_after(text, "node:"));
   }
 }
 

@@ -23,8 +23,8 @@ constexpr std::uint64_t kMostOrder = 40;
 // Returns the first frame that is not an allocator or a wrapper of one. If all frames are, returns the first one.
 std::string_view telling_frame(const std::vector<std::string_view>& stack) {
   static const WrapperList wrappers = WrapperList::built_in();
-  const auto told = wrappers.caller(stack);
-  return told != stack.end() ? *told : stack.empty() ? std::string_view() : stack.front();
+  const auto caller = wrappers.caller(stack);
+  return caller != stack.end() ? *caller : stack.empty() ? std::string_view() : stack.front();
 }
 
 // Adds up allocations with the same stack, and names the processes with the most allocations.

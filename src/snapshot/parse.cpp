@@ -109,8 +109,8 @@ bool is_damaged(std::string_view source, std::string_view line) {
   Words words(line);
   const std::string_view name = words.next();
   if (words.empty() || (source == "meminfo" && !name.ends_with(':'))) return false;
-  const bool is_told = is_number(words.next());
-  return !is_told && (words.empty() || words.rest() == "kB");
+  const bool has_number = is_number(words.next());
+  return !has_number && (words.empty() || words.rest() == "kB");
 }
 
 // Limits memory, because a line may need twenty times its size, and a small file may unpack to many lines.

@@ -85,14 +85,14 @@ void parse_percpu_stats(std::string_view text, KernelMemory& memory) {
 void parse_boot_messages(std::string_view text, KernelMemory& memory) {
   std::uint64_t pages = 0;
   std::uint64_t cpus = 0;
-  const auto number_behind = [](std::string_view line, std::string_view words) {
+  const auto number_after = [](std::string_view line, std::string_view words) {
     const std::size_t at = line.find(words);
     return at == std::string_view::npos ? std::nullopt : leading_number(line.substr(at + words.size()));
   };
   each_line(text, [&](std::string_view line) {
     if (line.find("percpu:") == std::string_view::npos) return;
-    if (const auto found = number_behind(line, "percpu: Embedded ")) pages = *found;
-    if (const auto found = number_behind(line, "nr_cpu_ids:")) cpus = *found;
+    if (const auto found = number_after(line, "percpu: Embedded ")) pages = *found;
+    if (const auto found = number_after(line, "nr_cpu_ids:")) cpus = *found;
   });
   constexpr std::uint64_t kMost = 1 << 20;
   if (pages == 0 || cpus == 0 || pages > kMost || cpus > kMost) return;

@@ -29,7 +29,7 @@ Kallsyms::Kallsyms(std::string_view text, std::vector<LoadedModule> modules)
   symbols_.erase(last, symbols_.end());
 }
 
-bool Kallsyms::is_behind_module(const Symbol& symbol, std::uint64_t address) const {
+bool Kallsyms::is_after_module(const Symbol& symbol, std::uint64_t address) const {
   return std::ranges::any_of(modules_, [&](const LoadedModule& module) {
     return module.begin != 0 && module.begin <= symbol.address && symbol.address < module.end() &&
            module.end() <= address;
@@ -42,7 +42,7 @@ const Kallsyms::Symbol* Kallsyms::find(std::uint64_t address) const {
   if (after == symbols_.begin()) return nullptr;
   const Symbol& symbol = *(after - 1);
   if (after == symbols_.end() && symbol.address != address) return nullptr;
-  return is_behind_module(symbol, address) ? nullptr : &symbol;
+  return is_after_module(symbol, address) ? nullptr : &symbol;
 }
 
 KallsymsLine Kallsyms::line_of(const Symbol& symbol) const {

@@ -45,7 +45,7 @@ class Kallsyms : public SymbolNames {
   };
 
   const Symbol* find(std::uint64_t address) const;
-  bool is_behind_module(const Symbol& symbol, std::uint64_t address) const;
+  bool is_after_module(const Symbol& symbol, std::uint64_t address) const;
   KallsymsLine line_of(const Symbol& symbol) const;
 
   std::string_view text_;

@@ -98,12 +98,12 @@ Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
 
 Placement place_module(const DebugInfo& debug, std::string_view module, std::string_view kallsyms,
                        std::string_view sections) {
-  std::map<std::string_view, std::uint64_t> told;
+  std::map<std::string_view, std::uint64_t> addresses;
   for (const std::string_view line : split(sections, '\n')) {
     const std::vector<std::string_view> words = split(line, ' ');
     if (words.size() != 3 || words[0] != module) continue;
     const std::uint64_t address = parse_leading<std::uint64_t>(words[2], 16).value_or(0);
-    if (address != 0) told[words[1]] = address;
+    if (address != 0) addresses[words[1]] = address;
   }
   const std::vector<Pair> pairs = common_symbols(debug, addresses_in_memory(kallsyms, module));
   // Possible start addresses of each section, with the number of symbols that match.
@@ -115,7 +115,7 @@ Placement place_module(const DebugInfo& debug, std::string_view module, std::str
   for (std::size_t i = 0; i < debug.sections().size(); ++i) {
     const DebugInfo::Section& section = debug.sections()[i];
     if (!section.code || section.size == 0) continue;
-    if (const auto known = told.find(section.name); known != told.end()) {
+    if (const auto known = addresses.find(section.name); known != addresses.end()) {
       starts[i] = known->second;
     } else if (const auto voted = votes.find(i); voted != votes.end()) {
       starts[i] = std::max_element(voted->second.begin(), voted->second.end(), [](const auto& a, const auto& b) {

@@ -104,8 +104,8 @@ bool KernelAccount::confirms(const std::vector<FindingCache>& caches, bool plain
   });
 }
 
-std::optional<bool> KernelAccount::bears_out(const std::vector<FindingCache>& caches) const {
-  std::optional<bool> borne_out;
+std::optional<bool> KernelAccount::supports(const std::vector<FindingCache>& caches) const {
+  std::optional<bool> supported;
   for (const FindingCache& cache : caches) {
     const auto rise = rises_.find(account_of(cache.name));
     if (rise == rises_.end()) continue;
@@ -117,9 +117,9 @@ std::optional<bool> KernelAccount::bears_out(const std::vector<FindingCache>& ca
     if ((is_trend ? trend.bytes_per_s : rise->second.bytes_per_s) >= kThresholds.enough_of_rate * cache.bytes_per_s)
       return true;
     if (!is_trend) continue;
-    if (trend.high < kThresholds.too_slow * cache.bytes_per_s) borne_out = false;
+    if (trend.high < kThresholds.too_slow * cache.bytes_per_s) supported = false;
   }
-  return borne_out;
+  return supported;
 }
 
 bool KernelAccount::differs_as_much(const FindingCache& cache) const {

@@ -32,7 +32,7 @@ class KernelAccount {
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
   // True if the account shows growth of these caches, false if it contradicts their growth. Empty if the account lacks
   // these caches or has too few values of them.
-  std::optional<bool> bears_out(const std::vector<FindingCache>& caches) const;
+  std::optional<bool> supports(const std::vector<FindingCache>& caches) const;
   // True if the growth of a cache is confirmed, that cache has a large share of these bytes, and no other cause
   // explains most of its growth. `plainly` applies stricter thresholds, for use without other evidence.
   bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;

@@ -158,16 +158,16 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     add(ReasonKind::hardly_seen_before_recording, Ground::samples);
     not_above(Certainty::weak);
   }
-  const auto borne_out = account_.bears_out(finding.caches);
+  const auto supported = account_.supports(finding.caches);
   if (account_agrees) add(ReasonKind::account_confirms, Ground::account);
-  if (!account_agrees && borne_out && *borne_out) add(ReasonKind::account_grows, Ground::account);
-  if (borne_out && !*borne_out) {
+  if (!account_agrees && supported && *supported) add(ReasonKind::account_grows, Ground::account);
+  if (supported && !*supported) {
     add(ReasonKind::account_does_not_grow, Ground::account);
     not_above(Certainty::likely);
   }
   // Only the object size is known, so other objects of this size could be mistaken for these if they are freed on other
   // paths.
-  if (is_of_a_size(finding.caches.front().name) && !borne_out.value_or(false)) {
+  if (is_of_a_size(finding.caches.front().name) && !supported.value_or(false)) {
     add(ReasonKind::unknown_cache, Ground::account);
     not_above(Certainty::likely);
   }
@@ -175,9 +175,9 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   // line.
   const bool stands_alone =
       sure_alone && is_highly_significant((recorded ? trace : samples).trend, judged_) &&
-      (recorded ? !evidence_.samples && account_.differs_as_much(finding.caches.front()) : borne_out.value_or(false));
+      (recorded ? !evidence_.samples && account_.differs_as_much(finding.caches.front()) : supported.value_or(false));
   if (!samples_agree && !account_agrees && !stands_alone) {
-    if (borne_out.value_or(true)) add(ReasonKind::too_slow_or_short, course);  // otherwise the account contradicts it
+    if (supported.value_or(true)) add(ReasonKind::too_slow_or_short, course);  // otherwise the account contradicts it
     not_above(Certainty::likely);
   }
   return certainty;

@@ -27,7 +27,7 @@ struct SlabObject {
   static constexpr std::uint8_t kFreedUnmatched = 0x2;
   static constexpr std::uint8_t kFromCache = 0x4;
   static constexpr std::uint8_t kFreeCameEarly = 0x8;
-  static constexpr std::uint8_t kToldTwice = 0x10;
+  static constexpr std::uint8_t kDuplicateEvent = 0x10;
   static constexpr std::uint8_t kReplacing = 0x20;
   std::uint8_t flags;
   std::uint8_t reporter;  // reporter_of() for the first allocation since the pointer was freed
@@ -38,8 +38,8 @@ struct SlabObject {
   bool from_cache() const { return (flags & kFromCache) != 0; }  // kmem_cache_alloc, not kmalloc
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
-  bool duplicate_event() const { return (flags & kToldTwice) != 0; }  // the second event of one allocation
-  bool replacing() const { return (flags & kReplacing) != 0; }        // the pointer was live before
+  bool duplicate_event() const { return (flags & kDuplicateEvent) != 0; }  // the second event of one allocation
+  bool replacing() const { return (flags & kReplacing) != 0; }             // the pointer was live before
 };
 static_assert(sizeof(SlabObject) == 16);
 
@@ -132,7 +132,7 @@ inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::ui
   if (event.kind == EventKind::cache_alloc) flags |= SlabObject::kFromCache;
   if (!inserted) {
     result = {object->live(), is_duplicate_event(*object, event, page_size), *object};
-    if (result.duplicate_event) flags |= SlabObject::kToldTwice;
+    if (result.duplicate_event) flags |= SlabObject::kDuplicateEvent;
     if (result.replaced) {
       flags |= SlabObject::kReplacing;
       reporter = object->reporter;

@@ -25,7 +25,7 @@ struct KernelField {
   bool is_dynamic = false;
 };
 
-std::optional<std::uint16_t> number_behind(std::string_view line, std::string_view key) {
+std::optional<std::uint16_t> number_after(std::string_view line, std::string_view key) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return std::nullopt;
   return parse_leading<std::uint16_t>(line.substr(at + key.size()));
@@ -36,8 +36,8 @@ std::optional<std::uint16_t> number_behind(std::string_view line, std::string_vi
 std::vector<KernelField> fields_of(const std::string& format) {
   std::vector<KernelField> fields;
   for (const std::string_view line : split(format, '\n')) {
-    const auto offset = number_behind(line, "offset:");
-    const auto bytes = number_behind(line, "size:");
+    const auto offset = number_after(line, "offset:");
+    const auto bytes = number_after(line, "size:");
     if (!line.starts_with("\tfield:") || !offset || !bytes || *offset < kCommonBytes) continue;
     const std::string_view declared = line.substr(7, line.find(';') - 7);
     std::string_view name = declared.substr(declared.find_last_of(" *") + 1);
@@ -89,7 +89,7 @@ std::size_t append_dynamic(std::uint8_t* to, std::size_t size, std::uint16_t fie
 }  // namespace
 
 std::uint16_t id_of_format(const std::string& format) {
-  const auto id = number_behind(format, "ID: ");
+  const auto id = number_after(format, "ID: ");
   if (!id) throw Error("A description of an event has no number", ExitCode::unsupported);
   return *id;
 }

@@ -77,7 +77,7 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
 }
 
 ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup,
-                             pid_t nobody, bool calls)
+                             pid_t idle_task, bool calls)
     : paths_{instance.file("set_event_pid")}, cgroup_(std::move(cgroup)) {
   if (instance.has("options/event-fork")) instance.set("options/event-fork", "1");
   if (calls) {
@@ -93,7 +93,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
   }
   if (!pids.empty() && followed.empty()) throw Error("None of the processes to record runs any more");
   if (cgroup_.empty()) return;
-  follow({nobody}, {});
+  follow({idle_task}, {});
   update();
 }
 

@@ -16,9 +16,9 @@ namespace kmt {
 class ProcessFilter {
  public:
   // Selects these processes, and a cgroup with all cgroups below it. `cgroup` is a folder of cgroupfs, or empty.
-  // `nobody` is the ID of an idle task, which is selected instead of an empty cgroup. `calls` selects function calls as
-  // well. Throws Error.
-  ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup, pid_t nobody,
+  // `idle_task` is the ID of an idle task, which is selected instead of an empty cgroup. `calls` selects function calls
+  // as well. Throws Error.
+  ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup, pid_t idle_task,
                 bool calls);
 
   // Adds tasks that have moved into the cgroup since the last call. The kernel follows only tasks that were forked in

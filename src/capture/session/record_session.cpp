@@ -142,7 +142,7 @@ void RecordSession::watch_mappings_and_cgroups() {
   if (selects_tasks(request_) && traits_.selects_cgroups_by_task)
     moves_.emplace(tracefs_, backend_.cpus(), traits_.clock, scale);
   if (request_.user_stacks) user_memory_.emplace(backend_.cpus(), traits_.clock, scale);
-  changes_->tell_of_cpus([this](const std::vector<CpuChange>& cpus, std::uint64_t since_ticks) {
+  changes_->on_cpu_changes([this](const std::vector<CpuChange>& cpus, std::uint64_t since_ticks) {
     if (moves_) moves_->cpus_changed(cpus);
     if (user_memory_) user_memory_->cpus_changed(cpus, since_ticks);
   });

@@ -19,7 +19,7 @@ constexpr std::size_t kRingBytes = 64 << 10;
 constexpr std::size_t kMostBytes = 8 << 20;  // maximum size of the note
 
 // Returns the number that follows `words` in a format such as " pid;\toffset:24;". Empty if the words are missing.
-std::optional<std::size_t> number_behind(std::string_view format, std::string_view words) {
+std::optional<std::size_t> number_after(std::string_view format, std::string_view words) {
   const std::size_t at = format.find(words);
   return at == std::string_view::npos ? std::nullopt : parse_leading<std::size_t>(format.substr(at + words.size()));
 }
@@ -31,10 +31,10 @@ CgroupMoves::CgroupMoves(const std::string& tracefs, const std::vector<unsigned>
     : clock_(std::move(clock)), scale_(scale) {
   const std::string format =
       try_read_file(fmt::format("{}/events/cgroup/cgroup_attach_task/format", tracefs)).value_or("");
-  const auto id = number_behind(format, "ID: ");
-  const auto hierarchy = number_behind(format, " dst_root;\toffset:");
-  const auto task = number_behind(format, " pid;\toffset:");
-  const auto path = number_behind(format, " dst_path;\toffset:");
+  const auto id = number_after(format, "ID: ");
+  const auto hierarchy = number_after(format, " dst_root;\toffset:");
+  const auto task = number_after(format, " pid;\toffset:");
+  const auto path = number_after(format, " dst_path;\toffset:");
   if (!id || !hierarchy || !task || !path) return;
   places_ = {*hierarchy, *task, *path};
   perf_event_attr attributes{};

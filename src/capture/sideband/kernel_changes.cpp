@@ -148,8 +148,8 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
     pollfd polled{uevents_.get(), POLLIN, 0};
     ::ppoll(&polled, uevents_ ? 1 : 0, &timeout, nullptr);
     // Comparing the state takes time, so without uevents it is done only at intervals.
-    const bool told = uevents_ && (polled.revents & POLLIN) != 0 && read_uevents();
-    if (told || std::chrono::steady_clock::now() >= next_look_) look();
+    const bool has_changed = uevents_ && (polled.revents & POLLIN) != 0 && read_uevents();
+    if (has_changed || std::chrono::steady_clock::now() >= next_look_) look();
     if (has_to_read()) read_symbols();
   } while (std::chrono::steady_clock::now() < end);
 }

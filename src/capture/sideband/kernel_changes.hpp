@@ -38,7 +38,7 @@ class KernelChanges {
   KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms);
 
   // Sets the callback for changes of CPUs.
-  void tell_of_cpus(CpusChanged changed) { cpus_changed_ = std::move(changed); }
+  void on_cpu_changes(CpusChanged changed) { cpus_changed_ = std::move(changed); }
 
   // Sleeps for this time, but notes changes meanwhile.
   void wait(std::chrono::nanoseconds time);

@@ -7,7 +7,7 @@
 
 namespace kmt {
 
-MappedCode::Mapping MappedCode::told(const SpaceChange& mapping, std::string_view path) {
+MappedCode::Mapping MappedCode::reported(const SpaceChange& mapping, std::string_view path) {
   return {mapping.size, mapping.file_offset, std::hash<std::string_view>{}(path)};
 }
 
@@ -35,7 +35,7 @@ void MappedCode::add(const SpaceChange& change, std::string_view path) {
       if (at != mappings.begin() && change.start - std::prev(at)->first < std::prev(at)->second.size) --at;
       while (at != mappings.end() && (at->first < change.start || at->first - change.start < change.size))
         at = mappings.erase(at);
-      mappings[change.start] = told(change, path);
+      mappings[change.start] = reported(change, path);
       break;
     }
   }
@@ -54,7 +54,7 @@ bool MappedCode::has(const SpaceChange& mapping, std::string_view path) const {
   if (space == spaces_.end() || !space->second.mappings) return false;
   const Mappings& mappings = *space->second.mappings;
   const auto known = mappings.find(mapping.start);
-  return known != mappings.end() && known->second == told(mapping, path);
+  return known != mappings.end() && known->second == reported(mapping, path);
 }
 
 std::uint64_t MappedCode::changed_ns(std::int32_t process) const {

@@ -44,7 +44,7 @@ class MappedCode {
     Mappings& own();
   };
 
-  static Mapping told(const SpaceChange& mapping, std::string_view path);
+  static Mapping reported(const SpaceChange& mapping, std::string_view path);
 
   std::unordered_map<std::int32_t, Space> spaces_;
 };

@@ -63,8 +63,8 @@ PerfEvents::PerfEvents(FileDescriptor event, std::size_t page_bytes, std::size_t
 
 std::uint64_t PerfEvents::lost() const {
   std::uint64_t counted[2] = {};  // number of events, and number of lost events
-  const bool is_told = ::read(event_.get(), counted, sizeof counted) == sizeof counted;
-  return std::max(lost_, is_told ? counted[1] : 0);
+  const bool is_known = ::read(event_.get(), counted, sizeof counted) == sizeof counted;
+  return std::max(lost_, is_known ? counted[1] : 0);
 }
 
 PerfEvents::~PerfEvents() {

@@ -20,7 +20,7 @@
 #include "capture/sideband/elf_headers.hpp"
 #include "capture/sideband/ended_processes.hpp"
 #include "capture/sideband/mapping_events.hpp"
-#include "capture/sideband/untold_code.hpp"
+#include "capture/sideband/unreported_code.hpp"
 #include "trace/code/made_code.hpp"
 
 namespace kmt {
@@ -88,7 +88,7 @@ void UserMemoryWatch::learn(std::size_t from) {
   std::ranges::stable_sort(begin, memory_.changes.end(), {}, &SpaceChange::time_ns);
   for (auto change = begin; change != memory_.changes.end(); ++change) {
     mapped_.add(*change,
-                change->kind == SpaceChange::Kind::mapped ? told_path(memory_.objects[change->object].path) : "");
+                change->kind == SpaceChange::Kind::mapped ? reported_path(memory_.objects[change->object].path) : "");
     note_user(*change);
   }
   for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
@@ -237,10 +237,10 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   // wrong names.
   if (since_ns) std::ranges::for_each(look.gone, forget);
   for (const ProcessCode& code : look.code) {
-    const UntoldCode untold = untold_code(mapped_, code);
-    if (untold.lines.empty()) continue;
-    if (untold.is_another) forget(code.process);
-    for (const MapsLine& line : untold.lines)
+    const UnreportedCode unreported = unreported_code(mapped_, code);
+    if (unreported.lines.empty()) continue;
+    if (unreported.is_another) forget(code.process);
+    for (const MapsLine& line : unreported.lines)
       memory_.changes.push_back(mapping(code.process, when(code.process), line, known_build_id(code.task, line)));
   }
   learn(known);

@@ -37,7 +37,7 @@ struct Fetched {
 void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& machine, std::vector<Fetched>& fetched) {
   const std::string place = place_of(path, machine);
   const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;  // steps to the argument itself
-  const bool is_of_user = !machine.tells_user_memory && path.offsets.size() == 1 + own_steps;
+  const bool is_of_user = !machine.has_user_memory && path.offsets.size() == 1 + own_steps;
   const std::string string = is_of_user ? "ustring" : "string";
   if (path.is_string) {
     const std::string most = path.counted_by

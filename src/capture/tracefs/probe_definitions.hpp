@@ -19,7 +19,7 @@ struct ProbeMachine {
   unsigned word_bits = 64;
   // True if an address shows whether it is a kernel or a user address. Otherwise, the memory that an argument points to
   // is read as user memory, and memory reached through further pointers as kernel memory.
-  bool tells_user_memory = true;
+  bool has_user_memory = true;
 };
 // `machine` is the name as in uname -m. Returns nothing if its registers are unknown.
 std::optional<ProbeMachine> probe_machine(std::string_view machine);

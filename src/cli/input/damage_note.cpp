@@ -31,16 +31,16 @@ void say_interrupted(std::string_view result) {
 
 void say_lack_of_cgroups(const TraceInfo& info) {
   if (info.tasks.lives.has_moves()) return;
-  bool is_told = false;
+  bool is_known = false;
   for (const char* const name : kNotesOfProc)
     if (const auto note = info.recording.notes.find(name); note != info.recording.notes.end())
       for (const std::string_view line : split(note->second, '\n')) {
         const std::size_t path = line.find('/');
         if (path == std::string_view::npos) continue;
-        is_told = true;
+        is_known = true;
         if (path + 1 < line.size()) return;
       }
-  if (is_told)
+  if (is_known)
     say("note: all tasks in the trace are in the root cgroup. Cgroups of version 1 are not recorded. In a container, "
         "the cgroup of the container is shown as the root\n");
 }

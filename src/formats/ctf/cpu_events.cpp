@@ -94,14 +94,14 @@ void StreamCursor::hold_discarded(const bt_message* message) {
 void StreamCursor::take_discarded_packets(const bt_message* message) {
   const bt_clock_snapshot* end = nullptr;
   std::uint64_t count = 0;
-  const bool told = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
+  const bool has_count = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
   if (bt_stream_class_discarded_packets_have_default_clock_snapshots(bt_stream_borrow_class_const(stream_ref_)) != 0)
     end = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message);
   step_ = {Step::Kind::loss,
            ns_of(end).value_or(last_ns_),
            nullptr,
            {},
-           told ? fmt::format("{} packets with an unknown number of events", count) : "packets",
+           has_count ? fmt::format("{} packets with an unknown number of events", count) : "packets",
            last_ns_};
 }
 

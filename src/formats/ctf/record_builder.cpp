@@ -165,8 +165,8 @@ RecordBuilder::Plan RecordBuilder::plan_of(const EventFormat& format, const std:
     if (target == nullptr || !fits(leaf, *target)) continue;
     const bool is_last = target->offset + target->size == plan.bytes && target->is_array && !target->is_dynamic;
     plan.fields.push_back({leaf, *target, is_last && leaf.is_array()});
-    plan.tells_task = plan.tells_task || leaf.name == "common_pid";
-    plan.tells_flags = plan.tells_flags || leaf.name == "common_flags";
+    plan.has_task = plan.has_task || leaf.name == "common_pid";
+    plan.has_flags = plan.has_flags || leaf.name == "common_flags";
   }
   plan.task = number_of(format, "common_pid");
   plan.flags = number_of(format, "common_flags");
@@ -174,7 +174,7 @@ RecordBuilder::Plan RecordBuilder::plan_of(const EventFormat& format, const std:
   plan.name = field_of(format, "context_procname");
   if (format.name == "sched_switch") {
     plan.next_tid = number_of(format, "next_pid");
-    if (!plan.tells_task) plan.previous_tid = number_of(format, "prev_pid");
+    if (!plan.has_task) plan.previous_tid = number_of(format, "prev_pid");
   }
   if (format.name == "sched_process_fork") {
     plan.other_tid = number_of(format, "child_pid");
@@ -203,14 +203,14 @@ const EventRecord* RecordBuilder::record_of(const bt_event* event, std::int32_t 
   if (plan.previous_tid && plan.task) put_number(plan.task->offset, plan.task->size, number_in(*plan.previous_tid));
 
   result_.record = bytes_;
-  result_.tells_flags = plan.tells_flags;
+  result_.has_flags = plan.has_flags;
   result_.tid = plan.task ? static_cast<std::int32_t>(number_in(*plan.task)) : tid;
   if (plan.next_tid) result_.next_tid = static_cast<std::int32_t>(number_in(*plan.next_tid));
   result_.begins = plan.begins;
   result_.ends = plan.ends;
   if (plan.name) result_.task_name = text_in(*plan.name);
   const auto id_in = [this](const FormatField& field) { return static_cast<std::int32_t>(number_in(field)); };
-  if (plan.process && plan.tells_task) result_.task = TaskOfProcess{result_.tid, id_in(*plan.process)};
+  if (plan.process && plan.has_task) result_.task = TaskOfProcess{result_.tid, id_in(*plan.process)};
   if (plan.other_tid && plan.other_process)
     result_.other = TaskOfProcess{id_in(*plan.other_tid), id_in(*plan.other_process)};
   const std::int32_t process = plan.process ? id_in(*plan.process) : result_.tid;

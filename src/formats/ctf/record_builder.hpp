@@ -29,7 +29,7 @@ struct TaskOfProcess {
 struct EventRecord {
   Bytes record;
   Bytes stack, user_stack;                   // stacks as separate records that follow; empty if the event has no stack
-  bool tells_flags = false;                  // true: the event's own flags replace those from earlier interrupt events
+  bool has_flags = false;                    // true: the event's own flags replace those from earlier interrupt events
   bool is_cut_off = false;                   // a string, an array or the stack was too long
   std::int32_t tid = 0;                      // the event's task
   std::optional<std::int32_t> next_tid;      // for sched_switch: the task that runs next
@@ -68,7 +68,7 @@ class RecordBuilder {
     std::vector<Field> fields;
     std::optional<Leaf> stack, user_stack;
     std::optional<FormatField> flags, task;  // common fields
-    bool tells_task = false, tells_flags = false;
+    bool has_task = false, has_flags = false;
     std::optional<FormatField> previous_tid, next_tid, process, name, other_tid, other_process;
     std::uint8_t begins = 0, ends = 0;
   };

@@ -92,7 +92,7 @@ void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint
       const std::int32_t process = number_at(event.group);
       // LTTng writes this list after its start, so another task may have had the ID before.
       if (process == number_at(event.pid))
-        info.tasks.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Told::later);
+        info.tasks.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Noted::later);
       break;
     }
     case Kind::attach:

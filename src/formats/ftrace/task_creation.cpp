@@ -30,9 +30,9 @@ void ThreadGroups::learn(const TaskCreation& creation, Bytes record, ByteOrder o
     return static_cast<std::int32_t>(load<std::uint32_t>(record.data() + offset, order));
   };
   const std::int32_t tid = task_at(creation.pid);
-  const auto [told_at, first] = told_at_.try_emplace(tid, time_ns);
-  if (!first && told_at->second > time_ns) return;
-  told_at->second = time_ns;
+  const auto [seen, first] = seen_ns_.try_emplace(tid, time_ns);
+  if (!first && seen->second > time_ns) return;
+  seen->second = time_ns;
 
   const std::uint64_t flags = load_sized(record.data() + creation.clone_flags, creation.flags_bytes, order);
   std::int32_t group = tid;

@@ -34,7 +34,7 @@ class ThreadGroups {
 
  private:
   std::unordered_map<std::int32_t, std::int32_t>& groups_;
-  std::unordered_map<std::int32_t, std::uint64_t> told_at_;  // time of the latest event per task
+  std::unordered_map<std::int32_t, std::uint64_t> seen_ns_;  // time of the latest event per task
 };
 
 }  // namespace kmt

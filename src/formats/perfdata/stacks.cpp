@@ -7,7 +7,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-void addresses_behind(std::uint64_t mark, Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
+void addresses_after(std::uint64_t mark, Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
   constexpr std::size_t kMostDepth = 256;
   addresses.clear();
   bool inside = false;
@@ -23,11 +23,11 @@ void addresses_behind(std::uint64_t mark, Bytes chain, ByteOrder order, std::vec
 }  // namespace
 
 void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
-  addresses_behind(kKernelMark, chain, order, addresses);
+  addresses_after(kKernelMark, chain, order, addresses);
 }
 
 void user_stack(const Sample& sample, ByteOrder order, std::vector<std::uint64_t>& addresses) {
-  addresses_behind(kUserMark, sample.chain, order, addresses);
+  addresses_after(kUserMark, sample.chain, order, addresses);
   if (addresses.empty() && sample.user_ip != 0) addresses.assign(1, sample.user_ip);
 }
 

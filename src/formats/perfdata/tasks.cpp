@@ -56,7 +56,7 @@ void learn_birth(const TaskChange& change, TaskLives& lives) {
   KnownProcess process;
   process.group = change.process;
   if (change.task == change.process) process.parent = std::max(change.parent_process, 0);
-  lives.known(change.task, std::move(process), change.at_end ? TaskLives::Told::later : TaskLives::Told::at_begin);
+  lives.known(change.task, std::move(process), change.at_end ? TaskLives::Noted::later : TaskLives::Noted::at_begin);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ std::optional<std::size_t> record_bytes(Bytes bytes, const Abi& abi) {
   if (load_field(bytes, type_of(layout), abi.order) > static_cast<std::uint64_t>(Type::pages)) return std::nullopt;
   if (load_field(bytes, layout.cpu, abi.order) >= kMostCpus) return std::nullopt;
   const std::size_t fields = id == layout.alloc_id ? layout.alloc_bytes : layout.free_bytes;
-  const std::size_t size = layout.tells_size ? load_field(bytes, kSize, abi.order) : fields;
+  const std::size_t size = layout.has_size ? load_field(bytes, kSize, abi.order) : fields;
   if (size < fields || size > bytes.size() || (size != fields && !layout.may_be_longer)) return std::nullopt;
   if (!are_extensions(bytes.first(size).subspan(fields), abi.order)) return std::nullopt;
   return size;
@@ -114,7 +114,7 @@ void append(const Record& record, const Abi& abi, std::vector<std::uint8_t>& out
   const auto put = [&](FieldPlace place, std::uint64_t value) { store_field(at, place, value, abi.order); };
   put(id_of(layout), layout.alloc_id + (record.allocates ? 0u : 1u));
   put(type_of(layout), static_cast<std::uint64_t>(record.type));
-  if (layout.tells_size) put(kSize, size);
+  if (layout.has_size) put(kSize, size);
   put(layout.sequence, record.sequence);
   put(layout.cpu, record.cpu);
   put(layout.time_ns, record.time_ns);

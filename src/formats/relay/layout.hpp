@@ -24,7 +24,7 @@ struct Layout {
   std::string_view name;
   std::uint8_t id_bytes;    // size of the event ID at the start, and also of the type after it
   std::uint8_t alloc_id;    // event ID of an allocation; a free has the next ID
-  bool tells_size;          // the 16 bits at offset 2 are the record's size
+  bool has_size;            // the 16 bits at offset 2 are the record's size
   bool may_be_longer;       // extensions may follow the fields
   bool has_null_records;    // a record of zeros replaces an event that relay could not write
   std::uint8_t free_bytes;  // size of a free without extensions

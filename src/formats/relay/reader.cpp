@@ -52,12 +52,12 @@ class RecordClock {
 
   std::uint64_t time_of(const Record& record, const Layout& layout) {
     if (layout.sequence.bytes == 0) return record.time_ns;
-    time_ = std::max<std::int64_t>(0, time_behind_last(record));
+    time_ = std::max<std::int64_t>(0, time_after_last(record));
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
   }
   // For records with sequence numbers.
-  std::int64_t time_behind_last(const Record& record) const {
+  std::int64_t time_after_last(const Record& record) const {
     return time_ + static_cast<std::int32_t>(record.sequence - number_);
   }
   std::uint32_t number() const { return number_; }  // sequence number of the last record
@@ -167,7 +167,7 @@ class FileStream : public CpuStream {
     if (layout.sequence.bytes != 0) {
       if (is_repeated(record, step)) return;
       mend_number(record, step);
-      repeats_.add(clock_.time_behind_last(record), step.offset);
+      repeats_.add(clock_.time_after_last(record), step.offset);
     }
     Event& event = batch.emplace_back();
     event = {};
@@ -191,7 +191,7 @@ class FileStream : public CpuStream {
   }
 
   bool is_repeated(const Record& record, const Step& step) {
-    const std::int64_t time = clock_.time_behind_last(record);
+    const std::int64_t time = clock_.time_after_last(record);
     if (!repeats_.has(time, walker_.bytes_of(step))) return false;
     report(Imperfection::duplicate_record, fmt::format("number {}", time), step, last_time_);
     return true;

@@ -22,7 +22,7 @@ constexpr std::size_t kBatchEvents = 256;
 constexpr std::uint32_t kPageBytes = 4096;
 
 void learn_name(const TextTrace& trace, const Line& line, TaskNameHistory& names) {
-  if (trace.tells_rename(line)) names.called_since(line.tid, line.time, line.comm);
+  if (trace.is_rename(line)) names.called_since(line.tid, line.time, line.comm);
 }
 
 Finding unreadable(const Line& line, std::uint64_t offset) {

@@ -30,7 +30,7 @@ constexpr std::array kEvents = {TaskEvent{"task", "task_newtask", kNewTask}, Tas
 
 // Returns the text after "KEY=", up to " BEHIND=" or a blank. Names may contain text that looks like a key, so the last
 // key counts.
-std::optional<std::string_view> value_behind(std::string_view fields, const TaskField& field) {
+std::optional<std::string_view> value_after(std::string_view fields, const TaskField& field) {
   fields = trim(fields);
   const std::string key = fmt::format(" {}=", field.key);
   std::size_t begin = 0;
@@ -67,7 +67,7 @@ bool encode_task_event(const TaskEvent& event, const Line& line, std::span<const
       store(record.data() + offsets[i], static_cast<std::uint32_t>(line.tid), order);
       continue;
     }
-    const auto value = value_behind(line.fields, field);
+    const auto value = value_after(line.fields, field);
     if (!value) return false;
     if (field.behind != nullptr) {
       store(record.data() + offsets[i], static_cast<std::uint32_t>((value->size() + 1) << 16 | record.size()), order);

@@ -141,7 +141,7 @@ void TextTrace::learn(const Line& line) {
     const EventKind kind = event_kind(found->second.system, line.event);
     found->second.kind = is_syscall(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);
-    events_tell_names_ = events_tell_names_ || found->second.task != nullptr;
+    events_have_names_ = events_have_names_ || found->second.task != nullptr;
     found->second.id = static_cast<unsigned>(shapes_.size());
   }
   Shape& shape = found->second;
@@ -158,7 +158,7 @@ void TextTrace::learn(const Line& line) {
 }
 
 void TextTrace::learn_name(const Line& line) {
-  if (!tells_name(line)) return;
+  if (!has_name(line)) return;
   const auto [last, is_new] = comms_.try_emplace(line.tid, line.comm);
   if (is_new || last->second == line.comm) return;
   last->second = line.comm;

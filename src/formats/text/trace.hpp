@@ -27,8 +27,8 @@ class TextTrace {
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
   // True if the line states the name of its task, and that task may have several names.
-  bool tells_rename(const Line& line) const {
-    return tells_name(line) && (events_tell_names_ || renamed_.count(line.tid) != 0);
+  bool is_rename(const Line& line) const {
+    return has_name(line) && (events_have_names_ || renamed_.count(line.tid) != 0);
   }
 
   // Makes a record of the line. Returns false if a value is unreadable, or if an essential value is missing.
@@ -46,7 +46,7 @@ class TextTrace {
   };
 
   void learn(const Line& line);
-  static bool tells_name(const Line& line) { return line.tid > 0 && line.comm != "<...>"; }
+  static bool has_name(const Line& line) { return line.tid > 0 && line.comm != "<...>"; }
   void learn_name(const Line& line);
   void learn_call_site(std::string_view fields);
   void learn_flags(std::string_view flags);
@@ -68,7 +68,7 @@ class TextTrace {
   std::map<std::string, std::uint64_t, std::less<>> flags_;      // flag names and their made-up bits
   std::map<std::int32_t, std::string> comms_;                    // last names by task
   std::set<std::int32_t> renamed_;                               // tasks with several names
-  bool events_tell_names_ = false;
+  bool events_have_names_ = false;
   bool names_flags_ = false;  // true if a line has flag names; otherwise flags are numbers
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;

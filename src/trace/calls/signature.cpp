@@ -380,7 +380,7 @@ std::string value_text(const CallValue& value, bool as_result) {
 namespace {
 
 // True for a value that was not read because the pointer is NULL, such as `file->f_flags` if `file` is NULL.
-bool is_behind_null(const CallValue& value, const CallValues& values) {
+bool is_after_null(const CallValue& value, const CallValues& values) {
   if (value.kind != ValueKind::unknown) return false;
   const std::string base = value.name.substr(0, value.name.find_first_of("-.["));
   const auto end = values.values.begin() + static_cast<std::ptrdiff_t>(values.arguments);
@@ -394,7 +394,7 @@ std::vector<NamedText> value_texts(const CallValues& values) {
   std::vector<NamedText> texts;
   for (std::size_t i = 0; i < values.values.size(); ++i) {
     const CallValue& value = values.values[i];
-    if (i >= values.arguments && is_behind_null(value, values)) continue;
+    if (i >= values.arguments && is_after_null(value, values)) continue;
     const char* const how = value.is_late         ? " (read at exit)"
                             : value.is_unreadable ? " (unreadable)"
                             : value.is_left_out   ? " (not recorded)"

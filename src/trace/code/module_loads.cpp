@@ -66,9 +66,9 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
   };
   // Returns the time of the last load that events report up to this time.
   const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
-    const auto* const told = events_of(name);
-    if (told == nullptr) return std::nullopt;
-    for (auto event = told->upper_bound(until); event != told->begin();)
+    const auto* const loaded = events_of(name);
+    if (loaded == nullptr) return std::nullopt;
+    for (auto event = loaded->upper_bound(until); event != loaded->begin();)
       if ((--event)->second) return event->first;
     return std::nullopt;
   };
@@ -77,9 +77,9 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
     if (load.to_ns != kNever) return;
     load.to_ns = noticed_ns;
-    const auto* const told = events_of(name);
-    if (told == nullptr) return;
-    for (auto event = told->upper_bound(load.from_ns); event != told->end(); ++event)
+    const auto* const loaded = events_of(name);
+    if (loaded == nullptr) return;
+    for (auto event = loaded->upper_bound(load.from_ns); event != loaded->end(); ++event)
       if (!event->second) {
         load.to_ns = event->first;
         return;

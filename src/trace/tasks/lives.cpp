@@ -39,12 +39,12 @@ void TaskLives::born(const TaskLife& life) {
     lives.insert_or_assign(life.born_ns, life);
     return;
   }
-  TaskLife& told = same->second;
-  if (life.knows_kind) told.is_thread = life.is_thread;
-  told.knows_kind = told.knows_kind || life.knows_kind;
-  told.begins_pid_space = told.begins_pid_space || life.begins_pid_space;
-  if (told.born_ns <= life.born_ns || lives.contains(life.born_ns)) return;
-  told.born_ns = life.born_ns;
+  TaskLife& same_life = same->second;
+  if (life.knows_kind) same_life.is_thread = life.is_thread;
+  same_life.knows_kind = same_life.knows_kind || life.knows_kind;
+  same_life.begins_pid_space = same_life.begins_pid_space || life.begins_pid_space;
+  if (same_life.born_ns <= life.born_ns || lives.contains(life.born_ns)) return;
+  same_life.born_ns = life.born_ns;
   auto node = lives.extract(same);  // extract() keeps pointers to the value valid
   node.key() = life.born_ns;
   lives.insert(std::move(node));
@@ -54,12 +54,12 @@ void TaskLives::moved(std::int32_t tid, std::uint64_t time_ns, std::string_view 
   moves_[tid].insert_or_assign(time_ns, std::string(cgroup));
 }
 
-void TaskLives::known(std::int32_t pid, KnownProcess process, Told when) {
-  told_[static_cast<std::size_t>(when)].insert_or_assign(pid, std::move(process));
+void TaskLives::known(std::int32_t pid, KnownProcess process, Noted when) {
+  noted_[static_cast<std::size_t>(when)].insert_or_assign(pid, std::move(process));
 }
 
-std::map<std::int32_t, KnownProcess> TaskLives::told(Told when) const {
-  return {told_of(when).begin(), told_of(when).end()};
+std::map<std::int32_t, KnownProcess> TaskLives::noted(Noted when) const {
+  return {noted_of(when).begin(), noted_of(when).end()};
 }
 
 std::vector<TaskLife> TaskLives::births() const {
@@ -87,14 +87,14 @@ std::uint64_t TaskLives::next_birth_ns(std::int32_t tid, const TaskLife* life) c
 
 bool TaskLives::is_used_again(std::int32_t tid) const {
   const auto* const lives = find(lives_, tid);
-  return lives != nullptr && lives->size() + told_of(Told::at_begin).count(tid) > 1;
+  return lives != nullptr && lives->size() + noted_of(Noted::at_begin).count(tid) > 1;
 }
 
 const KnownProcess* TaskLives::known_at_begin(std::int32_t pid) const {
-  if (const KnownProcess* const process = find(told_of(Told::at_begin), pid)) return process;
-  return lives_.contains(pid) ? nullptr : find(told_of(Told::meanwhile), pid);
+  if (const KnownProcess* const process = find(noted_of(Noted::at_begin), pid)) return process;
+  return lives_.contains(pid) ? nullptr : find(noted_of(Noted::meanwhile), pid);
 }
-const KnownProcess* TaskLives::known_later(std::int32_t pid) const { return find(told_of(Told::later), pid); }
+const KnownProcess* TaskLives::known_later(std::int32_t pid) const { return find(noted_of(Noted::later), pid); }
 
 std::string_view TaskLives::moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const {
   const auto* const moves = find(moves_, tid);

@@ -36,12 +36,12 @@ class TaskLives {
   void born(const TaskLife& life);
   void moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup);
   // The time at which the kernel's files were read.
-  enum class Told : std::uint8_t {
+  enum class Noted : std::uint8_t {
     at_begin,   // at the start of the recording
     meanwhile,  // while events were already recorded: the task may have been born before or after that
     later,      // later: the ID may belong to another process
   };
-  void known(std::int32_t pid, KnownProcess process, Told when);
+  void known(std::int32_t pid, KnownProcess process, Noted when);
 
   // Returns null if the task was born before the trace or its birth was not recorded.
   const TaskLife* life_at(std::int32_t tid, std::uint64_t time_ns) const;
@@ -49,8 +49,8 @@ class TaskLives {
   std::uint64_t next_birth_ns(std::int32_t tid, const TaskLife* life) const;
   bool is_used_again(std::int32_t tid) const;  // true if the ID has belonged to several tasks
   std::vector<TaskLife> births() const;        // sorted by task and time
-  std::map<std::int32_t, KnownProcess> told(Told when) const;
-  bool told_at_begin() const { return !told_of(Told::at_begin).empty(); }
+  std::map<std::int32_t, KnownProcess> noted(Noted when) const;
+  bool noted_at_start() const { return !noted_of(Noted::at_begin).empty(); }
   // Returns data about a task that existed when events began.
   const KnownProcess* known_at_begin(std::int32_t pid) const;
   const KnownProcess* known_later(std::int32_t pid) const;
@@ -61,11 +61,11 @@ class TaskLives {
  private:
   template <typename Value>
   using ByTask = std::unordered_map<std::int32_t, Value>;
-  const ByTask<KnownProcess>& told_of(Told when) const { return told_[static_cast<std::size_t>(when)]; }
+  const ByTask<KnownProcess>& noted_of(Noted when) const { return noted_[static_cast<std::size_t>(when)]; }
 
   ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // by birth
   ByTask<std::map<std::uint64_t, std::string>> moves_;  // by time
-  std::array<ByTask<KnownProcess>, 3> told_;            // by time of reading
+  std::array<ByTask<KnownProcess>, 3> noted_;           // by time of reading
 };
 
 }  // namespace kmt

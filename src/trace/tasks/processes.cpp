@@ -20,7 +20,7 @@ constexpr std::int32_t kKthreadd = 2;
 constexpr std::uint64_t kFirstPidSpace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
 
 const KnownProcess* known(const TraceTasks& tasks, Process process) {
-  if (process.life == nullptr && tasks.lives.told_at_begin()) {
+  if (process.life == nullptr && tasks.lives.noted_at_start()) {
     if (const KnownProcess* const then = tasks.lives.known_at_begin(process.pid)) return then;
   }
   // If the ID was reused, it is unknown which task the files mean.

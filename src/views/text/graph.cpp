@@ -74,13 +74,13 @@ class GraphText {
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
       const GraphStep step = result_.steps[i];
       const TracedCall& call = result_.calls[step.call];
-      tell_gaps(step.is_end ? call.ended_ns : call.began_ns);
+      show_gaps(step.is_end ? call.ended_ns : call.began_ns);
       if (step.is_end)
         end(step.call, call);
       else
         begin(step.call, call);
     }
-    if (result_.calls.size() == result_.calls_selected) tell_gaps(~std::uint64_t{0});
+    if (result_.calls.size() == result_.calls_selected) show_gaps(~std::uint64_t{0});
     return std::move(out_);
   }
 
@@ -126,7 +126,7 @@ class GraphText {
 
   // Prints the losses before `time_ns`, one line for each CPU, in ftrace's words (print_trace_line(),
   // kernel/trace/trace.c).
-  void tell_gaps(std::uint64_t time_ns) {
+  void show_gaps(std::uint64_t time_ns) {
     std::map<unsigned, std::optional<std::uint64_t>> lost;  // an empty value is an unknown number
     for (; next_gap_ < result_.gaps.size() && result_.gaps[next_gap_].before_ns < time_ns; ++next_gap_) {
       const LostEvents& gap = result_.gaps[next_gap_];
@@ -139,7 +139,7 @@ class GraphText {
   }
 
   // Marks a task switch on a CPU like ftrace.
-  void tell_task(unsigned cpu, const TracedCall& call) {
+  void show_task(unsigned cpu, const TracedCall& call) {
     const std::string task = fmt::format("{}-{}", ascii(call.task), call.tid);
     const auto [running, is_first] = running_.try_emplace(cpu, task);
     if (running->second == task && !is_first) return;
@@ -181,7 +181,7 @@ class GraphText {
   }
 
   void begin(std::uint32_t index, const TracedCall& call) {
-    tell_task(call.cpu, call);
+    show_task(call.cpu, call);
     if (call.on_top && !follows_in_block_[index])
       line(call.cpu, {}, call.level, fmt::format("==========> {}", interrupt_name(call)));
     if (leaf_[index])
@@ -194,7 +194,7 @@ class GraphText {
 
   void end(std::uint32_t index, const TracedCall& call) {
     if (leaf_[index]) return;
-    tell_task(call.end_cpu, call);
+    show_task(call.end_cpu, call);
     const std::string name = name_of_function(call);
     const std::string said = comment(name, call);
     line(call.end_cpu, call.duration_ns, call.level, "}" + said);

@@ -37,8 +37,8 @@ TEST(TaskNotes, LivesComeBack) {
   lives.born({7, 1'000'000'000, 3, true, true});
   lives.born({8, 2'000'000'000, -1, true, false});  // the creator has no ID in the recorder's PID namespace
   lives.born({9, 3'000'000'000, 3});
-  lives.known(3, {3, 1, 42, "/db.service"}, TaskLives::Told::at_begin);
-  lives.known(4, {3, 0, 0, ""}, TaskLives::Told::later);
+  lives.known(3, {3, 1, 42, "/db.service"}, TaskLives::Noted::at_begin);
+  lives.known(4, {3, 0, 0, ""}, TaskLives::Noted::later);
   Notes notes;
   Findings findings;
   note_task_lives(lives, notes, findings);

@@ -29,9 +29,9 @@ TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
   TraceTasks tasks;
   tasks.lives.born(birth(300, 1000, 10));
   EXPECT_FALSE(tasks.lives.is_used_again(300));
-  tasks.lives.known(300, {300, 1, 0, "/old"}, TaskLives::Told::at_begin);
+  tasks.lives.known(300, {300, 1, 0, "/old"}, TaskLives::Noted::at_begin);
   EXPECT_TRUE(tasks.lives.is_used_again(300));
-  tasks.lives.known(300, {300, 10, 0, "/new"}, TaskLives::Told::later);
+  tasks.lives.known(300, {300, 10, 0, "/new"}, TaskLives::Noted::later);
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 999), 999), "/old");
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 1001), 1001), "")
       << "which of the two the end told of is not known";
@@ -40,10 +40,10 @@ TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
 // The kernel's files were read before the first events and again afterwards.
 TEST(TaskLives, WhoWasBornBetweenHasWhatWasTold) {
   TraceTasks tasks;
-  tasks.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Told::meanwhile);
-  tasks.lives.known(301, {301, 10, 0, "/job"}, TaskLives::Told::meanwhile);
-  tasks.lives.known(302, {302, 10, 0, "/other"}, TaskLives::Told::meanwhile);
-  tasks.lives.known(302, {302, 10, 0, "/begin"}, TaskLives::Told::at_begin);
+  tasks.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Noted::meanwhile);
+  tasks.lives.known(301, {301, 10, 0, "/job"}, TaskLives::Noted::meanwhile);
+  tasks.lives.known(302, {302, 10, 0, "/other"}, TaskLives::Noted::meanwhile);
+  tasks.lives.known(302, {302, 10, 0, "/begin"}, TaskLives::Noted::at_begin);
   tasks.lives.born(birth(301, 1000, 300));
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 5), 5), "/job");
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 302, 5), 5), "/begin");
@@ -92,15 +92,15 @@ TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
 
 TEST(TaskLives, ThreadsOfTheBeginAreTold) {
   TraceTasks tasks;
-  tasks.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Told::at_begin);
-  tasks.lives.known(301, {300, 0, 0, ""}, TaskLives::Told::at_begin);
+  tasks.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Noted::at_begin);
+  tasks.lives.known(301, {300, 0, 0, ""}, TaskLives::Noted::at_begin);
   tasks.thread_groups = {{300, 300}, {301, 301}};  // the process at the end of the recording
   EXPECT_EQ(process_at(tasks, 301, 5).pid, 300);
 }
 
 TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
   TraceTasks tasks;
-  tasks.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Told::at_begin);
+  tasks.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Noted::at_begin);
   tasks.lives.born(birth(300, 1000, 10));
   tasks.lives.born(birth(301, 1500, 300));
   tasks.lives.born(birth(300, 2000, 99));  // the parent of 301 has exited
@@ -111,7 +111,7 @@ TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
 
 TEST(TaskLives, ChildrenBeginInTheCgroupOfTheirParentThen) {
   TraceTasks tasks;
-  tasks.lives.known(10, {10, 1, 0, "/a"}, TaskLives::Told::at_begin);
+  tasks.lives.known(10, {10, 1, 0, "/a"}, TaskLives::Noted::at_begin);
   tasks.lives.born(birth(300, 1000, 10));
   tasks.lives.moved(10, 1500, "/b");
   tasks.lives.born(birth(301, 2000, 10));
@@ -143,7 +143,7 @@ TEST(TaskLives, CirclesEnd) {
 TEST(TaskLives, ChildrenAreInThePidSpaceThatTheirParentUnshared) {
   constexpr std::uint64_t kFirst = 0xEFFFFFFC;
   TraceTasks tasks;
-  tasks.lives.known(10, {10, 1, kFirst, "/"}, TaskLives::Told::at_begin);
+  tasks.lives.known(10, {10, 1, kFirst, "/"}, TaskLives::Noted::at_begin);
   tasks.lives.born(birth(300, 1000, 10));
   tasks.lives.born(birth(301, 10'000'000, 300));
   tasks.lives.born(birth(302, 30'000'000, 300));
@@ -163,7 +163,7 @@ TEST(TaskLives, ChildrenAreInThePidSpaceThatTheirParentUnshared) {
 
 TEST(TaskLives, ThePidSpaceOfAClonedChildIsNotItsSiblings) {
   TraceTasks tasks;
-  tasks.lives.known(10, {10, 1, 0xEFFFFFFC, "/"}, TaskLives::Told::at_begin);
+  tasks.lives.known(10, {10, 1, 0xEFFFFFFC, "/"}, TaskLives::Noted::at_begin);
   TaskLife cloned = birth(300, 20'000'000, 10);
   cloned.begins_pid_space = true;
   tasks.lives.born(cloned);
@@ -190,8 +190,8 @@ TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
 
 TEST(TaskLives, ContainersAreToldByPidSpacesToo) {
   TraceTasks tasks;
-  tasks.lives.known(10, {10, 1, 4026531836, "/a"}, TaskLives::Told::at_begin);
-  tasks.lives.known(11, {11, 1, 4026532999, "/a"}, TaskLives::Told::at_begin);
+  tasks.lives.known(10, {10, 1, 4026531836, "/a"}, TaskLives::Noted::at_begin);
+  tasks.lives.known(11, {11, 1, 4026532999, "/a"}, TaskLives::Noted::at_begin);
   EXPECT_EQ(container_of(tasks, {10, nullptr}, 5), "[host]");
   EXPECT_EQ(container_of(tasks, {11, nullptr}, 5), "[pid space 4026532999]");
   tasks.lives.born(birth(200, 1000, 10));

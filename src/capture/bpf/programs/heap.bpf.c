@@ -54,7 +54,7 @@ struct {
 #define KMT_AT_ONCE_NS 100000  // long enough for an emulated machine
 #define KMT_TELLING_FRAMES 16
 
-struct telling {
+struct last_event {
   u64 pointer;  // NULL: none
   u64 time_ns;
   u64 requested;
@@ -70,8 +70,8 @@ struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1);
   __type(key, u32);
-  __type(value, struct telling);
-} tellings SEC(".maps");
+  __type(value, struct last_event);
+} last_events SEC(".maps");
 
 // Scratch memory for a sample, for each program on each CPU.
 struct {
@@ -157,14 +157,14 @@ struct allocation {
 
 // Returns the record for an allocation that may be followed by a duplicate event. For a large kmalloc inside kvmalloc,
 // Linux 6.18 reports the kmalloc first, and then the kvmalloc with its caller (mm/slub.c). The second event counts.
-static __always_inline struct telling* telling_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
+static __always_inline struct last_event* last_event_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
   if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
-  return bpf_map_lookup_elem(&tellings, &cpu);
+  return bpf_map_lookup_elem(&last_events, &cpu);
 }
 
 // True if the first event is from a function that `call_site` called. Comparing address and size is not enough: a loop
 // that frees and allocates repeats them, and one missed event would make all later pairs wrong.
-static __always_inline bool calls_the_first(u64 call_site, const struct telling* first) {
+static __always_inline bool calls_the_first(u64 call_site, const struct last_event* first) {
   bool above = false;
   for (u32 i = 0; i < KMT_TELLING_FRAMES && i < first->frames; ++i) {
     if (above && first->stack[i] == call_site) return true;
@@ -173,14 +173,14 @@ static __always_inline bool calls_the_first(u64 call_site, const struct telling*
   return false;
 }
 
-static __always_inline bool is_duplicate(const struct telling* last, const struct allocation* of, u64 now) {
+static __always_inline bool is_duplicate(const struct last_event* last, const struct allocation* of, u64 now) {
   return last->pointer == of->pointer && last->requested == of->amount.requested &&
          last->allocated == of->amount.allocated && now - last->time_ns < KMT_AT_ONCE_NS &&
          calls_the_first(of->call_site, last);
 }
 
 // If `again`, clears the pointer: a duplicate event must not be taken for a first event.
-static __always_inline void remember(void* context, struct telling* last, const struct allocation* of, u64 now,
+static __always_inline void remember(void* context, struct last_event* last, const struct allocation* of, u64 now,
                                      bool again) {
   last->pointer = again ? 0 : of->pointer;
   last->time_ns = now;
@@ -199,7 +199,7 @@ static __always_inline void read_name(char* to, const struct kmem_cache* cache) 
 }
 
 // Subtracts the first event from its site. False if its table is no longer written; then the first event counts.
-static __always_inline bool uncount_site(const struct telling* last) {
+static __always_inline bool uncount_site(const struct last_event* last) {
   if (last->site / (cpus * KMT_HEAP_ALLOCATIONS * sites_per_table) != generation) return false;
   struct kmt_site* site = bpf_map_lookup_elem(&sites, &last->site);
   if (!site) return false;
@@ -211,8 +211,8 @@ static __always_inline bool uncount_site(const struct telling* last) {
 
 // Returns the index of the site in `sites`, or KMT_NO_SITE.
 static __always_inline u32 count_site(const struct allocation* of, u32 table) {
-  const struct task_ids nobody = {};
-  const struct task_ids ids = of->context == KMT_IN_TASK ? of->ids : nobody;
+  const struct task_ids no_task = {};
+  const struct task_ids ids = of->context == KMT_IN_TASK ? of->ids : no_task;
   const u32 first = (generation * cpus * KMT_HEAP_ALLOCATIONS + table) * sites_per_table;
   u64 hash =
       (of->call_site ^ of->what << 17 ^ ids.process * 0x9e3779b97f4a7c15ull ^ ids.cgroup << 40) * 0xff51afd7ed558ccdull;
@@ -292,7 +292,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   const u32 cpu = bpf_get_smp_processor_id();
   if (event == KMT_HEAP_kmalloc) of.amount = amount_of(context, places, page_size);
   if (places->call_site >= 0) of.call_site = argument(context, places->call_site);
-  struct telling* last = telling_of(event, &of, cpu);
+  struct last_event* last = last_event_of(event, &of, cpu);
   const u64 now = last ? bpf_ktime_get_ns() : 0;
   const bool again = last && is_duplicate(last, &of, now);
   // If an object at this address is followed, its free was on a path without a tracepoint.

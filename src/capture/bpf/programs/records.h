@@ -52,7 +52,7 @@ struct kmt_ring {
 };
 
 /* The description of a slab cache. Because of this table, an event needs only the cache's number. A slot is never
-/* reused. */
+ * reused. */
 struct kmt_cache {
   unsigned long long pointer; /* address of struct kmem_cache; 0: unused slot */
   unsigned int generation;    /* value of cache_generation when the slot was last checked */

@@ -120,7 +120,7 @@ void HeapWatcher::State::size_maps() {
     bpf_map__set_max_entries(object->maps.sites, kGenerations * tables_of_all * sites_per_table);
   }
   bpf_map__set_max_entries(object->maps.samplers, cpus);
-  bpf_map__set_max_entries(object->maps.tellings, cpus);
+  bpf_map__set_max_entries(object->maps.last_events, cpus);
   if (request.mean_bytes == 0) return;
   bpf_map__set_max_entries(object->maps.scratch, tables_of_all);
   bpf_map__set_max_entries(object->maps.followed, request.most_followed);

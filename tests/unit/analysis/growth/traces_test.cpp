@@ -118,12 +118,12 @@ TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
   KnownProcess holder;
   holder.group = kHolder;
   holder.cgroup = "/system.slice/holder.service";
-  info.tasks.lives.known(kHolder, holder, TaskLives::Told::at_begin);
+  info.tasks.lives.known(kHolder, holder, TaskLives::Noted::at_begin);
   KnownProcess visitor;
   visitor.cgroup = "/";
   for (int i = 0; i < kVisitors; ++i) {
     visitor.group = kVisitor + i;
-    info.tasks.lives.known(visitor.group, visitor, TaskLives::Told::at_begin);
+    info.tasks.lives.known(visitor.group, visitor, TaskLives::Noted::at_begin);
   }
   GrowthSeen growth = seen();
   ASSERT_NE(group_of(growth, "holder"), nullptr);

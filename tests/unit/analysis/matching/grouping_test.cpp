@@ -165,7 +165,7 @@ TEST_F(Renamed, AProcessIsOneWhateverItIsCalled) {
 TEST_F(Renamed, AFamilyIsNotCalledAsWhoComesLater) {
   info.tasks.lives.born({20, 40, 10, true});
   info.tasks.lives.born({10, 300, 0, true});
-  info.tasks.lives.known(10, {10, 1, 0, ""}, TaskLives::Told::at_begin);
+  info.tasks.lives.known(10, {10, 1, 0, ""}, TaskLives::Noted::at_begin);
   const std::vector<Event> events = {kmalloc_at(50, 20), kmalloc_at(350, 20), kmalloc_at(360, 10)};
   EXPECT_EQ(names_by(GroupKey::process, events, {true, false}),
             (Names{"sh-10 (born before)", "cc1-10 (born 0.000000)"}));

@@ -470,7 +470,7 @@ TEST_F(SyscallsOf, ANewTaskOfTheSameIdIsInNone) {
 }
 
 TEST_F(SyscallsOf, KernelThreadsAreKnownByTheirParent) {
-  info_.tasks.lives.known(55, {55, 2, 0, "/"}, TaskLives::Told::at_begin);
+  info_.tasks.lives.known(55, {55, 2, 0, "/"}, TaskLives::Noted::at_begin);
   EXPECT_EQ(name_at(55, 1), "[kernel thread]");
 }
 

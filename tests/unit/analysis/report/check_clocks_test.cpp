@@ -135,7 +135,7 @@ TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 1u);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(4 * kSecond)), 0u) << "another task had the id";
   EXPECT_EQ(found(Imperfection::clocks_apart, info, {{5 * kSecond - 1000, 1, Context::kSoftIrq, 300}}), 0u);
-  info.tasks.lives.known(300, {300, 1, 0, ""}, TaskLives::Told::at_begin);
+  info.tasks.lives.known(300, {300, 1, 0, ""}, TaskLives::Noted::at_begin);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 0u);
 }
 

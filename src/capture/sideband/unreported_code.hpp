@@ -31,20 +31,20 @@ struct WhereToLook {
 
 // Reads the code of processes. Accepts only processes that were not reported meanwhile, because maps read during an
 // exec may be old or new. Skips a process that never stops changing.
-LookAtProcesses look_at_processes(const MappedCode& told, const WhereToLook& where);
+LookAtProcesses look_at_processes(const MappedCode& reported, const WhereToLook& where);
 
 // Returns the mapping in the form used for reports and queries, without its object. Generated code and the vDSO have no
 // file.
 SpaceChange place_of(std::int32_t process, std::uint64_t time_ns, const MapsLine& line);
 // Returns the path of a mapping as MappedCode uses it. The path of generated code names the process that generated it.
 // Children of that process have the code as well, so the path is replaced.
-std::string_view told_path(std::string_view path);
+std::string_view reported_path(std::string_view path);
 
-struct UntoldCode {
+struct UnreportedCode {
   std::vector<MapsLine> lines;
   bool is_another = false;  // true if none of the process's files was reported: it runs another program
 };
 
-UntoldCode untold_code(const MappedCode& told, const ProcessCode& code);
+UnreportedCode unreported_code(const MappedCode& reported, const ProcessCode& code);
 
 }  // namespace kmt

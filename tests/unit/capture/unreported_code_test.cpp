@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "capture/sideband/untold_code.hpp"
+#include "capture/sideband/unreported_code.hpp"
 
 namespace kmt {
 namespace {
@@ -25,7 +25,8 @@ struct CodeMachine {
   std::size_t looks = 0;
 
   void tell(std::int32_t process, std::uint64_t time_ns, const std::string& text) {
-    for (const MapsLine& line : code_in_maps(text)) told.add(place_of(process, time_ns, line), told_path(line.path));
+    for (const MapsLine& line : code_in_maps(text))
+      told.add(place_of(process, time_ns, line), reported_path(line.path));
   }
   LookAtProcesses look() {
     const auto processes = [this] {
@@ -44,15 +45,15 @@ struct CodeMachine {
   }
 };
 
-UntoldCode untold_of(const CodeMachine& machine, std::int32_t process, const std::string& text) {
-  return untold_code(machine.told, {process, process, code_in_maps(text)});
+UnreportedCode untold_of(const CodeMachine& machine, std::int32_t process, const std::string& text) {
+  return unreported_code(machine.told, {process, process, code_in_maps(text)});
 }
 
-TEST(UntoldCode, IsWhatWasNotTold) {
+TEST(UnreportedCode, IsWhatWasNotTold) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram + kVdsoLine);
   EXPECT_TRUE(untold_of(machine, 7, kProgram + kVdsoLine).lines.empty());
-  const UntoldCode more = untold_of(machine, 7, kProgram + kMade);
+  const UnreportedCode more = untold_of(machine, 7, kProgram + kMade);
   ASSERT_EQ(more.lines.size(), 1u);
   EXPECT_EQ(more.lines[0].start, 0x9000u);
   EXPECT_FALSE(more.is_another);
@@ -60,10 +61,10 @@ TEST(UntoldCode, IsWhatWasNotTold) {
   EXPECT_TRUE(untold_of(machine, 8, kProgram).is_another);
 }
 
-TEST(UntoldCode, IsNoneOfAChildWithItsParentsMadeCode) {
+TEST(UnreportedCode, IsNoneOfAChildWithItsParentsMadeCode) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram);
-  machine.told.add(place_of(7, 11, code_in_maps(kMade)[0]), told_path("/tmp/perf-7.map"));
+  machine.told.add(place_of(7, 11, code_in_maps(kMade)[0]), reported_path("/tmp/perf-7.map"));
   machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
   EXPECT_TRUE(untold_of(machine, 8, kProgram + kMade).lines.empty());
 }
@@ -82,7 +83,8 @@ TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
   const LookAtProcesses found = machine.look();
   EXPECT_EQ(machine.looks, 2u);
   ASSERT_EQ(found.code.size(), 2u);
-  for (const ProcessCode& code : found.code) EXPECT_TRUE(untold_code(machine.told, code).lines.empty()) << code.process;
+  for (const ProcessCode& code : found.code)
+    EXPECT_TRUE(unreported_code(machine.told, code).lines.empty()) << code.process;
   EXPECT_TRUE(found.gone.empty());
 }
 

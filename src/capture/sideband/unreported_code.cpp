@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/sideband/untold_code.hpp"
+#include "capture/sideband/unreported_code.hpp"
 
 #include <set>
 #include <utility>
@@ -15,23 +15,23 @@ constexpr unsigned kAttempts = 4;
 
 }  // namespace
 
-LookAtProcesses look_at_processes(const MappedCode& told, const WhereToLook& where) {
+LookAtProcesses look_at_processes(const MappedCode& reported, const WhereToLook& where) {
   LookAtProcesses found;
-  const auto known = told.processes();
+  const auto known = reported.processes();
   std::vector<std::int32_t> wanted = where.processes();
   const std::set<std::int32_t> there(wanted.begin(), wanted.end());
   std::set<std::int32_t> without_code;
   for (unsigned attempt = 0; attempt < kAttempts && !wanted.empty(); ++attempt) {
     std::vector<std::pair<ProcessCode, std::uint64_t>> read;
     for (const std::int32_t process : wanted) {
-      const std::uint64_t changed_ns = told.changed_ns(process);
+      const std::uint64_t changed_ns = reported.changed_ns(process);
       const ProcessMaps maps = where.maps(process);
       read.emplace_back(ProcessCode{process, maps.task, code_in_maps(maps.text)}, changed_ns);
     }
     where.take_news();
     wanted.clear();
     for (auto& [code, changed_ns] : read) {
-      if (told.changed_ns(code.process) != changed_ns)
+      if (reported.changed_ns(code.process) != changed_ns)
         wanted.push_back(code.process);
       else if (code.lines.empty())
         without_code.insert(code.process);
@@ -40,7 +40,7 @@ LookAtProcesses look_at_processes(const MappedCode& told, const WhereToLook& whe
     }
   }
   for (const auto& [process, changed_ns] : known)
-    if ((!there.contains(process) || without_code.contains(process)) && told.changed_ns(process) == changed_ns)
+    if ((!there.contains(process) || without_code.contains(process)) && reported.changed_ns(process) == changed_ns)
       found.gone.push_back(process);
   return found;
 }
@@ -56,20 +56,20 @@ SpaceChange place_of(std::int32_t process, std::uint64_t time_ns, const MapsLine
                                               : line.file_offset};
 }
 
-std::string_view told_path(std::string_view path) {
+std::string_view reported_path(std::string_view path) {
   return is_made(path) || is_made_code_map(path) ? std::string_view() : path;
 }
 
-UntoldCode untold_code(const MappedCode& told, const ProcessCode& code) {
-  UntoldCode untold;
-  untold.is_another = true;
+UnreportedCode unreported_code(const MappedCode& reported, const ProcessCode& code) {
+  UnreportedCode unreported;
+  unreported.is_another = true;
   for (const MapsLine& line : code.lines) {
-    if (!told.has(place_of(code.process, 0, line), told_path(line.path)))
-      untold.lines.push_back(line);
+    if (!reported.has(place_of(code.process, 0, line), reported_path(line.path)))
+      unreported.lines.push_back(line);
     else if (line.path.starts_with('/') && !is_made(line.path))
-      untold.is_another = false;
+      unreported.is_another = false;
   }
-  return untold;
+  return unreported;
 }
 
 }  // namespace kmt
