@@ -380,8 +380,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   if (folder_) written.path.clear();
   print_summary(record_as, outcome, written,
                 options.allocations
-                    ? "Fewer functions, fewer tasks (-p, --cgroup), --no-allocs, or a larger --buffer-size"
-                    : "Fewer functions, fewer tasks (-p, --cgroup), or a larger --buffer-size");
+                    ? "fewer functions, fewer tasks (-p, --cgroup), --no-allocs, or a larger --buffer-size"
+                    : "fewer functions, fewer tasks (-p, --cgroup), or a larger --buffer-size");
   print_notes(outcome);
   if (!backend.why.empty()) outcome.call_backend_reason = backend.why;
   say("Calls of {} were recorded by {}\n", recorded_count(request.calls.functions, outcome.recording.kernel),

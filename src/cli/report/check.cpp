@@ -32,8 +32,8 @@ constexpr const char* kCheckFooter = R"(Examples:
   kmemtrace check capture/             a folder with cpu0.out, cpu1.out, …
   kmemtrace check --records-only cpu1.out
 
-A file is sound when it is neither damaged nor incomplete and nothing in it makes results uncertain.
-docs/imperfections.md explains each finding and what to do about it.
+A file is sound if it is complete and undamaged, and if nothing in it makes results uncertain. docs/imperfections.md
+explains each finding and gives advice.
 
 Exit status (the worst one of several files):
   0    sound
@@ -83,11 +83,11 @@ Command check_command() {
   const auto options = std::make_shared<CheckArguments>();
   Command command{"check", "Check whether traces are sound: damage, lost events and broken rules.", kCheckFooter,
                   [options](const Command&) { return check(*options); }};
-  command.argument("FILE", &options->files, "The traces; - is standard input", {.required = true});
+  command.argument("FILE", &options->files, "The traces to check; - is standard input", {.required = true});
   add_abi_option(command, options->abi);
   command.flag("--records-only", &options->records_only,
-               "Check each record on its own, without matching frees to allocations\nFor the file of one CPU, if the "
-               "others are not read.");
+               "Check each record separately, without matching frees to allocations\nUse this for the file of one CPU "
+               "without the files of the other CPUs.");
   command.flag("--json", &options->json, "Print JSON, schema kmemtrace.check/1");
   add_style_options(command, options->style);
   command.flag("--no-progress", &options->no_progress, "Show no progress line on the terminal");

@@ -45,36 +45,36 @@ struct DiffArguments {
   ResultOptions result;
 };
 
-constexpr const char* kDiffFooter = R"(Examples:
-  kmemtrace diff before.kmt after.kmt            what another kernel does differently, by call site
+constexpr const char* kDiffFooter = R"(Examples: kmemtrace diff before.kmt after.kmt compares two kernels by call site
   kmemtrace diff slub.kmt slob.kmt --by size --sort wasted
-                                                 which sizes another allocator wastes less on
-  kmemtrace diff a.kmt b.kmt --per task_newtask  what each new process or thread costs
+                                                 compares the waste of two allocators by size
+  kmemtrace diff a.kmt b.kmt --per task_newtask  compares the cost of each new process or thread
   kmemtrace diff a.kmt b.kmt --by cache --sort live-bytes --limit 0 --json
-  kmemtrace diff morning.kmt evening.kmt         two snapshots (`kmemtrace snapshot -o`): what grew
-  kmemtrace diff hour.kmt                        first and last of a series (`kmemtrace snapshot --every`)
-  kmemtrace diff trace.kmt                       the kernel's memory when recording began and when it ended
+  kmemtrace diff morning.kmt evening.kmt         compares two snapshots (`kmemtrace snapshot -o`)
+  kmemtrace diff hour.kmt                        compares the first and last snapshot of a series (`kmemtrace snapshot --every`)
+  kmemtrace diff trace.kmt                       compares the kernel's memory at the start and end of a recording
 
-For two snapshots the balance sheets are compared, and the parts of their lines. Only --limit and the options for the
-output format apply. A folder with copies of the kernel's files is a snapshot (see `kmemtrace snapshot --from`).
-Compared with a snapshot, a recording (.kmt) stands for the state of memory at its end.
+For two snapshots, diff compares the balance sheets and the details of their lines. Only --limit and the options for the
+output format apply. A folder with copies of kernel files counts as a snapshot (see `kmemtrace snapshot --from`). If one
+side is a recording (.kmt), its state of memory at the end is compared with the snapshot.
 
-Groups are matched by name. Call sites are matched by function, because offsets differ between builds: all call sites
-of a function and of its copies (.isra.0, .constprop.0, .part.0, .cold) are added up. --exact keeps symbols with their
-offsets, for two traces of the same kernel. Tasks are matched by name, stacks by their list of functions.
+Groups are matched by name. Call sites are matched by function, because offsets differ between builds. All call sites of
+a function and of its copies (.isra.0, .constprop.0, .part.0, .cold) are added up. For two traces of the same kernel
+build, --exact matches symbols with their offsets. Tasks are matched by name, and stacks by their list of functions.
 
-If the traces differ in length, counts are divided by the seconds of each trace, or with --per by the occurrences of
-an event. Live bytes at the end, peaks, lifetimes and shares are not divided.
+If the traces differ in length, counts are divided by the length of each trace in seconds. With --per, they are divided
+by the number of occurrences of an event. Live bytes at the end, peaks, lifetimes and shares are not divided.
 
-A change is ignored if it is below --threshold, rests on fewer than --min-count allocations, or could be chance. For
-counts, bytes and mean lifetimes chance is three standard deviations, assuming independent allocations. For
-percentiles it is 25 %, their precision. Waste and size are not tested. Allocations come in bursts, so repeated
-recordings may differ by more: compare two recordings of the same kind to see how much. In tables "=" means no change.
+A change is ignored if it is below --threshold, if the group has fewer than --min-count allocations, or if the change
+could be chance. The limit for chance is three standard deviations for counts, bytes and mean lifetimes, assuming
+independent allocations. For percentiles, the limit is their precision, 25 %. Waste and size are not tested. Allocations
+come in bursts, so repeated recordings may differ by more than these limits. Compare two recordings of the same workload
+to find the usual difference. In tables, "=" means no change.
 
 {}
 
 Exit status:
-  0    compared, whatever changed
+  0    compared, with or without changes
   2    wrong usage, or a file cannot be read
   3    not permitted to read a file
   130  interrupted by Ctrl+C; the part of B that was read is compared, or nothing before B was reached)";
@@ -94,7 +94,7 @@ DiffRequest diff_request(const DiffArguments& options) {
   request.exact = options.exact;
   if (options.absolute && !options.per.empty())
     throw Error("--absolute and --per cannot be combined")
-        .hint("--absolute compares undivided counts, --per divides them");
+        .hint("--absolute compares undivided counts, but --per divides counts");
   if (options.absolute) request.per = DiffPer::trace;
   if (!options.per.empty()) request.per = options.per == "second" ? DiffPer::second : DiffPer::event;
   request.event = options.per;
@@ -113,16 +113,16 @@ int diff_snapshots(const DiffArguments& options) {
 }
 
 int run_diff(const DiffArguments& options) {
-  // For a recording and a snapshot, compares the common data about the kernel's memory.
+  // A recording and a snapshot are compared by the data that both have about kernel memory.
   const bool of_states =
       options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
   if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
     if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // reports a missing file
-    throw Error("Nothing to compare the trace with")
+    throw Error("The second trace is missing")
         .hint(
-            "Name two: kmemtrace diff A B. With one file, its first and last snapshots are compared: `snapshot "
-            "--every` and `record` write them");
+            "Name two traces: kmemtrace diff A B. A single file must contain snapshots, written by `snapshot --every` "
+            "or `record`; its first and last snapshots are compared");
   }
   ReportRequest request;
   request.filter = filter_of(options.filter);
@@ -136,7 +136,7 @@ int run_diff(const DiffArguments& options) {
 
   const ReportResult a = read_side(options.a, options, request);
   if (!a.trace.complete) {
-    Error error("Interrupted before the second trace was read: there is nothing to compare");
+    Error error("Interrupted before the second trace was read, so there is nothing to compare");
     print_error(error);
     return kInterruptedExitCode;
   }
@@ -151,44 +151,47 @@ int run_diff(const DiffArguments& options) {
 
 Command diff_command() {
   const auto options = std::make_shared<DiffArguments>();
-  Command command{"diff", "Compare two traces and show what is allocated differently.",
+  Command command{"diff", "Compare the allocations in two traces and show the differences.",
                   fmt::format(fmt::runtime(kDiffFooter), kWhichEventsCount),
                   [options](const Command&) { return run_diff(*options); }};
   command.argument("A", &options->a,
-                   "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, from any machine; - "
-                   "is standard input. Or a snapshot, or a folder with copies of the kernel's files.",
+                   "The base of the comparison\nA is a .kmt, a trace.dat, or a folder with relay files, from any "
+                   "machine; - is standard input. A may also be a snapshot, or a folder with copies of kernel files.",
                    {.required = true});
   command.argument("B", &options->b,
-                   "The trace to compare\nWithout it, the kernel's memory at the start and at the end of A is "
-                   "compared: of a series of snapshots, or of a recording.");
+                   "The trace to compare with A\nWithout B, the first and last memory states in A are compared. A is "
+                   "then a series of snapshots or a recording.");
   command.option("--by", &options->by, "KEYS",
                  "Compare groups by KEYS, nested if several: cache,call-site (default: call-site)\n`kmemtrace report "
-                 "--help` lists them.");
+                 "--help` lists the keys.");
   add_tree_option(command, options->tree);
-  command.option("--sort", &options->sort, "COLUMN",
-                 "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:" +
-                     list_of(diff_columns()));
-  command.option("--columns", &options->columns, "LIST",
-                 "Also show the changes of these columns: hits,waste,peak\nThe columns are those that --sort takes.");
-  command.option("--per", &options->per, "EVENT",
-                 "Normalise counts per second or per EVENT (e.g. task_newtask)\nAll events within --time are counted, "
-                 "whatever allocations are selected. Write SYSTEM:NAME if several have a name.");
+  command.option(
+      "--sort", &options->sort, "COLUMN",
+      "Sort groups by the change of COLUMN, largest first (default: allocated)\nColumns:" + list_of(diff_columns()));
+  command.option(
+      "--columns", &options->columns, "LIST",
+      "Also show the changes of the columns in LIST: hits,waste,peak\nLIST has the column names that --sort accepts.");
+  command.option(
+      "--per", &options->per, "EVENT",
+      "Normalise counts per second or per EVENT (e.g. task_newtask)\nAll occurrences of EVENT within --time are "
+      "counted; other options do not affect this number. If several events have the same name, use SYSTEM:NAME.");
   command.flag("--absolute", &options->absolute, "Compare counts without normalising them");
   command.flag("--exact", &options->exact,
-               "Match call sites by symbol and offset\nFor two traces of the same kernel build.");
+               "Match call sites by symbol and offset\nUse this for two traces of the same kernel build.");
   command.option("--threshold", &options->view.noise.percent, "PERCENT",
-                 "Ignore changes below PERCENT (default: 5)\nFor percentages, in points: 5 is from 10 % to 15 %.",
+                 "Ignore changes below PERCENT (default: 5)\nFor values that are percentages, PERCENT means percentage "
+                 "points: from 10 % to 15 % is a change of 5.",
                  {.range = OptionRange{0, 10'000}});
-  command.option(
-      "--min-count", &options->view.noise.least_count, "N",
-      "Ignore groups with fewer than N allocations (default: 10)\nIn both traces; for lifetimes and shares, in either.",
-      {.range = kCounts});
+  command.option("--min-count", &options->view.noise.least_count, "N",
+                 "Ignore groups with fewer than N allocations in both traces (default: 10)\nFor lifetimes and shares, "
+                 "ignore groups with fewer than N allocations in one of the traces.",
+                 {.range = kCounts});
   add_limit_option(command, options->view.limit, "groups in each table");
   add_filter_options(command, options->filter);
   add_name_options(command, options->analyse.symbols);
   add_trace_options(command, options->analyse.trace);
   add_threads_option(command, options->analyse.threads);
-  add_result_options(command, options->result, "kmemtrace.diff/1", "plain digits, full names and every usual column");
+  add_result_options(command, options->result, "kmemtrace.diff/1", "plain digits, full names and all usual columns");
   return command;
 }
 

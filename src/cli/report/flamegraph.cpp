@@ -34,17 +34,18 @@ struct FlamegraphArguments {
 
 constexpr const char* kFlamegraphFooter = R"(Examples:
   kmemtrace record --stacks --duration 10s && kmemtrace flamegraph -o memory.svg
-  kmemtrace flamegraph big.kmt --metric live -o live.svg             what was not freed
-  kmemtrace flamegraph big.kmt --by caller-first -o callers.svg      who allocates, and for which caller
-  kmemtrace flamegraph after.kmt --diff before.kmt -o change.svg     red grew, green shrank
-  kmemtrace flamegraph trace.dat --call-paths -o calls.svg           by calls that ftrace's function_graph recorded
+  kmemtrace flamegraph big.kmt --metric live -o live.svg             memory that was not freed
+  kmemtrace flamegraph big.kmt --by caller-first -o callers.svg      allocating functions above their callers
+  kmemtrace flamegraph after.kmt --diff before.kmt -o change.svg     growth is red, shrinkage is green
+  kmemtrace flamegraph trace.dat --call-paths -o calls.svg           uses calls recorded by ftrace's function_graph
   kmemtrace flamegraph big.kmt --cache dentry --title dentries -o dentries.svg
 
-The width of a frame is the memory allocated in it and in all functions that it calls. Allocators stand side by side. Do
-not add them up: slabs are made of pages. Percentages are of the frame's own allocator. Peaks of several stacks are
-from different times, so their frames say "at most". At most 10,000 frames are drawn, the largest ones. In a browser
-the picture is as wide as the window; a click or Enter zooms, "all" or Escape goes back, / or Ctrl+F searches, Tab and
-arrow keys move between frames. If the trace, or one of two compared traces, has no stacks, each call site is a frame.
+The width of a frame shows the memory allocated in the function and in all functions that it calls. Each allocator has a
+separate part of the picture. Do not add these parts, because slabs consist of pages. Percentages refer to the allocator
+of the frame. Peaks of several stacks are from different times, so their frames are marked "at most". Only the 10,000
+largest frames are drawn. In a browser, the picture is as wide as the window. A click or Enter zooms, "all" or Escape
+goes back, / or Ctrl+F searches, and Tab and arrow keys move between frames. If the trace has no stacks, each call site
+is a frame. This also applies if one of two compared traces has no stacks.
 
 {}
 
@@ -52,7 +53,7 @@ Exit status:
   0    drawn
   2    wrong usage, or a file cannot be read or written
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the picture covers the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the picture covers the part that was read, and states this)";
 
 struct Side {
   StackProfile profile;
@@ -67,7 +68,8 @@ Side read_side(const AnalyseOptions& analyse_options, const FilterOptions& filte
   return {stack_profile_of(report), report.findings};
 }
 
-// FILE's side, and BASE's if given and FILE was read to its end. Call sites serve if only one of two traces has stacks.
+// Returns the profile of FILE. Adds the profile of BASE if BASE is given and FILE was read completely. If only one of
+// the two traces has stacks, both profiles use call sites.
 std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack) {
   if (options.base.empty()) return {read_side(options.analyse, options.filter, by_stack = true)};
   AnalyseOptions of_base = options.analyse;
@@ -85,11 +87,11 @@ std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack)
   };
   const bool own_stacks = has_stacks(sides[0]);
   const bool alike = own_stacks == has_stacks(sides[1]);
-  if (by_stack != alike) {  // stacks begin late
+  if (by_stack != alike) {  // stacks appear only later in a trace
     by_stack = alike;
     sides = read();
   }
-  if (!by_stack) say("note: only {} has stacks: call sites are compared\n", own_stacks ? "FILE" : "BASE");
+  if (!by_stack) say("note: only {} has stacks, so call sites are compared\n", own_stacks ? "FILE" : "BASE");
   return sides;
 }
 
@@ -109,7 +111,8 @@ int run(const FlamegraphArguments& options) {
   const Flamegraph graph = flamegraph(sides[0].profile, sides.size() > 1 ? &sides[1].profile : nullptr, view);
   file.write(graph.svg);
   file.finish();
-  if (graph.frames == 0) say("note: the picture is empty: nothing was {} among the selected events\n", options.metric);
+  if (graph.frames == 0)
+    say("note: the picture is empty, because the selected events have no value for --metric {}\n", options.metric);
   if (graph.left_out > 0)
     say("note: the {} smallest of {} frames are not drawn\n", humane_count(graph.left_out),
         humane_count(graph.left_out + graph.frames));
@@ -130,13 +133,13 @@ Command flamegraph_command() {
   add_output_option(command, options->output);
   add_metric_option(command, options->metric, "Set the width of frames (default: allocated)");
   command.option("--by", &options->by, "ORDER",
-                 "Draw stack (bottom up) or caller-first, an icicle (default: stack)\n"
+                 "Draw stacks upwards (stack), or downwards as an icicle (caller-first) (default: stack)\n"
                  "An icicle has the allocating function at the top and its callers below.",
                  {.words = {"stack", "caller-first"}});
   command.option("--diff", &options->base, "BASE",
-                 "Colour growth since the trace BASE red, shrinkage green\nWidths are those of FILE; frames that only "
-                 "BASE has are not drawn.");
-  command.option("--title", &options->title, "TEXT", "Set the title (default: the trace's name)");
+                 "Compare with the trace BASE: colour growth red and shrinkage green\nWidths show the memory in FILE. "
+                 "Frames that only BASE has are not drawn.");
+  command.option("--title", &options->title, "TEXT", "Set the title (default: the name of the trace)");
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);
   return command;

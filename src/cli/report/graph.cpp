@@ -36,8 +36,8 @@ namespace kmt {
 namespace {
 
 struct GraphArguments {
-  std::vector<std::string> words;      // files, or functions to record
-  std::vector<std::string> processes;  // selects the calls to show or record
+  std::vector<std::string> words;      // names of files, or of functions to record
+  std::vector<std::string> processes;  // processes whose calls are shown or recorded
   CallRecordOptions recording;
   TraceOptions trace;
   SymbolOptions symbols;
@@ -56,66 +56,68 @@ struct GraphArguments {
   ResultOptions result;
 };
 
-constexpr const char* kGraphFooter = R"(Examples:
-  kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname      record what cat calls, and show it
-  kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms         slow page faults of a process
-  kmemtrace graph 'ext4:ext4_file_*' -a --errors-only                       the whole machine's, until Ctrl+C
-  kmemtrace graph vfs_read --show 'file->f_path.dentry->d_name.name' -- ls  of which file
-  kmemtrace graph vfs_read -o reads.kmt -- ls                               keep it: kmemtrace graph reads.kmt
-  trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls     record: what opening a file calls and allocates
-  kmemtrace graph trace.dat                                           show it
+constexpr const char* kGraphFooter = R"(Examples: kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname
+record the calls of cat, and show them kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms show slow page
+faults of a process kmemtrace graph 'ext4:ext4_file_*' -a --errors-only record the whole machine until Ctrl+C kmemtrace
+graph vfs_read --show 'file->f_path.dentry->d_name.name' -- ls show the file names kmemtrace graph vfs_read -o reads.kmt
+-- ls keep the recording in reads.kmt trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls record calls and
+allocations of opening files kmemtrace graph trace.dat show this recording
   kmemtrace graph trace.dat -F 'kmem_cache_alloc*' --duration-above 50us
-  kmemtrace graph trace.dat -F handle_mm_fault --depth 1              one line a call
+  kmemtrace graph trace.dat -F handle_mm_fault --depth 1              one line per call
   kmemtrace graph trace.dat -p 812 --limit 0 | less
   kmemtrace graph trace.dat -F vfs_read --where 'count>=65536' --where 'ret<0' --args
-  kmemtrace graph trace.dat --sort slab-live --top 10                 which functions leave most memory allocated
+  kmemtrace graph trace.dat --sort slab-live --top 10                 functions that leave most memory allocated
   kmemtrace graph reads.kmt --html reads.html                         a page for a browser
   kmemtrace flamegraph reads.kmt --call-paths -o reads.svg            bytes allocated by path of calls
   kmemtrace export reads.kmt --to perfetto -o reads.pftrace           calls on a time line, for ui.perfetto.dev
   kmemtrace graph trace.dat --json | jq '.functions[] | select(.inside.pages.failed > 0)'
 
-Lines are like those of ftrace, in the order of time: CPU, duration of the call, and function. A rule marks that a CPU
-switched to another task. f(); called no traced function; f() { ... } called some that are not shown. After a call follows the memory that its task allocated inside it, including calls from it, and the part still live at its return:
+Lines look like those of ftrace, sorted by time: CPU, duration of the call, and function. A horizontal rule shows that a
+CPU switched to another task. f(); is a call of f that called no traced function. f() { ... } is a call of f that called
+functions which are not shown. The comment after a call shows the memory that its task allocated inside it and its
+nested calls, and the part that is still live when it returns:
 
   1)   8.806 us    |  handle_mm_fault() { ... } /* slab 192 B in 2, none live; pages 4.0 KiB in 1, all live */
 
-Slabs are made of pages, so do not add their bytes. Between ==========> and <========== an interrupt ran on top: its
-allocations are not part of the call, its time is. "events were lost" while the call ran: more may have been allocated
-in it. "calls may have been missed": likewise, but the task is unknown.
+Slabs consist of pages, so do not add their bytes. Lines between ==========> and <========== belong to an interrupt. The
+call includes the time of the interrupt, but not its allocations. "events were lost" means that events were lost during
+the call, so it may have allocated more. "calls may have been missed" means the same, but the task of the lost events is
+unknown.
 
-With --args and --ret the trace's types (or --btf) decide how numbers are shown: integers in decimal, possible
-addresses in hex, file modes in octal, flags and errors by name, structures passed in registers by their members,
-unknown values as "?". An argument in no register is shown as (on the stack, not recorded). An error is a result from
--4095 to -1 of a signed integer, a pointer or an unsigned long, or the flags of a failed page fault. A string ends at
-its NUL, at the count that follows it, or where it was cut ("abc"…):
+With --args and --ret, the types in the trace (or in --btf) decide how values are shown. Integers are shown in decimal,
+possible addresses in hex, file modes in octal, and flags and errors by name. Structures passed in registers are shown
+by their members, and unknown values as "?". An argument that is in no register is shown as (on the stack, not
+recorded). An error is a result from -4095 to -1 of a signed integer, a pointer or an unsigned long, or the flags of a
+failed page fault. A string ends at its NUL, at the length given by the next argument, or where it was truncated
+("abc"…):
 
   1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
 
-A program's string may be on a page that is not in memory when the call starts. It is then read when the call returns,
-and marked with (read at exit). A condition of --where does not hold for values that could not be read at the start.
-CPU:1 [LOST 12 EVENTS] marks lost events of a CPU.
+A string of the program may be on a page that is not in memory when the call starts. Such a string is read when the call
+returns, and marked with (read at exit). A condition of --where is false for values that could not be read at the start.
+CPU:1 [LOST 12 EVENTS] shows that events of a CPU were lost.
 
-Calls are followed task by task. Durations include the tracing of the calls inside. function_graph measures them; with
-BPF and kprobe events they are the time between the records of start and end. With BPF the recording of the start is
-not included.
+The calls of each task are followed separately. The duration of a call includes the overhead of tracing its nested
+calls. function_graph measures durations itself. With BPF and kprobe events, the duration is the time between the
+records of start and end. With BPF, it excludes the time to record the start.
 
-Only the named functions and memory events of the same tasks are traced. Recording needs root, and a kernel that
-traces functions by BPF, ftrace or kprobe events. The back end and any losses are reported at the end. If the
-recording ends before COMMAND does (-d, Ctrl+C), COMMAND gets SIGTERM.
+Only the named functions and the memory events of the same tasks are traced. Recording needs root, and a kernel that can
+trace functions with BPF, ftrace or kprobe events. The back end and any losses are reported at the end. If the recording
+ends before COMMAND (-d, Ctrl+C), COMMAND receives SIGTERM.
 
 Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0    good
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file, or to record calls, or not supported here
-  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
-// The selection and the style of the result.
+// The selection of calls, and the style of the result.
 struct Shown {
   CallGraphRequest request;
   GraphOptions view;
 };
 
-// The options that choose calls, as given.
+// Returns the given options that select calls, as text.
 std::string filters_of(const GraphArguments& options, const CallGraphRequest& request) {
   std::vector<std::string> given;
   for (const std::string& glob : request.functions) given.push_back("-F " + printable(glob));
@@ -138,7 +140,7 @@ Shown shown_of(const GraphArguments& options, bool is_recorded) {
   request.limit = options.limit;
   for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
   request.errors_only = options.errors_only;
-  // Filtering by arguments implies showing them.
+  // A filter by arguments implies that arguments are shown.
   request.arguments = options.arguments || !options.recording.shown.empty() ||
                       !std::ranges::all_of(request.where, &CallCondition::of_result);
   GraphOptions& view = shown.view;
@@ -153,7 +155,7 @@ Shown shown_of(const GraphArguments& options, bool is_recorded) {
   return shown;
 }
 
-// Notes globs that match nothing, on stderr.
+// Prints notes on stderr about globs that match no function.
 void say_unmatched(const std::vector<std::string>& functions, const std::vector<GraphFunction>& traced) {
   std::vector<std::string> names;
   names.reserve(traced.size());
@@ -169,7 +171,7 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
 
 CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trace_options, const std::string& btf,
                          CallGraphRequest wanted, bool is_recorded) {
-  ReportRequest request;  // all events: tasks free other tasks' memory
+  ReportRequest request;  // selects all events, because tasks free memory of other tasks
   AnalyseOptions analyse;
   analyse.trace = trace_options;
   analyse.symbols = options.symbols;
@@ -186,7 +188,8 @@ CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trac
   return result;
 }
 
-// For a check before the recording. Leaves other files than regular ones alone: the reader of a pipe would see its end.
+// Checks before a recording that the file can be written. Does not open special files, because the reader of a pipe
+// would see the end of the data.
 void try_to_write(const std::string& path) {
   std::error_code code;
   if (std::filesystem::exists(path, code) && !std::filesystem::is_regular_file(path, code)) return;
@@ -195,9 +198,9 @@ void try_to_write(const std::string& path) {
 
 int graph(const Command& command, const GraphArguments& options) {
   const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
-  const Shown shown = shown_of(options, is_recorded);  // its errors come before the recording
+  const Shown shown = shown_of(options, is_recorded);  // throws errors before the recording
   if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
-    throw Error("Nothing to show: neither a function nor a trace is named, and there is no trace.kmt here")
+    throw Error("Nothing to show, because neither a function nor a trace is given, and there is no trace.kmt here")
         .hint(
             "kmemtrace graph FUNCTION… -- COMMAND records calls and shows them, kmemtrace graph FILE shows a trace; "
             "see --help");
@@ -206,7 +209,7 @@ int graph(const Command& command, const GraphArguments& options) {
   std::optional<CallTrace> recorded;
   if (is_recorded) {
     if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id()))
-      say("note: it is unknown whether the types in {} are this kernel's\n", printable(options.btf));
+      say("note: it is unknown whether the types in {} are from this kernel\n", printable(options.btf));
     if (!options.html.empty()) try_to_write(options.html);
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);
@@ -226,7 +229,7 @@ int graph(const Command& command, const GraphArguments& options) {
   } else {
     confine_reading(command, {options.html});
   }
-  // A fresh recording has its own types and numbered values.
+  // A new recording contains its types, and its values have numbers.
   const std::string btf = is_recorded && recorded->has_types() ? "" : options.btf;
   if (!options.html.empty()) {
     AnalyseOptions analyse;
@@ -238,7 +241,7 @@ int graph(const Command& command, const GraphArguments& options) {
     return recorded ? recorded->exit_status() : static_cast<int>(ExitCode::good);
   }
   CallGraphResult result = graph_of(options, trace, btf, shown.request, is_recorded);
-  if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
+  if (recorded && !recorded->is_kept()) result.trace.path = "(not kept; use -o to keep it)";
   print_result(options.result.json ? json_graph(result, shown.view)
                                    : text_graph(result, shown.view, stdout_style(options.result.style)));
   if (!result.trace.complete) return kInterruptedExitCode;
@@ -249,62 +252,63 @@ int graph(const Command& command, const GraphArguments& options) {
 
 Command graph_command() {
   const auto options = std::make_shared<GraphArguments>();
-  Command command{"graph",
-                  "Record calls of kernel functions, or show those in a trace, with the memory allocated inside each.",
+  Command command{"graph", "Record or show calls of kernel functions, with the memory allocated inside each call.",
                   kGraphFooter, [options](const Command& self) { return graph(self, *options); }};
-  command.argument("FUNCTION|FILE", &options->words,
-                   "The functions to record, or the trace to show (default: trace.kmt, else trace.dat)\nA function is "
-                   "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. A word that names a file, or "
-                   "ends like a trace, is shown. With COMMAND or an option for recording, words are always functions.");
+  command.argument(
+      "FUNCTION|FILE", &options->words,
+      "The functions to record, or the trace to show (default: trace.kmt, else trace.dat)\nA function is NAME, NAME "
+      "[MODULE] or MODULE:NAME, with globs; separate several with commas. An existing file, or a word with the "
+      "extension of a trace, is the trace to show. With COMMAND or an option for recording, all words are functions.");
   command.words_after_dashes = &options->recording.command;
-  command.argument("COMMAND", {}, "Run COMMAND; record it and its child processes until it ends");
+  command.argument("COMMAND", {}, "Run COMMAND, and record COMMAND and its child processes until COMMAND ends");
   command.option("-F,--function", &options->functions, "GLOB",
                  "Show calls of functions that match GLOB, and all calls inside them (default: all calls)\nSeparate "
                  "several with commas, or repeat the option.",
                  {.repeats = true});
   command.option("-p,--pid", &options->processes, "LIST",
-                 "Show calls of the tasks with these ids (812,813), and of interrupts on top of them\n"
+                 "Show calls of the tasks with these IDs (812,813), and of interrupts during these tasks\n"
                  "When recording: record only these processes, all their threads and their future child processes.",
                  {.repeats = true});
   command.option("--depth", &options->depth, "N", "Show N levels of calls", {.range = OptionRange{1, 1000}});
   command.option("--duration-above", &options->duration, "TIME",
-                 "Show calls that took at least TIME (50us, 2ms)\nIf the end of a call is not in the trace, the time "
-                 "until its task was last seen counts.");
-  command.option(
-      "--where", &options->where, "CONDITION",
-      "Show calls whose argument, or result (ret), meets CONDITION; for arguments also all calls inside them: "
-      "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nOne of == != < <= > >= (the whole value) and & (these bits are "
-      "set), and a number, \"text\", true, false, NULL, an error, or names of flags and of an enumeration's values, as "
-      "they are shown. If several are given, all must hold. Use --errors-only for any error.",
-      {.repeats = true});
+                 "Show calls that took at least TIME (50us, 2ms)\nIf the end of a call is not in the trace, the call "
+                 "is assumed to last until the last event of its task.");
+  command.option("--where", &options->where, "CONDITION",
+                 "Show calls whose argument or result (ret) satisfies CONDITION; for an argument, also show all calls "
+                 "inside them: "
+                 "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nThe operators == != < <= > >= compare the whole "
+                 "value, and & tests that bits are set. The right side is a number, \"text\", true, false, NULL, an "
+                 "error, or names of flags or enumerators as in the output. If several conditions are given, all must "
+                 "be true. Use --errors-only for any error.",
+                 {.repeats = true});
   command.flag("--errors-only", &options->errors_only, "Show calls that returned an error; implies --ret");
   command.flag("--args", &options->arguments,
-               "Show arguments of calls by name and type, if the trace has them\nftrace records them from Linux 6.15 "
-               "on if its option funcgraph-args exists and is set.");
-  command.flag("--ret", &options->return_values,
-               "Show results of calls, if the trace has them\nErrors are shown by number and name. Without types "
-               "everything else is in hex, and functions that return nothing show whatever was in the register.");
+               "Show arguments of calls by name and type, if the trace has them\nftrace records arguments since Linux "
+               "6.15, if its option funcgraph-args exists and is set.");
+  command.flag(
+      "--ret", &options->return_values,
+      "Show results of calls, if the trace has them\nErrors are shown by number and name. Without types, all other "
+      "results are in hex. The result of a function that returns nothing is then a meaningless register value.");
   command.option(
       "--btf", &options->btf, "FILE",
-      "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces without types. It "
-      "must be of exactly the kernel that was traced; when recording, another kernel's file is refused.");
+      "Read types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nThis is for traces without "
+      "types. FILE must be from exactly the traced kernel. For a recording, a file from another kernel is refused.");
   command.option("--sort", &options->sort, "COLUMN",
-                 "Order functions by COLUMN, largest first (default: total-time)\nColumns:" +
+                 "Sort functions by COLUMN, largest first (default: total-time)\nColumns:" +
                      list_of(pointers_to(graph_function_columns())));
   command.option("--limit", &options->limit, "N",
-                 fmt::format("Show N calls, the first ones (default: {}); 0 means all", options->limit),
-                 {.range = kCounts});
+                 fmt::format("Show the first N calls (default: {}); 0 means all", options->limit), {.range = kCounts});
   command.option("--top", &options->top, "N",
                  fmt::format("Show N functions in the table (default: {}); 0 means all", options->top),
                  {.range = kCounts});
   add_call_record_options(command, options->recording);
   command.option("--html", &options->html, "OUT.html",
-                 "Write an HTML page to OUT.html, with the calls in front\nThe page is that of `kmemtrace report "
-                 "--html`, with the selected calls and all allocations.",
+                 "Write an HTML page to OUT.html that shows the calls first\nThe page has the same parts as that of "
+                 "`kmemtrace report --html`, with the selected calls and all allocations.",
                  {.excludes = {"--json"}});
   add_kallsyms_option(command, options->symbols);
   add_trace_options(command, options->trace);
-  add_result_options(command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
+  add_result_options(command, options->result, "kmemtrace.graph/1", "plain digits, full names and all columns");
   return command;
 }
 

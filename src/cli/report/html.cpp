@@ -27,12 +27,12 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostRows = 2000;  // of a table; JSON has all
-constexpr std::size_t kMostLeaks = 200;  // each has a curve
+constexpr std::size_t kMostRows = 2000;  // per table; JSON output has all rows
+constexpr std::size_t kMostLeaks = 200;  // fewer than other rows, because each has a curve
 constexpr std::size_t kFirstCalls = 1000;
 constexpr std::size_t kSlowestCalls = 1000;
 
-// Requests of a page for a trace.
+// The analyses of one trace for a page.
 struct Answers {
   ReportResult by_site;
   ReportResult by_cache;
@@ -45,7 +45,7 @@ struct Answers {
   bool complete() const { return by_site.trace.complete; }
 };
 
-// A trace, and facts needed before reading it.
+// A trace and its options, determined before it is read.
 struct Reading {
   AnalyseOptions options;
   CallGraphRequest calls;  // filters
@@ -85,8 +85,8 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
           has_stacks};
 }
 
-// Two traces are compared by stacks if both have some, else by call sites. If stacks or calls begin late, which shows
-// at the end, traces are read again.
+// Two traces are compared by stacks if both have stacks, otherwise by call sites. The traces are read again if the
+// first reading shows that stacks or calls appear only later in a trace.
 std::vector<Answers> ask(std::vector<Reading> readings, const ReportFilter& filter) {
   const auto ask_all = [&](bool by_stack) {
     std::vector<Answers> answers;
@@ -118,7 +118,7 @@ std::string calls_document(const CallsQuestion& calls, bool unfiltered) {
                      unfiltered, json_graph(calls.result, view));
 }
 
-// True if options select events in a way that calls do not support.
+// True if the options select events by properties that calls do not have.
 bool leaves_calls(ReportFilter filter) {
   filter.pids.clear();
   return !filter.selects_all();

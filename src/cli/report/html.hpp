@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// --html: a report, or a comparison, as one HTML file.
+// --html: writes a report or a comparison as one HTML file.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace kmt {
 
-using TraceFiles = std::vector<std::string>;  // of one trace; empty: the default one
+using TraceFiles = std::vector<std::string>;  // files of one trace; empty: the default trace
 
-// Reads one or two traces; with an investigation's document, none or one. `calls`: the page shows these calls, first.
-// False if Ctrl+C ended a reading: the page then covers the part. Throws Error.
+// Reads one or two traces. If `investigation` has a document, reads none or one. If `calls` is given, the page shows
+// these calls first. Returns false if Ctrl+C ended the reading; the page then covers only a part. Throws Error.
 bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
                 const ReportFilter& filter, const std::string& investigation = {},
                 const CallGraphRequest* calls = nullptr);

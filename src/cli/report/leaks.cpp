@@ -39,31 +39,32 @@ constexpr const char* kLeaksFooter = R"(Examples:
   kmemtrace leaks big.kmt --by cache               which slab caches grow
   kmemtrace leaks big.kmt --by call-site,comm      where, and for which task
   kmemtrace leaks big.kmt --threshold 1M/h         look for slower leaks
-  kmemtrace leaks big.kmt --sort live-bytes        what holds most, growing or not
+  kmemtrace leaks big.kmt --sort live-bytes        groups with most live memory, growing or not
   kmemtrace leaks big.kmt --json && echo no leak   for scripts
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
-                                                   what grows in total, without tracing
+                                                   growth in total, without tracing
 
-Over time: live bytes from the start to the end of the recording. Ages: how many live objects have which age, the
-youngest on the left, those as old as the recording on the right. Each bar covers ages four times those of the bar
-before it. At most 4096 groups are followed: those with the most live bytes.
+"Over time" shows live bytes from the start to the end of the recording. "Ages" shows the distribution of the ages of
+live objects. The youngest are on the left, and those as old as the recording are on the right. The ages of each bar are
+four times those of the bar before. At most 4096 groups are followed: those with the most live bytes.
 
-How growth is judged: the live bytes of a group, from its first allocation on, are divided into 16 intervals. The
+Growth is judged as follows. The time from the first allocation of a group to the end is divided into 16 intervals. The
 growth is the median of the slopes between all pairs of intervals. A group grows if more pairs rise than in 95 of 100
-random walks. It still grows if the last half grows at least half as fast. Growth is certain if three things hold even
-without the uncertain allocations: the low end of its confidence interval is above the threshold, the group grows, and
-it rises more steadily than, in 19 of 20 reports, any of as many random walks as there are groups.
+random walks. It still grows at the end if the last half grows at least half as fast. Growth is certain if three
+conditions hold without the uncertain allocations. The group grows. The low end of its confidence interval is above the
+threshold. The group rises more steadily than chance explains: if all groups were random walks, none of them would rise
+so steadily in 19 of 20 reports.
 
 Verdicts:{}
 
-An allocation is uncertain if its free may be missing: events were lost after it, the trace has gaps, or the kernel
-frees such objects on paths without a tracepoint. docs/untraced-paths.md lists these paths; they also show when an
-address is reused that still looks live. Objects that outlive the trace look like a leak: record longer than your
-objects live.
+An allocation is uncertain if its free may be missing. This is possible if events were lost after the allocation, if the
+trace has gaps, or if the kernel frees such objects on paths without a tracepoint. docs/untraced-paths.md lists these
+untraced paths. Such a free is also detected when the address of a live object is allocated again. Objects that outlive
+the trace look like a leak, so record longer than your objects live.
 
-For a series of snapshots the same rules judge the lines of the balance sheet, slab caches, callers of vmalloc,
-cgroups, and call sites if the kernel reports them. This takes 16 snapshots. Only --threshold, --limit and the options
-for the output format apply.
+For a series of snapshots, the same rules apply to the lines of the balance sheet, slab caches, callers of vmalloc,
+cgroups, and call sites if the kernel reports them. At least 16 snapshots are necessary. Only --threshold, --limit and
+the options for the output format apply.
 
 {}
 
@@ -72,7 +73,7 @@ Exit status:
   1    certain growth above the threshold
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 std::string verdicts_help() {
   std::string text;
@@ -81,14 +82,14 @@ std::string verdicts_help() {
   return text;
 }
 
-// Stacks are best, then callers of the allocator's wrappers. Only slab and percpu events have call sites; pages are
-// grouped by order instead.
+// Stacks give the best groups, then callers of allocation wrappers. Only slab and percpu events have call sites, so
+// pages are grouped by order instead.
 std::vector<GroupKey> usual_keys(bool by_stack) {
   if (by_stack) return {GroupKey::caller, GroupKey::stack};
   return {GroupKey::call_site, GroupKey::order};
 }
 
-// By the default keys. A trace whose stacks begin late is read again.
+// Analyses the trace with the default keys. Reads it again if stacks appear only later in the trace.
 ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest request) {
   const bool by_stack = begins_with_stacks(options);
   request.by = usual_keys(by_stack);
@@ -146,10 +147,11 @@ Command leaks_command() {
                  "order)\nThe keys are those of `kmemtrace report --by`, except lifetime.");
   add_tree_option(command, options->tree);
   command.option("--threshold", &options->threshold, "RATE",
-                 "Report growth above RATE (default: 64K/min)\nBytes, with an optional suffix, per s, min, h or d.");
+                 "Report growth above RATE (default: 64K/min)\nRATE is a number of bytes, with an optional suffix, per "
+                 "s, min, h or d.");
   command.option(
       "--sort", &options->sort, "COLUMN",
-      "Order groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));
+      "Sort groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));
   add_limit_option(command, options->limit, "groups in each table");
   command.option(
       "--stacks", &options->stacks, "WHICH",
@@ -158,7 +160,7 @@ Command leaks_command() {
       {.words = {"growing", "all", "none"}});
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);
-  add_result_options(command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
+  add_result_options(command, options->result, "kmemtrace.leaks/1", "plain digits, full names and all columns");
   return command;
 }
 

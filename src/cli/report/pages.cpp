@@ -29,22 +29,24 @@ struct PagesArguments {
 
 constexpr const char* kPagesFooter = R"(Examples:
   kmemtrace record --duration 10s -e 'kmem:mm_page_*' && kmemtrace pages
-  kmemtrace pages big.kmt --sort live            who holds pages that were not freed
-  kmemtrace pages big.kmt --sort severe          whose allocations fragment memory
+  kmemtrace pages big.kmt --sort live            tasks with most pages that were not freed
+  kmemtrace pages big.kmt --sort severe          tasks whose allocations fragment memory
   kmemtrace pages big.kmt --comm 'nginx*' --limit 0 --json
 
-How pages travel: an allocation of a small order takes pages from the CPU's own list. If the list is empty, it is refilled from the buddy lists, under the zone's lock; if it is too full, it is drained to them. An allocation falls back to a free block of another migrate type if its own type has none left. That mixes types within a page block, and
-large allocations fail later, unless the block was a whole page block: below that it fragments, severely up to order 3.
+An allocation of a small order takes pages from a list of its CPU. An empty list is refilled from the buddy lists, under
+the lock of the zone. A list that is too full is drained into the buddy lists. If no free block of the right migrate
+type is left, an allocation falls back to a block of another type. A fallback to less than a whole page block mixes
+types within a page block. This is fragmentation: large allocations fail later. It is severe for blocks up to order 3.
 
-Drains and refills are runs: they end with the task's next page event of another kind, whatever other tasks do
-meanwhile. Interrupts have rows of their own; idle tasks and interrupts have runs on each CPU. Frees count for the
-freeing task, live pages for the allocating one. Events outside --time are ignored.
+Drains and refills are counted in runs. A run of a task ends with the next page event of another kind by the same task.
+Interrupts have separate rows. For idle tasks and interrupts, runs are counted for each CPU. Frees are counted for the
+freeing task, and live pages for the allocating task. Events outside --time are ignored.
 
 Exit status:
   0    reported
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 int pages(const PagesArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
@@ -54,7 +56,7 @@ int pages(const PagesArguments& options) {
   if (!options.sort.empty()) view.sort = &column_named(pointers_to(page_task_columns()), options.sort);
 
   const std::unique_ptr<Source> source = open_for_reading(options.trace);
-  // Read in advance if names of tasks need that.
+  // The trace is read in advance if this is necessary for the names of tasks.
   const std::unique_ptr<Source> ahead =
       may_tell_earlier_names(source->info().tables.event_types) ? open_for_reading(options.trace) : nullptr;
   bool complete = !ahead || read_trace(
@@ -76,17 +78,17 @@ int pages(const PagesArguments& options) {
 
 Command pages_command() {
   const auto options = std::make_shared<PagesArguments>();
-  Command command{"pages", "Show what tasks did with pages, and how this fragments memory.", kPagesFooter,
+  Command command{"pages", "Show page allocations and frees by task, and how they fragment memory.", kPagesFooter,
                   [options](const Command&) { return pages(*options); }};
   add_file_option(command, options->trace);
-  command.option("--sort", &options->sort, "KEY",
-                 "Order tasks by KEY, largest first (default: allocated-pages)\nKeys:" +
-                     list_of(pointers_to(page_task_columns())));
+  command.option(
+      "--sort", &options->sort, "KEY",
+      "Sort tasks by KEY, largest first (default: allocated-pages)\nKeys:" + list_of(pointers_to(page_task_columns())));
   add_limit_option(command, options->limit, "tasks, and N kinds of failures");
   add_event_filter_options(command, options->filter, "events caused");
   add_kallsyms_option(command, options->symbols);
   add_trace_options(command, options->trace);
-  add_result_options(command, options->result, "kmemtrace.pages/1", "plain digits, full names and every column");
+  add_result_options(command, options->result, "kmemtrace.pages/1", "plain digits, full names and all columns");
   return command;
 }
 

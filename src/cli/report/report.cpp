@@ -52,10 +52,10 @@ std::string by_help() {
 
 constexpr const char* kReportFooter = R"(Examples:
   kmemtrace report                               trace.kmt in this folder
-  kmemtrace report big.kmt --sort waste          where most of the memory given is not used
-  kmemtrace report big.kmt --sort live-bytes     what was not freed
+  kmemtrace report big.kmt --sort waste          call sites with most allocated but unrequested memory
+  kmemtrace report big.kmt --sort live-bytes     memory that was not freed
   kmemtrace report big.kmt --over-time           with a small plot of live bytes over time
-  kmemtrace report big.kmt --by task             which tasks allocate, pages too
+  kmemtrace report big.kmt --by task             allocations by task, including pages
   kmemtrace report big.kmt --by cache,call-site  the call sites of each slab cache
   kmemtrace report big.kmt --by lifetime         how long allocations live
   kmemtrace report big.kmt --columns hits,mean-life,short-lived --sort short-lived
@@ -63,29 +63,30 @@ constexpr const char* kReportFooter = R"(Examples:
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
-  kmemtrace report big.kmt --html big.html       a page for a browser, to look at and to attach to a bug report
+  kmemtrace report big.kmt --html big.html       a page for a browser, also useful for a bug report
   kmemtrace report --html ab.html --diff a.kmt b.kmt
-                                                 what grew and what shrank, also as a flame graph
+                                                 growth and shrinkage, also as a flame graph
   perf record -a -e 'kmem:*' -o - sleep 9 | kmemtrace report -
   kmemtrace report perf.data --style perf-kmem --caller --alloc -l 10
                                                  the tables of `perf kmem stat`, for scripts that read them
 
 {}
 
-For a series of snapshots (`kmemtrace snapshot --every`) the report shows what changed. Only --limit and the options
-for the output format apply.
+For a series of snapshots (`kmemtrace snapshot --every`), the report shows the changes. Only --limit and the options for
+the output format apply.
 
-Percpu memory is requested in bytes for one CPU and allocated for each. Vmalloc areas are addresses, not always memory.
-Pages are counted by frame; an allocation of pages ends when its first frame is freed.
+The requested bytes of percpu memory are those for one CPU, but the memory is allocated for every CPU. Vmalloc areas are
+address ranges, which do not always contain memory. Pages are counted by frame. An allocation of pages ends when its
+first frame is freed.
 
 Exit status:
   0    reported
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the report covers the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the report covers the part that was read, and states this)";
 
 const Column<GroupRow>& group_column(std::string_view key) {
-  // Its former name when grouping was by call site only.
+  // "symbol" is the former name of this column, from when all grouping was by call site.
   return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
@@ -95,23 +96,23 @@ int report_as_html(const ReportArguments& options) {
   return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
 }
 
-// Refuses options that fit no style of perf's.
+// Refuses options that have no effect in the style perf-report.
 void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sort) {
   for (const char* const option : {"--columns", "--json", "--over-time"})
     if (command.has(option))
       throw Error(fmt::format("{} cannot be used with --style perf-report", option))
-          .hint("Its columns are those of perf report. Drop one of the two");
+          .hint("The columns of that style are fixed. Remove one of the two options");
   if (command.has("--slab") && command.has("--page"))
-    throw Error("--slab and --page cannot be combined with --style perf-report, which shows one of them");
+    throw Error("--slab and --page cannot be combined with --style perf-report, because it shows only one allocator");
   if (sort == nullptr || adds_up(*sort)) return;
   std::string sums;
   for (const Column<GroupRow>& column : group_columns())
     if (adds_up(column)) sums += fmt::format("{}{}", sums.empty() ? "" : ", ", column.key);
-  throw Error(fmt::format("--style perf-report needs a column that adds up, unlike \"{}\"", sort->key))
+  throw Error(fmt::format("--style perf-report needs a column whose values can be added, unlike \"{}\"", sort->key))
       .hint(fmt::format("Sort by one of: {}", sums));
 }
 
-// " (/usr/bin/make and 3 more)"; empty without names.
+// Returns a text such as " (/usr/bin/make and 3 more)", or an empty text without names.
 std::string example_of(const Findings& findings, Imperfection kind) {
   const auto first = std::ranges::find(findings.kept(), kind, &Finding::kind);
   if (first == findings.kept().end() || first->detail.empty()) return {};
@@ -119,11 +120,12 @@ std::string example_of(const Findings& findings, Imperfection kind) {
   return others == 0 ? fmt::format(" ({})", first->detail) : fmt::format(" ({} and {} more)", first->detail, others);
 }
 
-// Facts that those lines have no place for.
+// Prints facts that the lines of perf report cannot show.
 void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
   if (const std::string missing = missing_cpus_text(trace); !missing.empty()) say("{}\n", missing);
   if (findings.count_of(Imperfection::sampled_events) > 0)
-    say("note: {}{}: each sample counts once here, but perf report counts its period: shares may differ from perf's\n",
+    say("note: {}{}. Here each sample is counted once, but perf report counts the period of each sample, so shares may "
+        "differ\n",
         describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
   for (const Imperfection kind :
        {Imperfection::no_kernel_symbols, Imperfection::unreadable_symbols, Imperfection::unchecked_kernel_symbols,
@@ -164,7 +166,7 @@ int report(const Command& command, const ReportArguments& options) {
     request.count_duplicates = true;
     if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
     perf_report.keys = request.by.size();
-    // Distinguishes functions of the kernel from those of programs.
+    // Adds the key dso, because it distinguishes kernel functions from functions of programs.
     const auto has = [&](GroupKey key) { return std::ranges::find(request.by, key) != request.by.end(); };
     if (has(GroupKey::user_symbol) && !has(GroupKey::dso)) request.by.push_back(GroupKey::dso);
   }
@@ -197,31 +199,31 @@ int report(const Command& command, const ReportArguments& options) {
 
 Command report_command() {
   const auto options = std::make_shared<ReportArguments>();
-  Command command{"report", "Report who allocated kernel memory, from a trace.",
+  Command command{"report", "Report which code and tasks allocated kernel memory, from a trace.",
                   fmt::format(fmt::runtime(kReportFooter), kWhichEventsCount), [options](const Command& given) {
                     return options->html.empty() ? report(given, *options) : report_as_html(*options);
                   }};
   add_file_option(command, options->analyse.trace);
   command.option("--by", &options->by, "KEYS", by_help());
-  command.option("--sort", &options->sort, "KEY", "Order groups by the column KEY, largest first (default: allocated)");
+  command.option("--sort", &options->sort, "KEY", "Sort groups by the column KEY, largest first (default: allocated)");
   command.option("--columns", &options->columns, "LIST",
-                 "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:" +
+                 "Show the columns in LIST, in this order: hits,allocated,peak\nColumns, also for --sort:" +
                      list_of(pointers_to(group_columns())));
   command.flag("--over-time", &options->over_time,
-               "Draw the live bytes of each group over time\nFor the 4096 groups with the highest peaks; not with the "
-               "key lifetime.");
+               "Draw the live bytes of each group over time\nThis applies to the 4096 groups with the highest peaks, "
+               "and not to the key lifetime.");
   add_tree_option(command, options->tree);
   add_limit_option(command, options->limit, "groups in each table");
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);
-  add_result_options(command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
+  add_result_options(command, options->result, "kmemtrace.report/1", "plain digits, full names and all columns");
   add_perf_kmem_options(command, options->perf_kmem);
   command.option("--html", &options->html, "OUT.html",
-                 "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nOne "
-                 "file that any browser opens without a network.",
+                 "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nThe "
+                 "page is one file, which any browser can open without a network.",
                  {.excludes = {"--by", "--sort", "--columns", "--over-time", "--tree", "--json", "--raw", "--style"}});
   command.option("--btf", &options->analyse.btf, "FILE",
-                 "With --html: take types of calls' arguments from FILE, as `kmemtrace graph` does",
+                 "With --html: read the types of call arguments from FILE, as `kmemtrace graph` does",
                  {.needs = {"--html"}});
   command.option("--diff", &options->diff, "A B", "With --html: compare two traces instead of showing FILE",
                  {.values = 2, .needs = {"--html"}});

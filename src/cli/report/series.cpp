@@ -30,8 +30,8 @@ void refuse_others(const Command& command) {
     if (option.given.empty()) continue;
     const auto is_known = [&](std::string_view name) { return option.has_name(name); };
     if (std::ranges::any_of(kOptions, is_known)) continue;
-    throw Error(fmt::format("{} is about events, but the file is a series of snapshots", option.title()))
-        .hint("For snapshots only --limit and the options for the output format apply; for `leaks` also --threshold");
+    throw Error(fmt::format("{} applies to events, but the file is a series of snapshots", option.title()))
+        .hint("For snapshots, only --limit and the options for the output format apply, and --threshold for `leaks`");
   }
 }
 

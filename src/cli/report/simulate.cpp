@@ -31,42 +31,43 @@ struct SimulateArguments {
   std::vector<std::string> caches;
   std::string goal = "held";
   std::size_t suggest = SuggestionRequest{}.most;
-  std::string slabinfo;  // one copy, or two in order
+  std::string slabinfo;  // one copy of slabinfo, or two copies in order of time
   SimulationOptions view;
   ResultOptions result;
 };
 
-constexpr const char* kSimulateFooter = R"(Examples:
-  kmemtrace record --duration 1m && kmemtrace simulate    what new caches would save
-  kmemtrace simulate big.kmt --goal given                 what would save of all allocations, even if soon freed
-  kmemtrace simulate big.kmt --cache alloc_pipe_info      a cache for the largest request of this function
-  kmemtrace simulate big.kmt --cache 'ext4_*=200'         one for requests of up to 200 bytes of several
-  kmemtrace simulate big.kmt --classes +640,+1280         two more kmalloc classes
+constexpr const char* kSimulateFooter = R"(Examples: kmemtrace record --duration 1m && kmemtrace simulate suggests new
+caches kmemtrace simulate big.kmt --goal given considers all allocations, even short-lived ones kmemtrace simulate
+big.kmt --cache alloc_pipe_info adds a cache for the largest request of this function kmemtrace simulate big.kmt --cache
+'ext4_*=200' adds a cache for requests of up to 200 bytes kmemtrace simulate big.kmt --classes +640,+1280 adds two
+kmalloc classes
   kmemtrace simulate big.kmt --classes 8,16,32,64,128,256,512,1024,2048,4096,8192
-  kmemtrace simulate big.kmt --allocator slob             what SLOB would hold
+  kmemtrace simulate big.kmt --allocator slob             simulates SLOB
   kmemtrace simulate trace.dat --slabinfo before,after    check the model against copies of /proc/slabinfo
 
-Held: the memory of slabs, and of allocations above the largest class, for objects allocated in the trace. Rounded up:
-allocated beyond the requested size (internal waste). Unused in slabs: parts of slabs without an object (external
-waste). Both are as of when most was held. CPUs' lists: the most that the CPUs may keep in reserve of a cache.
+"Held" is the memory of slabs, and of allocations above the largest class, for objects allocated in the trace. "Rounded
+up" is the memory beyond the requested size (internal waste). "Unused in slabs" is the memory in slabs without an object
+(external waste). Both values are from the time when most memory was held. "CPUs' lists" is the maximum that the CPUs
+may keep in reserve for a cache.
 
-Suggestions come from replays. A first reading finds candidates, by the savings of objects with exactly the requested size. A second one replays each candidate on its own and ranks those that save memory held on average. A third one
-replays all suggestions together.
+Suggestions are based on replays of the trace. The first pass finds candidates, from the savings if objects had exactly
+the requested size. The second pass replays each candidate separately, and ranks the candidates that save held memory on
+average. The third pass replays all suggestions together.
 
 Exit status:
   0    shown
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 [[noreturn]] void wrong_class(std::string_view text) {
   throw Error(fmt::format("--classes: {} is not a size of a kmalloc class", printable(text)))
-      .hint("Sizes are 1 to 4M; a + adds one to the kernel's: --classes +640,+1280");
+      .hint("Sizes are 1 to 4M. A leading + adds a size to the kernel's classes: --classes +640,+1280");
 }
 
 void parse_classes(const std::string& text, SimulationRequest& request) {
   constexpr std::uint64_t kMost = 4 << 20;  // KMALLOC_MAX_SIZE of most kernels
-  constexpr std::uint64_t kAlign = 8;       // ARCH_KMALLOC_MINALIGN at least
+  constexpr std::uint64_t kAlign = 8;       // smallest ARCH_KMALLOC_MINALIGN
   for (const std::string_view word : split(text, ',')) {
     const bool added = word.starts_with('+');
     const std::uint64_t bytes = parse_size(added ? word.substr(1) : word);
@@ -74,10 +75,10 @@ void parse_classes(const std::string& text, SimulationRequest& request) {
     if (bytes % kAlign != 0)
       throw Error(
           fmt::format("--classes: {} is not a size of a kmalloc class: it is not a multiple of {}", bytes, kAlign))
-          .hint("The kernel rounds objects up to a multiple of its word");
+          .hint("The kernel rounds object sizes up to a multiple of its word size");
     if (!added && !request.classes.empty() && bytes <= request.classes.back())
-      throw Error(fmt::format("--classes: {} comes after {}: sizes must ascend", bytes, request.classes.back()))
-          .hint("--classes 8,16,32; a + adds one to the kernel's: --classes +640,+1280");
+      throw Error(fmt::format("--classes: {} comes after {}, but sizes must ascend", bytes, request.classes.back()))
+          .hint("--classes 8,16,32. A leading + adds a size to the kernel's classes: --classes +640,+1280");
     (added ? request.new_classes : request.classes).push_back(bytes);
   }
 }
@@ -104,12 +105,13 @@ std::vector<SlabInfo> slabinfo_in(const std::string& path, std::uint64_t page_si
   const std::string text = read_file(path);
   std::vector<SlabInfo> slabs = slabinfo_of(text, page_size);
   if (slabs.empty())
-    throw Error(fmt::format("{}: no slabinfo", path)).hint("It needs a copy of /proc/slabinfo, which root can read");
+    throw Error(fmt::format("{}: no slabinfo", path))
+        .hint("The file must be a copy of /proc/slabinfo, which root can read");
   refuse_damage("slabinfo", text, path);
   return slabs;
 }
 
-// The first sample with slabinfo, and the last one.
+// Uses the first and the last sample that have slabinfo.
 void take_samples(const TraceInfo& info, SimulationRequest& request) {
   std::vector<std::string_view> texts;
   for (const StateSample& sample : info.recording.samples)
@@ -120,7 +122,7 @@ void take_samples(const TraceInfo& info, SimulationRequest& request) {
 }
 
 std::string check_copies(const std::string& paths) {
-  return split(paths, ',').size() > 2 ? "takes one file or two" : "";
+  return split(paths, ',').size() > 2 ? "must be one file or two" : "";
 }
 
 SimulationRequest request_of(const SimulateArguments& options) {
@@ -132,11 +134,11 @@ SimulationRequest request_of(const SimulateArguments& options) {
   for (const std::string& cache : options.caches) request.site_caches.push_back(parse_site_cache(cache));
   if (request.allocator == SlabAllocator::slob && request.asks_for_what_if() &&
       !(options.classes.empty() && options.caches.empty()))
-    throw Error("--classes and --cache have no effect with --allocator slob: SLOB has no classes");
+    throw Error("--classes and --cache have no effect with --allocator slob, because SLOB has no classes");
   return request;
 }
 
-// Replays candidates in a reading of their own. False after Ctrl+C: partial results are not used.
+// Replays the candidates in a separate pass. Returns false after Ctrl+C, because partial results are not used.
 bool find_suggestions(const SimulateArguments& options, const std::vector<ProfiledKind>& profile,
                       SimulationRequest& request, std::optional<std::size_t>& candidates) {
   OpenedTrace trace(options.analyse, {});
@@ -167,7 +169,7 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
   CacheNames caches(trace.info());
   KmallocProfile profile(ahead->info(), trace.names());
   WatchedSource first(*ahead, options.analyse.trace.progress);
-  // Caches of control groups decide which names are used for learning.
+  // The caches of control groups affect which names are learned, so the samples are read first.
   take_samples(trace.info(), request);
   const std::vector<std::string> copies = split_commas({options.slabinfo});
   if (!copies.empty()) request.slabinfo_before = slabinfo_in(copies.front(), trace.info().machine.page_size);
@@ -179,7 +181,7 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
     profile.add(batch);
   }
   caches.end_learning();
-  // The last sample is known at the trace's end.
+  // The last sample is known only at the end of the trace.
   if (copies.empty()) take_samples(ahead->info(), request);
   if (copies.size() > 1) request.slabinfo_after = slabinfo_in(copies[1], trace.info().machine.page_size);
   if (copies.size() == 1) request.slabinfo_after.clear();
@@ -205,7 +207,7 @@ int simulate(const Command& command, const SimulateArguments& options) {
   for (const char* const option : {"--suggest", "--goal"})
     if (request.asks_for_what_if() && command.has(option))
       throw Error(fmt::format("{} has no effect together with --allocator, --classes or --cache", option))
-          .hint("Without these `kmemtrace simulate` finds caches itself");
+          .hint("Without these options, `kmemtrace simulate` suggests caches");
   const SimulationResult result = simulated(options, std::move(request));
   print_result(options.result.json ? json_simulation(result, options.view)
                                    : text_simulation(result, options.view, stdout_style(options.result.style)));
@@ -216,33 +218,34 @@ int simulate(const Command& command, const SimulateArguments& options) {
 
 Command simulate_command() {
   const auto options = std::make_shared<SimulateArguments>();
-  Command command{
-      "simulate",
-      "Replay a trace against a model of the slab allocator, and show what other allocators or caches would hold.",
-      kSimulateFooter, [options](const Command& given) { return simulate(given, *options); }};
+  Command command{"simulate",
+                  "Replay a trace with a model of the slab allocator, and show how much memory other allocators or "
+                  "caches would use.",
+                  kSimulateFooter, [options](const Command& given) { return simulate(given, *options); }};
   add_file_option(command, options->analyse.trace);
   command.option("--allocator", &options->allocator, "ALLOCATOR",
                  "Also replay with the model of ALLOCATOR: slub, slab or slob (default: slub)\nThe recorded kernel is "
                  "always assumed to use SLUB.",
                  {.words = {"slub", "slab", "slob"}});
-  command.option(
-      "--classes", &options->classes, "LIST",
-      "Use these sizes of kmalloc caches instead of the kernel's\nSizes with a leading + are added to the kernel's.");
+  command.option("--classes", &options->classes, "LIST",
+                 "Use the sizes in LIST for kmalloc caches, instead of the kernel's sizes\nSizes with a leading + are "
+                 "added to the kernel's sizes.");
   command.option("--cache", &options->caches, "SITE[=SIZE]",
-                 "Give the kmalloc allocations of SITE a cache of their own\nFor requests of up to SIZE bytes "
-                 "(default: the largest request). Requests that fit into a smaller class stay there. SITE is a glob "
-                 "for functions or call sites. May be given more than once.",
+                 "Use a separate cache for the kmalloc allocations of SITE\nThe cache is for requests of up to SIZE "
+                 "bytes (default: the largest request). Requests that fit into a smaller class stay in that class. "
+                 "SITE is a glob for functions or call sites. May be given more than once.",
                  {.repeats = true});
-  command.option("--suggest", &options->suggest, "N",
-                 "Suggest N new caches or classes (default: 5)\nNot with --allocator, --classes or --cache.",
-                 {.range = OptionRange{0, 50}});
+  command.option(
+      "--suggest", &options->suggest, "N",
+      "Suggest N new caches or classes (default: 5)\nThis cannot be combined with --allocator, --classes or --cache.",
+      {.range = OptionRange{0, 50}});
   command.option("--goal", &options->goal, "GOAL",
                  "Suggest caches that save held or given memory (default: held)\n"
-                 "Held is the average over time, given the sum of all allocations.",
+                 "Held memory is the average over time. Given memory is the sum of all allocations.",
                  {.words = {"held", "given"}});
   command.option(
       "--slabinfo", &options->slabinfo, "BEFORE[,AFTER]",
-      "Compare with copies of /proc/slabinfo from before and after the trace (default: the trace's own samples)",
+      "Compare with copies of /proc/slabinfo from before and after the trace (default: the samples in the trace)",
       {.check = check_copies});
   add_limit_option(command, options->view.limit, "caches");
   add_analyse_options(command, options->analyse);

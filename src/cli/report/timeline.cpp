@@ -31,17 +31,18 @@ struct TimelineArguments {
 constexpr const char* kTimelineFooter = R"(Examples:
   kmemtrace record --duration 1m && kmemtrace timeline
   kmemtrace timeline big.kmt --by call-site --top 10   the call sites with the highest peaks
-  kmemtrace timeline big.kmt --by task --time +10,+20  who, between 10 s and 20 s after the first event
-  kmemtrace timeline big.kmt --json                    the arrays behind the plots
+  kmemtrace timeline big.kmt --by task --time +10,+20  tasks, from 10 s to 20 s after the first event
+  kmemtrace timeline big.kmt --json                    the data of the plots
 
-Live bytes were allocated in the trace and not freed yet. Time is divided into at most 512 buckets.
+Live bytes are bytes that were allocated in the trace and not yet freed. Time is divided into at most 512 buckets.
 
-The balance compares the kernel's counters of its memory, in the first and the last sample that record takes, with
-what the events between them explain. The two count different things: the text below each line says what it explains.
-With --by cache, caches have lines of their own if the samples have slabinfo. A part of a trace has no balance.
+The balance compares changes of the kernel's memory counters with the events. The counters are from the first and the
+last sample of the recording, and the events are those between these samples. Counters and events do not measure exactly
+the same. The text below each line explains the difference. With --by cache, caches have separate lines if the samples
+include slabinfo. There is no balance for a part of a trace.
 
-For a series of snapshots (`kmemtrace snapshot --every`) the changed lines of the balance sheet are drawn, and what
-changed most in them. Only --top and the options for the output format apply.
+For a series of snapshots (`kmemtrace snapshot --every`), the changed lines of the balance sheet are drawn, with their
+largest changes. Only --top and the options for the output format apply.
 
 {}
 
@@ -49,7 +50,7 @@ Exit status:
   0    shown
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the result covers the part that was read, and says so)";
+  130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 int timeline(const Command& command, const TimelineArguments& options) {
   if (names_series(options.analyse.trace)) {
