@@ -144,7 +144,7 @@ class Stat(LiveTest):
 
     def test_passes_on_the_exit_status_of_the_command(self):
         for tool in (('stat',), ('profile', '--rate', '1M'), ('top', '--batch')):
-            for script, status, end in (('exit 3', 3, 'exited with 3'), ('kill -15 $$', 143, 'was ended by signal 15')):
+            for script, status, end in (('exit 3', 3, 'exited with 3'), ('kill -15 $$', 143, 'was killed by signal 15')):
                 done = subprocess.run([PROGRAM, *tool, '--', 'sh', '-c', script], stdout=subprocess.DEVNULL,
                                       stderr=subprocess.PIPE, encoding='utf-8', timeout=20, check=False)
                 self.assertEqual(done.returncode, status, (tool, done.stderr))

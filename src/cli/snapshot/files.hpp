@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Snapshots as files.
+// Reads snapshots from files.
 #pragma once
 
 #include <string>
@@ -13,23 +13,23 @@
 
 namespace kmt {
 
-// True for a snapshot without a trace. False for files that cannot be opened or are not regular.
+// True for a file with snapshots and no trace. False if the file cannot be opened or is not regular.
 bool is_snapshot_file(const std::string& path);
-// True for a snapshot, or a folder with copies of the kernel's files.
+// True for a file with snapshots, and for a folder with copies of kernel files.
 bool is_snapshot(const std::string& path);
-// True if there are several, in a series or a trace. Some may be damaged.
+// True if the file has several snapshots, in a series or a trace. Some of them may be damaged.
 bool has_snapshots(const std::string& path);
 
-// The snapshots of a file, or the samples of a trace.
+// The snapshots in a file, or the samples in a trace.
 class SnapshotFile {
  public:
   explicit SnapshotFile(const std::string& path);      // throws Error, as at() does
-  std::size_t size() const { return reader_.size(); }  // at least 1
+  std::size_t size() const { return reader_.size(); }  // 1 or more
   const kmt_format::SnapshotReader& reader() const { return reader_; }
   StateSample sample(std::size_t index) { return reader_.at(index); }
-  // `elapsed_ns`: the snapshot's time since the first one.
+  // Sets `elapsed_ns` to the time between the first snapshot and this one.
   SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
-  // The first and the last one that can be read.
+  // Return the first or the last readable snapshot.
   SnapshotResult first() { return first_intact(false); }
   SnapshotResult last() { return first_intact(true); }
 
@@ -40,10 +40,11 @@ class SnapshotFile {
   kmt_format::SnapshotReader reader_;
 };
 
-// The memory state of that machine.
+// Returns the memory state of the machine that `kernel` describes.
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
-// The last intact one of a file, or what a folder has copies of. Throws Error.
+// Returns the last intact snapshot of a file, or the snapshot in a folder with copies. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
-// All snapshots, or as many as show the growth. Throws Error if none is readable.
+// Reads all snapshots. If there are too many, reads as many as growth analysis needs. Throws Error if no snapshot is
+// readable.
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);
 }  // namespace kmt

@@ -40,26 +40,26 @@ struct SnapshotArguments {
   ResultOptions result;
 };
 
-constexpr const char* kSnapshotFooter = R"(Examples:
-  kmemtrace snapshot                             where this machine's memory is now
+constexpr const char* kSnapshotFooter = R"(Examples: kmemtrace snapshot shows how memory of this machine is used now
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
-  kmemtrace snapshot after.kmt --sort free       which slab caches hold unused memory
-  kmemtrace snapshot --from copied/ --json       of files that were copied from another machine
+  kmemtrace snapshot after.kmt --sort free       shows slab caches with unused memory
+  kmemtrace snapshot --from copied/ --json       uses files that were copied from another machine
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt; kmemtrace leaks hour.kmt
-                                                 what grows in an hour; also report, timeline and diff
+                                                 shows growth in an hour; report, timeline and diff also work
 
-Nothing is traced: a snapshot reads the kernel's own counters once. The lines of the balance sheet that are not
-indented add up to MemTotal. Unaccounted memory is pages that were taken straight from the page allocator and that the
-kernel does not count: buffers of pipes, sockets and rings, drivers' memory.
+A snapshot reads the kernel's counters once and traces nothing. The lines of the balance sheet that are not indented add
+up to MemTotal. Unaccounted memory consists of pages that were allocated directly from the page allocator and are in no
+counter of the kernel. Examples are buffers of pipes, sockets and rings, and memory of drivers.
 
-Other sections depend on the kernel's configuration and boot parameters; missing ones are listed with advice. Some files are readable by root only.
+Other sections depend on the kernel's configuration and boot parameters. Missing sections are listed with advice. Only
+root can read some of the files.
 
 Exit status:
   0    shown or written
   2    wrong usage, or a file or folder cannot be read or written
   3    not permitted to read or write the file)";
 
-// The known facts of the machine of the copies.
+// Describes the kernel that the copies are from, as far as known.
 KernelDescription described(const StateSample& sample) {
   const KernelMemory memory = parse_snapshot(sample, 0);
   KernelDescription kernel;
@@ -84,23 +84,25 @@ SnapshotResult take(const SnapshotArguments& options) {
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
 
-// At even intervals; a slow one delays the next ones, but not all later ones.
+// Takes snapshots at regular intervals. A slow snapshot delays only the next one.
 void take_series(const SnapshotArguments& options) {
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kShortest = 100'000'000;  // ns
-  constexpr std::chrono::milliseconds kTurn(50);    // latency of Ctrl+C
-  if (options.output.empty()) throw wrong_series("--every needs a file for the snapshots", "Name it: -o FILE.kmt");
+  constexpr std::chrono::milliseconds kTurn(50);    // maximum delay of Ctrl+C
+  if (options.output.empty()) throw wrong_series("--every needs an output file for the snapshots", "Add -o FILE.kmt");
   if (options.result.json)
-    throw wrong_series("--every writes a file and shows nothing", "Drop --json; later: kmemtrace leaks FILE --json");
+    throw wrong_series("--every cannot be used with --json, because it only writes a file",
+                       "Remove --json. After the series, run: kmemtrace leaks FILE --json");
   const std::uint64_t every = parse_duration(options.every);
   if (every < kShortest)
-    throw wrong_series("--every must be at least 100ms (shorter ones would measure themselves)",
-                       "Name a longer one: 10s");
+    throw wrong_series(
+        "--every must be at least 100ms, because snapshots in shorter intervals would distort the result",
+        "Use a longer interval: 10s");
   const std::uint64_t most = options.lasting.empty() ? 0 : parse_duration(options.lasting);
 
   KernelDescription kernel = describe_running_kernel();
   kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
-  // Even if this process is killed, nothing unfinished is left.
+  // A separate process removes the unfinished file if this process is killed.
   prepare_file(options.output);
   start_outside();
   kmt_format::SnapshotWriter file(options.output, kernel);
@@ -110,8 +112,8 @@ void take_series(const SnapshotArguments& options) {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
   };
   std::uint64_t taken = 0;
-  std::uint64_t late = 0;     // because the one before took longer than the interval
-  std::uint64_t longest = 0;  // ns of that one
+  std::uint64_t late = 0;     // snapshots that started late because the previous one took too long
+  std::uint64_t longest = 0;  // longest duration of a snapshot in ns
   for (std::uint64_t next = 0; !guard.interrupted() && (options.lasting.empty() || next <= most);) {
     if (elapsed() < next) {
       std::this_thread::sleep_for(kTurn);
@@ -132,13 +134,14 @@ void take_series(const SnapshotArguments& options) {
   say("{}: {} snapshot{} in {}, {}\n", printable(options.output), humane_count(taken), taken == 1 ? "" : "s",
       humane_duration(lasted), humane_bytes(file.bytes()));
   if (late > 0)
-    say("{} of them started late: reading all files takes {} here\n", humane_count(late), humane_duration(longest));
+    say("{} snapshots started late, because reading all files takes {} here\n", humane_count(late),
+        humane_duration(longest));
 }
 
 void run_snapshot(const Command& command, SnapshotArguments& options) {
   if (!options.every.empty()) return take_series(options);
   if (!options.lasting.empty())
-    throw wrong_series("--for is the length of a series, which needs --every", "Give the interval: --every 10s");
+    throw wrong_series("--for is the length of a series and needs --every", "Add the interval: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
   if (!options.file.empty() || !options.from.empty()) confine_reading(command, {options.output});
   const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
@@ -156,25 +159,25 @@ Command snapshot_command() {
                     run_snapshot(self, *options);
                     return 0;
                   }};
-  command.argument(
-      "FILE", &options->file,
-      "Show a snapshot that was written with -o\nOr a recording (.kmt), which has the state of memory at its end.",
-      {.excludes = {"--from", "--output"}});
+  command.argument("FILE", &options->file,
+                   "Show a snapshot that was written with -o\nFILE may also be a recording (.kmt), which contains the "
+                   "state of memory at its end.",
+                   {.excludes = {"--from", "--output"}});
   command.option("--from", &options->from, "FOLDER",
-                 "Read copies of the kernel's files in FOLDER, from any machine\nThey are named as in /proc (meminfo, "
-                 "slabinfo, …), or by their full path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. A file uname may "
-                 "have the output of `uname -a`.");
+                 "Read copies of kernel files in FOLDER, from any machine\nThe files have their names in /proc "
+                 "(meminfo, slabinfo, …), or their full path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. A file "
+                 "uname may contain the output of `uname -a`.");
   command.option("-o,--output", &options->output, "FILE",
-                 "Write the snapshot to FILE.kmt instead of showing it\nWith --json, do both.");
+                 "Write the snapshot to FILE.kmt instead of showing it\nWith --json, write the file and print JSON.");
   command.option("--every", &options->every, "INTERVAL",
-                 "Take a snapshot every INTERVAL, e.g. 10s or 1m, and write them to the file of -o\n"
-                 "Until Ctrl+C or for the time of --for. The file grows by the changes only, and a kill loses no "
-                 "finished snapshot.",
+                 "Take a snapshot every INTERVAL, e.g. 10s or 1m, and write all snapshots to the file of -o\n"
+                 "The series ends at Ctrl+C or after the time of --for. Only the changes between snapshots are stored. "
+                 "If the program is killed, complete snapshots are not lost.",
                  {.excludes = {"FILE", "--from"}});
   command.option("--for", &options->lasting, "DURATION", "End the series of --every after DURATION, e.g. 1h");
   command.option(
       "--sort", &options->sort, "KEY",
-      "Order slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())));
+      "Sort slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())));
   add_limit_option(command, options->view.limit, "rows in each table");
   add_result_options(command, options->result, "kmemtrace.snapshot/1", "plain digits, full names and empty lines");
   return command;

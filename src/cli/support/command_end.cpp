@@ -10,7 +10,7 @@ namespace kmt {
 
 std::string describe_command_end(const std::string& command, int wait_status) {
   if (WIFSIGNALED(wait_status))
-    return fmt::format("{} was ended by signal {}", printable(command), WTERMSIG(wait_status));
+    return fmt::format("{} was killed by signal {}", printable(command), WTERMSIG(wait_status));
   return fmt::format("{} exited with {}", printable(command), WEXITSTATUS(wait_status));
 }
 

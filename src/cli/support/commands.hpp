@@ -27,10 +27,10 @@ Command export_command();
 Command fleet_command();
 Command convert_command();
 Command repair_command();
-// `program` has all commands when it runs.
+// `program` contains all commands when completion runs.
 Command completion_command(const Command& program);
 
-// A separate program, which records as in 2008.
+// A separate program that records as kmemtraced did in 2008.
 Command kmemtraced_program();
 
 }  // namespace kmt

@@ -29,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// These need neither the kernel nor another program. Others call confine_reading() when they only read files.
+// These commands need neither the kernel nor another program. Other commands call confine_reading() if they only read
+// files.
 constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
                                                        "timeline", "diff",   "flamegraph", "export",
                                                        "convert",  "repair", "simulate",   "fleet"};
@@ -50,14 +51,14 @@ bool goes_to_a_server(const Command& command) {
 
 bool is_offline(const Command& command) { return std::ranges::find(kOffline, command.name) != kOffline.end(); }
 
-// Other users' files, ownership of outputs, and addresses in /proc/kallsyms.
+// For files of other users, ownership of outputs, and addresses in /proc/kallsyms.
 constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
-// The part of these that only outputs need, which are open by then.
+// The capabilities of kReading that are needed only to create outputs.
 constexpr unsigned kNaming[] = {CAP_CHOWN, CAP_FOWNER};
-// Besides them: BPF programs and perf events, high-priority readers, a port below 1024.
+// Additional capabilities for BPF programs, perf events, high-priority readers, and a port below 1024.
 constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
-// Besides them: mounting tracefs, measuring BPF programs' cost, BTF of modules; mappings of all processes; memory of
-// maps and rings beyond the limits.
+// Additional capabilities for mounting tracefs, measuring the cost of BPF programs, BTF of modules, mappings of all
+// processes, and memory of maps and rings beyond the limits.
 constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_IPC_LOCK};
 
 template <typename... Lists>
@@ -67,7 +68,7 @@ std::vector<unsigned> all_of(const Lists&... lists) {
   return all;
 }
 
-// Libraries and the search for symbols read these. /etc holds secrets, so only some of its files are here.
+// Libraries and the search for symbols read these files. /etc contains secrets, so only some of its files are listed.
 constexpr std::array kAlwaysRead = {"/usr",
                                     "/lib",
                                     "/lib64",
@@ -90,7 +91,7 @@ constexpr std::array kAlwaysRead = {"/usr",
                                     "/dev/zero",
                                     "/dev/urandom",
                                     "/dev/random"};
-// Names and certificates of servers.
+// For the names and certificates of servers.
 constexpr std::array kReadForNetwork = {"/etc/resolv.conf", "/etc/hosts",          "/etc/nsswitch.conf",
                                         "/etc/host.conf",   "/etc/gai.conf",       "/etc/services",
                                         "/etc/ssl",         "/run/systemd/resolve"};
@@ -110,7 +111,7 @@ void add_existing(const std::string& path, std::vector<std::string>& paths) {
   if (!path.empty() && fs::exists(path, code)) paths.push_back(path);
 }
 
-// Returns the words of an option or argument, those of a list with commas too, and a default.
+// Returns the values of an option or argument, including the default and the parts of values with commas.
 std::vector<std::string> words_of(const Option& option) {
   std::vector<std::string> words = option.given;
   if (const auto* const one = std::get_if<std::string*>(&option.target)) words.push_back(**one);
@@ -121,7 +122,7 @@ std::vector<std::string> words_of(const Option& option) {
   return words;
 }
 
-// The other files of a relay trace.
+// Adds the other files of a relay trace.
 void add_relay(const fs::path& file, Access& access) {
   if (!relay::cpu_of_name(file)) return;
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
@@ -131,7 +132,7 @@ void add_relay(const fs::path& file, Access& access) {
       access.read.push_back(fs::path(folder) / name);
 }
 
-// The folder of a CTF trace that its metadata file names, and the files in the folder above it.
+// Adds the folder of a CTF trace if `path` is its metadata file. Adds the extra files in the parent folder.
 void add_ctf(const fs::path& path, Access& access) {
   const bool is_metadata = path.filename() == "metadata";
   const fs::path folder = is_metadata ? fs::absolute(path).parent_path() : fs::absolute(path);
@@ -141,7 +142,7 @@ void add_ctf(const fs::path& path, Access& access) {
     add_existing(folder.parent_path() / name, access.read);
 }
 
-// Adds what the command line names.
+// Adds the files that the command line names.
 void add_read(const Command& command, Network network, Access& access) {
   access.read.insert(access.read.end(), kAlwaysRead.begin(), kAlwaysRead.end());
   if (network == Network::as_before)
@@ -155,7 +156,7 @@ void add_read(const Command& command, Network network, Access& access) {
       add_ctf(without_slash(word), access);
     }
   }
-  // A command without its FILE reads one of these.
+  // Without FILE, a command reads one of these files.
   const auto is_given = [](const Option& one) { return one.is_argument() && !one.given.empty(); };
   if (std::ranges::any_of(command.options, &Option::is_argument) && std::ranges::none_of(command.options, is_given)) {
     for (const char* const name : {"trace.kmt", "trace.dat"}) add_existing(name, access.read);
@@ -171,8 +172,8 @@ bool reads_a_folder(const Command& command) {
   });
 }
 
-// SQLite, the writer of a trace.dat and the page of an investigation need files beside the output; a damaged CTF trace
-// is copied.
+// SQLite, the trace.dat writer and the page of an investigation need temporary files near the output. A damaged CTF
+// trace is copied to a temporary folder.
 void prepare_scratch_of(const Command& command, const std::vector<std::string>& outputs) {
   const bool sorts = command.name == "export" || command.name == "convert" || command.name == "investigate";
   if (sorts && !outputs.empty() && !open_number(outputs.front())) {
@@ -202,7 +203,7 @@ void confine_to(const Command& command, const std::vector<std::string>& outputs,
   confine(access, network);
 }
 
-// A file is repaired in place, or replaced by a new one.
+// A file is repaired in place or replaced by a new file.
 void prepare_in_place(const std::string& file, const std::vector<std::string>& outputs, Access& access) {
   std::error_code code;
   if (!outputs.empty() && !fs::equivalent(file, outputs.front(), code)) return;
@@ -212,7 +213,7 @@ void prepare_in_place(const std::string& file, const std::vector<std::string>& o
   try {
     prepare_file(path);
   } catch (const Error&) {
-    // the folder cannot be written; the end of the file still can
+    // the folder is not writable, but the end of the file may be
   }
 }
 
@@ -227,15 +228,15 @@ void confine_reading(const Command& command, const std::vector<std::string>& out
 }
 
 void keep_watching() {
-  // Before Linux 5.8 they were one with the capability for opening.
+  // Before Linux 5.8, these capabilities were part of CAP_SYS_ADMIN, which opening needs.
   if (!knows_capability(CAP_PERFMON) || !knows_capability(CAP_BPF)) return;
   keep_capabilities(all_of(kReading, kWatching));
-  give_up_capabilities(kOpening);  // even if the process is not root
+  give_up_capabilities(kOpening);  // also drops capabilities of a process that is not root
 }
 
 void confine_command(const Command& command) {
   keep_capabilities(is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
-  // debuginfod-find needs the network and a cache of its own.
+  // debuginfod-find needs the network and its cache.
   if (!is_offline(command) || command.has("--debuginfod")) return;
   Access access;
   const std::vector<std::string> outputs = outputs_of(command);

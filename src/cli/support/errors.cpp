@@ -26,7 +26,8 @@ namespace {
 
 // Must be safe in a signal handler.
 extern "C" void say_abort(int) {
-  if (!ctf::LibraryCall::runs()) {  // ends the program as usual, perhaps with a core dump
+  // The abort is not from the library: end the program as usual, perhaps with a core dump.
+  if (!ctf::LibraryCall::runs()) {
     std::signal(SIGABRT, SIG_DFL);
     std::raise(SIGABRT);
     return;

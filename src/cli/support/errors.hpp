@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one place where errors are printed.
+// Prints all errors of the program.
 #pragma once
 
 #include "base/error.hpp"
 
 namespace kmt {
 
-// Prints problem, place, action and advice on stderr. Returns the error's exit status.
+// Prints the problem, place, action and advice on stderr. Returns the exit status of the error.
 int print_error(const Error& error);
 
-// libbabeltrace2 aborts the program on packets that it considers impossible (BT_ASSERT): the abort then prints an error
-// message like others. Other aborts stay as they are.
+// libbabeltrace2 aborts the program if a packet violates its assertions (BT_ASSERT). Such an abort then prints an error
+// message like other errors. Other aborts stay unchanged.
 void catch_aborts_of_libraries();
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lets Ctrl+C end long work early instead of the program, so that its partial result can be shown.
+// Makes Ctrl+C end long work early instead of the program, so that the partial result can be shown.
 #pragma once
 
 #include <array>
@@ -7,18 +7,19 @@
 
 namespace kmt {
 
-// The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as in shells.
+// The exit status of a command whose result is incomplete because of Ctrl+C. It is 128 + SIGINT, as in shells.
 constexpr int kInterruptedExitCode = 130;
 
-// The effect of a second signal: the default action, or none.
+// The effect of a second signal: the default action or no effect.
 enum class SecondSignal { ends_program, is_ignored };
 
-// Call it once. A signal that ends the program removes unfinished outputs first; a limit of file sizes makes a write
-// fail like a full disk. Programs that are executed get the usual actions, and an ignored signal stays ignored.
+// Call it once. After this, a signal that ends the program first removes unfinished outputs. If a file size limit is
+// exceeded, the write fails as on a full disk. Executed programs get the default actions, and ignored signals stay
+// ignored.
 void handle_ending_signals();
 
-// During its life, the first SIGINT, SIGTERM or SIGHUP only sets a mark. An ignored SIGHUP stays ignored. Nested guards
-// share the mark. For one thread only.
+// While an object exists, the first SIGINT, SIGTERM or SIGHUP only sets a flag. An ignored SIGHUP stays ignored. Nested
+// guards share the flag. Use it in one thread only.
 class InterruptGuard {
  public:
   explicit InterruptGuard(SecondSignal second = SecondSignal::ends_program);
@@ -31,7 +32,7 @@ class InterruptGuard {
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 };
 
-// During its life, SIGUSR2 requests a file instead of ending the program.
+// While an object exists, SIGUSR2 requests a file instead of ending the program.
 class FileRequestGuard {
  public:
   FileRequestGuard();
@@ -39,7 +40,7 @@ class FileRequestGuard {
   FileRequestGuard& operator=(const FileRequestGuard&) = delete;
   ~FileRequestGuard();
 
-  static bool asked();  // since the last call
+  static bool asked();  // true if a file was requested since the last call
 
  private:
   struct sigaction before_ {};

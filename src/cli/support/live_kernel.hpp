@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of the running kernel's addresses and cgroups, for commands that watch it; and the cost of watching.
+// Gives names to addresses and cgroups of the running kernel, for commands that watch it. Also measures the cost of
+// watching.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@ namespace kmt {
 
 class LiveKernel {
  public:
-  // Notes on stderr if /proc/kallsyms hides addresses.
+  // Prints a note on stderr if /proc/kallsyms hides addresses.
   LiveKernel();
   LiveKernel(const LiveKernel&) = delete;
   LiveKernel& operator=(const LiveKernel&) = delete;
 
-  // Stays the same object.
+  // The reference stays valid.
   const Kallsyms& symbols() const { return symbols_; }
-  // Reads them again if modules changed; true if they differ.
+  // Reads the symbols again if modules changed. Returns true if they differ.
   bool refresh();
   std::string cgroup_name(std::uint64_t id) { return cgroups_.name(id); }
   static std::string release();
@@ -33,7 +34,7 @@ class LiveKernel {
   CgroupNames cgroups_;
 };
 
-// CPU time of this process so far, in nanoseconds.
+// Returns the CPU time of this process so far, in nanoseconds.
 std::uint64_t own_cpu_ns();
 
 }  // namespace kmt

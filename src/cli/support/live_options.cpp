@@ -19,7 +19,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the task itself if its group is unknown.
+// Returns the thread group of the task, or the task itself if the group is unknown.
 pid_t thread_group_of(pid_t task) {
   const std::string status = try_read_file(fmt::format("/proc/{}/status", task)).value_or("");
   const auto group = find_proc_value(status, "Tgid");
@@ -31,15 +31,15 @@ pid_t thread_group_of(pid_t task) {
 void add_live_options(Command& command, LiveOptions& options) {
   command.flag("-a,--all", &options.all, "Watch the whole machine while COMMAND runs, not only COMMAND");
   command.option("-p,--pid", &options.pids, "PID",
-                 "Watch only process PID, all its threads and its future child processes (repeatable)\n"
-                 "Ends when all these processes have ended.",
+                 "Watch only process PID with all its threads and future child processes (repeatable)\n"
+                 "The command ends when all these processes have ended.",
                  {.repeats = true});
   command.option("--cgroup", &options.cgroup, "CGROUP",
-                 "Watch only tasks in this cgroup and below it\nOnly cgroups of version 2 can be selected.");
-  command.option("-d,--duration", &options.duration, "T", "End after time T: 10s, 1.5s, 200ms, 5m");
+                 "Watch only tasks in CGROUP and in cgroups below it\nOnly cgroups of version 2 can be selected.");
+  command.option("-d,--duration", &options.duration, "T", "Stop after time T: 10s, 1.5s, 200ms, 5m");
   command.argument("COMMAND", &options.command,
-                   "Run COMMAND and watch it and its child processes; end when it ends\n"
-                   "Allocations by interrupts while its tasks run count as theirs.");
+                   "Run COMMAND, and watch COMMAND and its child processes until COMMAND ends\n"
+                   "Allocations in interrupts are counted for the interrupted task.");
 }
 
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {
@@ -47,13 +47,13 @@ BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child
   selection.processes = parse_processes(options.pids);
   for (const pid_t process : selection.processes)
     if (const pid_t group = thread_group_of(process); group != process)
-      throw Error(fmt::format("{} is a thread of process {}: only whole processes can be watched", process, group))
+      throw Error(fmt::format("{} is a thread of process {}, but only whole processes can be watched", process, group))
           .hint(fmt::format("-p {}", group));
   if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
-    throw Error("-a watches the whole machine, -p and --cgroup a part of it: choose one");
+    throw Error("-a watches the whole machine, but -p and --cgroup only a part of it: choose one");
   if (child && !options.all && options.cgroup.empty()) selection.processes.push_back(*child);
   if (!selection.processes.empty() && !knows_kernel_pids())
-    throw Error("Cannot watch only some processes from inside a PID namespace: the kernel knows them by other numbers",
+    throw Error("Cannot watch single processes in a PID namespace, because the kernel uses different process IDs",
                 ExitCode::unsupported)
         .hint("Watch the whole machine (-a) or a cgroup (--cgroup), or run kmemtrace on the host");
   if (!options.cgroup.empty()) selection.cgroup = find_cgroup(options.cgroup, CgroupVersions::second);

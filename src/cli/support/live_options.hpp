@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The options of all commands that watch the running kernel through BPF.
+// Options of all commands that watch the running kernel through BPF.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ struct LiveOptions {
   std::vector<std::string> command;
 };
 
-// -a, -p, --cgroup, -d and COMMAND. The options must outlive the command.
+// Adds -a, -p, --cgroup, -d and COMMAND. `options` must outlive the command.
 void add_live_options(Command& command, LiveOptions& options);
 
-// Returns the selected tasks; `child` is the held command's process. Throws Error.
+// Returns the selected tasks. `child` is the process of COMMAND, which does not run yet. Throws Error.
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child);
-// The same in words: "process 812", "cgroup a/b"; empty for the whole machine.
+// Returns the selection in words: "process 812", "cgroup a/b". Returns an empty text for the whole machine.
 std::string selection_text(const LiveOptions& options);
-// Notes on stderr the restrictions of this kernel compared with newer ones.
+// Prints notes on stderr about restrictions of this kernel compared with newer kernels.
 void say_caveats();
 
 }  // namespace kmt

@@ -13,13 +13,14 @@ namespace {
 
 enum class Stage : unsigned char { early, between, late };
 
-// Without leading zeros, so that longer ones are larger, whatever their size.
+// Length and digits of a number without leading zeros. Longer numbers are larger, so numbers of any size can be
+// compared.
 using Digits = std::pair<std::size_t, std::string>;
 
 struct SaidTime {
   Stage stage = Stage::between;
   std::vector<Digits> numbers;
-  std::string words;  // with "0" for each number
+  std::string words;  // Text in which each number is replaced by "0".
 
   bool operator<(const SaidTime& other) const {
     return std::pair(stage, numbers) < std::pair(other.stage, other.numbers);
@@ -69,7 +70,7 @@ bool sort_by_time_said(std::vector<std::string>& names) {
   const auto has = [&](Stage stage) {
     return std::ranges::any_of(said, [stage](const auto& one) { return one.first.stage == stage; });
   };
-  // Machines' names have numbers too, but differ in words.
+  // Names of machines have numbers too, but they also differ in words.
   const bool only_numbers_differ =
       std::ranges::all_of(said, [&](const auto& one) { return one.first.words == said.front().first.words; });
   const bool all_differ =
