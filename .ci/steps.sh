@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Steps of a CI script, timed: `step NAME BUDGET` starts one, which may take BUDGET seconds on two quiet cores. The
-# script ends with a table of what each took. A step over its budget is flagged, not refused: a busy machine is slower.
+# Measures the time of each step of a CI script. `step NAME BUDGET` starts a step, which may take BUDGET seconds on two
+# idle cores. At the end, the script prints a table of the steps' times. A step over its budget is marked but does not
+# fail, because a busy machine is slower.
 steps=()
 
 end_step() {

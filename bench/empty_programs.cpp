@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attaches an empty BPF program to each raw tracepoint that is named, until it is ended: what every program costs that
-// does anything.
+// Attaches an empty BPF program to each of the given raw tracepoints until it is ended. This shows the minimum cost of
+// any program.
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 int main(int count, char** names) {
   std::array<bpf_insn, 2> nothing{};
-  nothing[0].code = BPF_ALU64 | BPF_MOV | BPF_K;  // r0 = 0
+  nothing[0].code = BPF_ALU64 | BPF_MOV | BPF_K;  // sets r0 = 0
   nothing[1].code = BPF_JMP | BPF_EXIT;
   for (int i = 1; i < count; ++i) {
     const int program =

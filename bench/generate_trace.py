@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a long trace out of a real one: its events are repeated with later times and other addresses, and what is live
-at the end of a round is freed, as in a machine that runs for long under a steady load. The same events are written as a
-trace.dat (version 6) and as a perf.data, so that programs which read different formats can be compared.
+"""Makes a long trace from a real one. Events are repeated with later times and other addresses. Objects that are live
+at the end of a round are freed, as on a machine that runs for a long time under a constant load. The same events are
+written as trace.dat (version 6) and as perf.data, so that programs that read different formats can be compared.
 
-With --leak nothing is ever freed: frees are left out and no address comes twice.
+With --leak nothing is freed: frees are omitted, and addresses are not reused.
 
   generate_trace.py --events N [--trace-dat FILE] [--perf-data FILE] [--from TRACE.DAT] [--leak]"""
 import argparse
@@ -19,8 +19,8 @@ sys.path.insert(0, os.path.join(HERE, '..', 'tests', 'support'))
 sys.dont_write_bytecode = True
 import tracedat  # noqa: E402
 
-# A round's addresses are moved by a multiple of these, which starts over after some rounds: the set of addresses that a
-# machine uses is bounded however long it runs.
+# In each round, addresses are moved by a multiple of these steps. After ROUNDS_OF_ADDRESSES rounds, addresses repeat,
+# because the set of addresses that a machine uses is limited.
 ROUNDS_OF_ADDRESSES = 16
 POINTER_STEP = 1 << 32
 FRAME_STEP = 1 << 20
@@ -32,7 +32,7 @@ Record = collections.namedtuple('Record', 'time cpu event raw')
 
 
 class Round:
-    """The events of the real trace and of the frees that empty it, in time order."""
+    """The events of the real trace, followed by frees of the objects that are live at its end, in order of time."""
 
     def __init__(self, trace, leak=False):
         self.trace, self.order, self.leak = trace, trace.order, leak
@@ -114,7 +114,7 @@ class Round:
 
 
 class Template:
-    """The bytes of one round, and where the times and addresses are in it."""
+    """The bytes of one round, and the positions of times and addresses in it."""
 
     def __init__(self, order, turns=ROUNDS_OF_ADDRESSES):
         self.data, self.word, self.turns = bytearray(), struct.Struct(order + 'Q'), turns
@@ -130,7 +130,7 @@ class Template:
 
 
 def pages_of(round_, cpu):
-    """A Template of ring-buffer pages."""
+    """Makes a Template of ring buffer pages."""
     trace = round_.trace
     template = Template(trace.order, 1 << 32 if round_.leak else ROUNDS_OF_ADDRESSES)
     page_size, start = trace.buffers[0].page_size, trace.page_data_offset()[0]
@@ -190,13 +190,13 @@ TYPE_TRACEPOINT = 2
 # IP | TID | TIME | CPU | PERIOD | RAW | IDENTIFIER
 SAMPLE_TYPE = 1 | 2 | 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
 SAMPLE_ID_ALL = 1 << 18
-EVENTS_OF_A_PERF_ROUND = 4000  # half of a buffer of 512 KiB, the amount at which perf reads it
+EVENTS_OF_A_PERF_ROUND = 4000  # half of a buffer of 512 KiB; at this fill level, perf reads it
 ATTR_BYTES, HEADER_BYTES, FEATURE_TRACING_DATA = 128, 104, 1
 MISC_KERNEL = 1
 
 
 def samples_of(round_):
-    """A Template of PERF_RECORD_SAMPLEs; an event's id in perf.data is its tracepoint's number."""
+    """Makes a Template of PERF_RECORD_SAMPLEs. An event's ID in perf.data is the tracepoint's number."""
     order = round_.order
     template = Template(order)
     for index, record in enumerate(round_.records):
@@ -215,13 +215,13 @@ def samples_of(round_):
 
 
 def kernel_map(round_):
-    """Where the kernel's text is: perf looks up no symbol without it."""
+    """Returns a record with the address of the kernel's text, without which perf finds no symbols."""
     order = round_.order
     text = {name: int(address, 16) for address, _, name in
             re.findall(rb'^([0-9a-f]+) (\S) (_text|_etext)$', round_.trace.kallsyms, re.M)}
     start, end = text[b'_text'], text[b'_etext']
     body = struct.pack(order + 'iIQQQ', -1, 0, start, end - start, start) + b'[kernel.kallsyms]_text\0\0'
-    body += struct.pack(order + 'iiQIIQ', -1, 0, 0, 0, 0, 0)  # added by sample_id_all: tid, time, cpu, id
+    body += struct.pack(order + 'iiQIIQ', -1, 0, 0, 0, 0, 0)  # fields that sample_id_all adds: tid, time, cpu, id
     return struct.pack(order + 'IHH', MMAP, MISC_KERNEL, 8 + len(body)) + body
 
 

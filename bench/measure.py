@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shared by the benchmarks: building the measured programs, watching the time and memory of programs, recorders of the
-running kernel, and tables."""
+"""Functions that the benchmarks share: they build the measured programs, measure time and memory of programs, run
+recorders, and print tables."""
 import collections
 import contextlib
 import json
@@ -27,7 +27,7 @@ Counted = collections.namedtuple('Counted', 'events lost')
 
 
 def build():
-    """Paths of the programs, as the sources are now."""
+    """Builds the programs from the current sources and returns their paths."""
     subprocess.run([os.path.join(ROOT, 'tools', 'install-packages.sh'), 'bench'], check=True)
     environment = dict(os.environ)
     if shutil.which('ccache'):
@@ -42,13 +42,13 @@ def build():
 
 
 def generate(events, *options):
-    """Makes a trace by bench/generate_trace.py; events written."""
+    """Makes a trace with bench/generate_trace.py. Returns the number of events written."""
     command = [sys.executable, os.path.join(HERE, 'generate_trace.py'), '--events', str(events), *options]
     return int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def workspace():
-    """A folder that is gone at the end of the with statement."""
+    """Returns a folder that is removed at the end of the with statement."""
     os.makedirs(FOLDER, exist_ok=True)
     return tempfile.TemporaryDirectory(dir=FOLDER)
 
@@ -65,16 +65,16 @@ def median(runs, key):
 
 
 def machine_seconds():
-    """Processor time that all of the machine's CPUs spent since boot, without idling and what a host took."""
+    """Returns the processor time of all CPUs since boot, without idle time and without time taken by a hypervisor."""
     with open('/proc/stat', encoding='ascii') as file:
         user, nice, system, _, _, irq, softirq = map(int, file.readline().split()[1:8])
     return (user + nice + system + irq + softirq) / os.sysconf('SC_CLK_TCK')
 
 
 class Program:
-    """A program that runs. When it has ended: `seconds` of processor and `wall` time, children included; the peaks of
-    its `resident` and `anonymous` memory in bytes, looked at as often as wanted; `messages` on stderr. At the end of
-    a with statement it runs no more."""
+    """A running program. After its end, it has `seconds` of processor time and `wall` time (both include children),
+    the peaks of `resident` and `anonymous` memory in bytes (measured at the given interval), and the `messages` on
+    stderr. It does not run beyond the end of a with statement."""
 
     def __init__(self, command, watch_every=0.002, accepted=(0,), **options):
         self.command, self.accepted = command, accepted
@@ -87,7 +87,8 @@ class Program:
         self._watcher.start()
 
     def _watch(self, every):
-        """The file's own pages, mapped, count as resident too; what the program allocates is the anonymous part."""
+        """Measures memory. Resident memory includes pages of mapped files; anonymous memory is the part that the
+        program allocates."""
         with contextlib.suppress(OSError, ValueError):
             while True:
                 with open(f'/proc/{self.child.pid}/status', encoding='ascii', errors='replace') as file:
@@ -102,7 +103,7 @@ class Program:
         return self
 
     def __exit__(self, *_):
-        if self.child.returncode is None:  # something else went wrong
+        if self.child.returncode is None:  # an exception left the with statement before end()
             self.child.send_signal(signal.SIGINT)
             self.child.wait()
 
@@ -121,13 +122,14 @@ class Program:
 
 
 def default_events(kmemtrace):
-    """The events that `kmemtrace record` records here by default, as system:name."""
+    """Returns the events that `kmemtrace record` records by default on this machine, as system:name."""
     done = subprocess.run([kmemtrace, 'list', 'events', '--json'], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)['events']['default']
 
 
 class Recorder(Program):
-    """A recorder of the whole machine that has begun: its command, which waits until stop(), says so."""
+    """A recorder of the whole machine. The constructor waits until recording has started, which the recorder's
+    command reports. That command then waits until stop()."""
 
     def __init__(self, *command):
         super().__init__([*command, '--', 'sh', '-c', 'echo begun; read line; true'], watch_every=0.05,
@@ -150,7 +152,7 @@ def start_perf(path, events, *options):
 
 
 def chunk_bytes(path, *types):
-    """All chunks of these types in a .kmt, headers included: docs/formats/kmt.md."""
+    """Returns the size of all chunks of these types in a .kmt file, including headers (docs/formats/kmt.md)."""
     file_header, trailer, chunk_header = 16, 16, 32
     with open(path, 'rb') as file:
         data = file.read()
@@ -163,7 +165,7 @@ def chunk_bytes(path, *types):
 
 
 def kernels_count(recorder):
-    """Counted by the kernel's ring buffer, of an ended `kmemtrace record`."""
+    """Returns the counts of the kernel's ring buffer that an ended `kmemtrace record` printed."""
     def number(pattern):
         found = re.search(pattern, recorder.messages)
         return int(found[1].replace(',', '')) if found else None
@@ -178,7 +180,7 @@ def count_in_file(kmemtrace, path):
 
 
 def perfs_count(path):
-    """Samples in a perf.data, and how many the kernel counted as lost."""
+    """Returns the number of samples in a perf.data, and the number that the kernel counted as lost."""
     done = subprocess.run(['perf', 'report', '--stats', '-i', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=True, encoding='utf-8', errors='replace')
     by_event = done.stdout[done.stdout.index('kmem:'):]

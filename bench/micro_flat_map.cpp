@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The pointer table under the load of a report: objects are allocated and freed while a number of them stays live.
+// Measures FlatMap as the pointer table of a report: objects are allocated and freed while a fixed number stays live.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Slab objects: 64 bytes apart, in an order that is neither sequential nor, as addresses go, random.
+// Returns addresses like those of slab objects: 64 bytes apart, in an order that is neither sequential nor random.
 std::vector<std::uint64_t> addresses(std::size_t count) {
   std::vector<std::uint64_t> out(count);
   for (std::size_t i = 0; i < count; ++i) out[i] = 0xffff888000000000ull + 64 * ((i * 0x9E3779B1ull) % (4 * count));

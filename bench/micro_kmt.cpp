@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Blocks of .kmt: the records of a real trace into columns and back, without and with packing. The trace is one of
-// tests/data, or what the environment's KMEMTRACE_BENCH_TRACE names; all of its records are kept in memory.
+// Measures blocks of .kmt: conversion of a real trace's records to columns and back, with and without compression. The
+// trace is from tests/data, or the file in the environment variable KMEMTRACE_BENCH_TRACE. All of its records are kept
+// in memory.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -22,7 +23,7 @@ using namespace kmt::kmt_format;
 
 constexpr std::uint64_t kBlockEvents = 65536;
 
-// Memory is laid out as in ring-buffer pages: one record after the other.
+// Keeps records contiguously in memory, as in ring buffer pages.
 class RecordedTrace : public RecordSink {
  public:
   struct Record {
@@ -57,7 +58,7 @@ class RecordedTrace : public RecordSink {
   ByteOrder order() const { return order_; }
   std::int64_t events() const { return events_; }
 
-  // Gives each finished block to the taker.
+  // Passes each finished block to take().
   template <typename Taker>
   void encode(Taker&& take) const {
     BlockEncoder encoder(*layouts_);

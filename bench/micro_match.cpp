@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pairing allocations with their frees, while a number of objects stays live.
+// Measures the matching of allocations and frees while a fixed number of objects stays live.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kAhead = 16;  // events that a batch has prefetched
 
-// Slab objects: 64 bytes apart, in an order that is neither sequential nor, as addresses go, random.
+// Addresses like those of slab objects: 64 bytes apart, in an order that is neither sequential nor random.
 class Objects {
  public:
   explicit Objects(std::size_t live) : live_(live) {}
@@ -33,7 +33,7 @@ kmt::Event event(kmt::EventKind kind, std::uint64_t address, std::uint64_t time_
   return made;
 }
 
-// The oldest object is freed, and its address is given again, as SLUB does.
+// Frees the oldest object and allocates its address again, as SLUB does.
 void match_allocations_and_frees(benchmark::State& state) {
   const auto live = static_cast<std::size_t>(state.range(0));
   const Objects objects(live);

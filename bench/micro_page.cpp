@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Walking ring-buffer pages, without decoding the records.
+// Measures reading ring buffer pages without decoding the records.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -10,9 +10,9 @@
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kRecordBytes = 56;  // kmem_cache_alloc of Linux 6.1
+constexpr std::size_t kRecordBytes = 56;  // size of a kmem_cache_alloc record in Linux 6.1
 
-// A full page of records of one size, in the byte order given.
+// Returns a full page of records of one size, in the given byte order.
 std::array<std::uint8_t, kPageBytes> full_page(kmt::ByteOrder order, std::int64_t& records) {
   std::array<std::uint8_t, kPageBytes> page{};
   kmt::store<std::uint64_t>(page.data(), 1'000'000, order);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Merging the CPUs of a machine by time. `run`: how many events in a row one CPU gives before another is earlier.
+// Measures merging the events of several CPUs by time. `run` is the number of consecutive events from one CPU before
+// another CPU's event is earlier.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures the cost of a timeline for an event (bucket and one series of its group), and the trend of a finished
-// series.
+// Measures the cost of a timeline per event (for a bucket and one series of the event's group), and of the trend of a
+// finished series.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBetweenEvents = 200;  // ns
 
-// Objects are freed 16 events after their allocation; groups take turns in an order that is not sequential.
+// Objects are freed 16 events after their allocation. Groups take turns in an order that is not sequential.
 void add_to_time_series(benchmark::State& state) {
   const auto groups = static_cast<std::size_t>(state.range(0));
   std::vector<kmt::TimeSeries> series(groups);

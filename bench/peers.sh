@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Repeats all measurements of docs/BENCHMARKS.md, next to the other tools that can be installed here, and writes their
-# tables as one document. The document lists measurements that this machine does not support, with the reason. Needs root,
-# an otherwise idle machine, 30 GB of disk and some hours. --quick tries all of it in minutes; its figures mean little.
+# Repeats all measurements of docs/BENCHMARKS.md, including other tools that can be installed here. Writes the tables as
+# one document. The document lists the measurements that this machine does not support, with the reason. Needs root, an
+# otherwise idle machine, 30 GB of disk space and some hours. With --quick, everything runs in minutes, but the numbers
+# are not meaningful.
 #   bench/peers.sh [--quick] [FILE]      FILE: build/bench/peers.md
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -27,7 +28,7 @@ version_of() {
   said=$("$@" 2>&1 | head -1) && [[ -n $said ]] && echo "    $said"
 }
 
-# measure TITLE [quick options] -- COMMAND…: its output becomes a section.
+# measure TITLE [quick options] -- COMMAND…: adds a section with the command's output.
 measure() {
   local title=$1 options=()
   shift
@@ -99,9 +100,9 @@ else
   without 'A fleet in ClickHouse' 'there is no clickhouse-server (tools/install-packages.sh test)'
 fi
 
-# The page of a large trace takes what the tests are built with.
+# The page for a large trace requires programs that are built with the tests.
 events=100000000
-if [[ -n $quick ]]; then events=1000000; fi  # fewer have nothing that is rare
+if [[ -n $quick ]]; then events=1000000; fi  # traces with fewer events have no rare events
 if [[ -x build/tests/web/many_events && -d build/web/node_modules ]] && command -v chromium >/dev/null; then
   large=$(mktemp -d -p build)
   if build/tests/web/many_events $events tests/data/amd64-stacks/trace.dat "$large/big.kmt"; then

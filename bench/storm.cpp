@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Makes the kernel allocate and free as fast as it can:
 //   storm THREADS iterations COUNT | storm THREADS seconds TIME
-// Each thread stays on a CPU of its own, the first on CPU 0, and again and again makes an eventfd and closes it. Among
-// the pairs of system calls that allocate (pipes, sockets, epoll, messages), this one has the most kmem events per
-// second. Prints as JSON the iterations of all threads, the seconds from their start to the end of the last, and the
-// seconds of processor time that they took.
+// Each thread stays on a separate CPU, starting with CPU 0. It repeatedly makes an eventfd and closes it. This pair of
+// system calls causes more kmem events per second than pipes, sockets, epoll or messages. Prints JSON with the
+// iterations of all threads, the seconds from the start to the end of the last thread, and their processor time in
+// seconds.
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -40,7 +40,7 @@ void stay_on(unsigned cpu) {
   if (::sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
 }
 
-// CPU time of this process, in user space and in the kernel.
+// Returns the CPU time of this process in user space and in the kernel.
 double processor_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Configures and builds a preset of CMakePresets.json. Shows how far it is; prints the compiler's output if it fails.
+# Configures and builds a preset of CMakePresets.json. Shows the progress. If the build fails, prints the compiler's
+# output.
 #   tools/build.sh PRESET [TARGET…] [-- CMAKE OPTION…]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,13 +17,13 @@ if (($#)); then shift; fi
 
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  export CCACHE_SLOPPINESS=pch_defines,time_macros  # as it wants for precompiled headers
-  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1     # another clone finds the same objects
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # ccache requires this for precompiled headers
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1     # lets another clone use the same cached objects
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# Shows "[n/m]" and the time since the start: rewritten in place on a terminal, a line every 30 s elsewhere.
+# Shows "[n/m]" and the time since the start. On a terminal, updates the same line; otherwise prints a line every 30 s.
 show_progress() {
   local line start=$SECONDS shown=$SECONDS
   while IFS= read -r line; do

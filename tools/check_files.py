@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that every source file names its licence and that no file of src/ or web/src/ has grown beyond one purpose.
+"""Checks that each source file names its licence, and that files of src/ and web/src/ stay below the size limits.
   tools/check_files.py [PROJECT FOLDER]"""
 import os
 import sys
@@ -8,7 +8,7 @@ import sys
 LICENCE = 'SPDX-License-Identifier: GPL-2.0-or-later'
 MOST_LINES = 600
 SUFFIXES = ('.cpp', '.hpp', '.c', '.h', '.def', '.py', '.sh', '.txt', '.cmake', '.yml', '.supp', '.ts', '.mjs', '.css', '.html')
-# Not ours to sign, or unable to hold a comment.
+# Files of others, which need no licence line, and files that cannot have comments.
 SKIPPED_FOLDERS = ('build', '.git', 'data', 'node_modules', 'out', '__pycache__')
 
 

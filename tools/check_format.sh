@@ -13,6 +13,6 @@ else
 fi
 
 mapfile -t scripts < <(git ls-files | xargs -r grep -lE -m1 '^#!(/usr)?/bin/(env )?(ba)?sh' --)
-shellcheck -x "${scripts[@]}"  # -x: with the files they source
+shellcheck -x "${scripts[@]}"  # -x also checks the files that they source
 
 tools/check_prose.py

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that the folders of src/ include and link each other downwards only, and that a third-party header is
-included where it belongs, in each file that uses it. The tables below are the rule; docs/ARCHITECTURE.md explains it.
+"""Checks that each folder of src/ includes and links only lower folders. Checks that each third-party header is
+included only where it is allowed, and in each file that uses it. The tables below have the rules; docs/ARCHITECTURE.md
+explains them.
   tools/check_layers.py [SRC FOLDER]"""
 import os
 import re
 import sys
 
-# The folders that each folder may use, beside itself. formats, capture, snapshot, symbols, analysis and views never meet.
+# The other folders that each folder may use. formats, capture, snapshot, symbols, analysis and views must not use each
+# other.
 LAYERS = {
     'base': '',
     'trace': 'base',
@@ -24,7 +26,8 @@ LAYERS = {
     'cli': 'base trace results symbols formats capture snapshot analysis anonymise views fleet',
 }
 
-# The groups of a layer, and the groups of the same layer that each may use. All may use files outside groups.
+# The groups of each layer, and the groups of the same layer that each group may use. Every group may use files outside
+# groups.
 GROUPS = {
     'analysis': {
         'series': '',
@@ -95,9 +98,9 @@ GROUPS = {
     },
 }
 
-MOST_UNITS = 25  # of a folder: a unit is a .cpp with its .hpp
+MOST_UNITS = 25  # limit for a folder; a unit is a .cpp with its .hpp
 
-# Third-party headers, by the start of their name, and the folders or files that may include them ('' is all of them).
+# Third-party headers, by the beginning of their names, with the folders or files that may include them ('' means all).
 THIRD_PARTY = {
     'fmt/': [''],
     'kmemtrace/': ['library'],
@@ -123,7 +126,7 @@ THIRD_PARTY = {
     'xxhash.h': ['formats', 'fleet'],
 }
 
-# Headers of the system; those of C++ have no suffix. Anything else has to enter the table above.
+# System headers; C++ headers have no suffix. All other headers must be in the table above.
 SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
                     r'poll|pthread|pwd|sched|signal|spawn|stdbool|syscall|termios|time|unistd)\.h')
 
@@ -136,12 +139,12 @@ def within(path, folders):
 
 
 def group_of(path, folder):
-    """The folder inside `folder` that has the file; None if it lies elsewhere or beside the groups."""
+    """Returns the folder inside `folder` that has the file, or None if the file is elsewhere or outside the groups."""
     return path[len(folder) + 1:].split('/')[0] if path.startswith(folder + '/') and '/' in path[len(folder) + 1:] else None
 
 
 def check_include(path, quote, header):
-    """The problem of `#include header` in the file `path` (relative to src/), or None."""
+    """Returns the problem of `#include header` in the file `path` (relative to src/), or None."""
     layer = path.split('/')[0]
     if quote == '"':
         if '/' not in header or '..' in header:
@@ -180,7 +183,8 @@ def check_file(root, path):
                 problem = include and check_include(path, *include.groups())
             if problem:
                 yield f'{path}:{number}: {problem}'
-    if formats and not includes_fmt and not path.endswith('CMakeLists.txt'):  # precompiled headers and files compiled together hide it
+    # precompiled headers and files compiled together would hide a missing include
+    if formats and not includes_fmt and not path.endswith('CMakeLists.txt'):
         yield f'{path}:{formats}: include <fmt/format.h>'
 
 

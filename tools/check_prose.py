@@ -3,13 +3,13 @@
 """Checks the English of comments, documents, manual pages and messages.
   tools/check_prose.py [--summary] [PATH…]
 
-Refuses the constructions in RULES, and sentences that are too long in README.md and docs/**/*.md. Prints
-"FILE:LINE: rule: excerpt" for each and exits with 1 if there are any. PATH checks only these files and folders.
---summary prints only a table: hits of each folder, sentence lengths of each document.
+Refuses the constructions in RULES, and sentences in README.md and docs/**/*.md that are too long. Prints "FILE:LINE:
+rule: excerpt" for each problem, and exits with 1 if there are any. With PATH, checks only these files and folders. With
+--summary, prints only a table: problems in each folder, sentence lengths in each document.
 
-Checked text: comments and Python docstrings of every folder, sentences in the string literals of MESSAGES, Markdown, and
-scdoc. Not checked: code blocks and code spans, text in double quotes (a quotation), identifiers,
-strings without a space (JSON keys, columns), test data. EXCEPTIONS lists what passes all the same, with a reason."""
+Checks comments and Python docstrings in all folders, sentences in the string literals of MESSAGES, Markdown, and scdoc.
+Does not check code blocks and code spans, text in double quotes (quotations), identifiers, strings without a space
+(JSON keys, columns), and test data. EXCEPTIONS lists permitted exceptions, each with a reason."""
 import argparse
 import os
 import re
@@ -29,11 +29,11 @@ def phrase(name, pattern, advice):
 
 
 def start(name, pattern, advice):
-    """A rule for the start of a comment or sentence."""
+    """Makes a rule for the start of a comment or sentence."""
     return Rule(name, re.compile(rf'\A(?:{pattern})', re.IGNORECASE), advice)
 
 
-# Words and phrases, wherever they stand. A name says what is wrong; the advice is printed once for each rule.
+# Words and phrases at any position. The name is the wrong phrase; the advice is printed once for each rule.
 PHRASES = (
     phrase('told', r'told(?! apart)', 'reported, shown, known, stated; "duplicate event" for "told twice"'),
     phrase('tells', r'tells(?! (?:\S+ ){1,5}(?:to|apart|from)\b)', 'shows, reports, says which; or name the actor'),
@@ -84,8 +84,8 @@ RULES = PHRASES + STARTS
 
 
 class Exempt(NamedTuple):
-    path: str  # the start of a path, or '' for all
-    text: str  # hits inside this text pass
+    path: str  # the start of a path; '' means all paths
+    text: str  # problems inside this text are ignored
     reason: str
 
 
@@ -94,7 +94,7 @@ EXCEPTIONS = (
     Exempt('', 'tells apart', 'the English for "distinguishes"'),
 )
 
-# Limits of documents. A short one may have a single long sentence.
+# Limits for documents. A short document may have one long sentence.
 MOST_WORDS = 30
 LONG_SHARE = 0.08
 MEDIAN_WORDS = 15
@@ -109,15 +109,15 @@ MESSAGES = ('src/cli/', 'src/results/', 'src/trace/imperfections.def', 'src/view
 
 
 class Text(NamedTuple):
-    """A comment, paragraph or message: `text` with line breaks as spaces, and the line of each character. A heading or
-    table cell is no sentence."""
+    """A comment, paragraph or message. `text` has blanks instead of line breaks, and `lines` has the line of each
+    character. Headings and table cells are not sentences."""
     text: str
     lines: list
     is_sentence: bool
 
 
 def joined(pieces, is_sentence=True):
-    """One Text of (line, words) pieces."""
+    """Joins pieces of (line, words) to one Text."""
     text, lines = '', []
     for line, words in pieces:
         words = words.strip()
@@ -156,7 +156,7 @@ NOT_PROSE = re.compile(r'SPDX|NOLINT|clang-format|shellcheck|noqa|eslint|prettie
 
 
 def line_numbers(source):
-    """Maps an offset to its line."""
+    """Returns a function that maps an offset to its line."""
     starts = [0] + [match.end() for match in re.finditer('\n', source)]
 
     def line_of(offset):
@@ -169,7 +169,7 @@ def line_numbers(source):
 
 
 def comment_texts(source, language):
-    """The comments of a file; line comments that follow each other in one column are one comment."""
+    """Yields the comments of a file. Line comments in consecutive lines and the same column are one comment."""
     line_of = line_numbers(source)
     lines = source.split('\n')
     open_pieces, last_line, last_column = [], -1, -1
@@ -187,7 +187,7 @@ def comment_texts(source, language):
         for number, part in enumerate(words.split('\n')):
             part = MARKS.sub('', part)
             if not part.strip() or NOT_PROSE.search(part) or (number and part.startswith('    ')):
-                yield joined(open_pieces)  # an empty line, or an example
+                yield joined(open_pieces)  # an empty line or an example ends the paragraph
                 open_pieces = []
             else:
                 open_pieces.append((line + number, part))
@@ -196,7 +196,7 @@ def comment_texts(source, language):
 
 
 def raw_texts(words, line):
-    """The paragraphs of a raw string that begins in that line."""
+    """Yields the paragraphs of a raw string that starts in that line."""
     pieces = []
     for number, part in enumerate(words.split('\n')):
         if not part or part.startswith((' ', '{', '<')):
@@ -208,7 +208,8 @@ def raw_texts(words, line):
 
 
 def message_texts(source):
-    """The string literals that hold a sentence; adjacent ones are one. Indented lines of raw strings are examples."""
+    """Yields the string literals that contain a sentence. Adjacent literals are joined. Indented lines of raw
+    strings are examples, which are skipped."""
     line_of = line_numbers(source)
     pieces, end = [], 0
     for match in C_TOKEN.finditer(source):
@@ -232,7 +233,7 @@ LIST_ITEM = re.compile(r'^\s*(?:[-*+]|\d+[.)])\s+')
 
 
 def markdown_texts(source):
-    """The paragraphs, list items, headings and table cells."""
+    """Yields paragraphs, list items, headings and table cells."""
     pieces, fenced, comment, example = [], False, False, True
     for number, line in enumerate(source.split('\n'), 1):
         if comment or line.lstrip().startswith('<!--'):
@@ -272,7 +273,7 @@ def scdoc_texts(source):
 
 # -- checks ------------------------------------------------------------------------------------------------------------
 
-# Blanked out before the rules apply: code spans, quotations, addresses of links, option names, identifiers, calls.
+# The rules do not apply to code spans, quotations, addresses of links, option names, identifiers and calls.
 CODE = re.compile(r'``.+?``|`[^`]*`|"[^"]*"|\]\([^)]*\)|https?://\S+|(?<!\w)--?[a-z][\w-]*|\b\w*(?:_\w+)+\b|\b\w+\(\)|\w+::\w+'
                   r'|\b[\w-]+(?:\.\w+)*/[\w./-]+|\b\w+\.(?:[ch]pp|[ch]|py|md|json|sql|ts)\b|<[^<>]*>')
 SENTENCE_END = re.compile(r'(?<=[.!?])["\')*]*\s+(?=[A-Z0-9`"(\[*])|(?<=[.!?])["\')*]+\s+(?=[A-Z])')
@@ -307,7 +308,7 @@ def excerpt(text, begin, end):
 
 
 def check_text(path, text):
-    """Problems of one Text, as (line, rule's name, excerpt)."""
+    """Yields the problems of one Text as (line, rule's name, excerpt)."""
     blanked = CODE.sub(lambda match: '\x7f' * len(match.group()), text.text)
     for rule in PHRASES:
         for match in rule.pattern.finditer(blanked):
@@ -356,7 +357,7 @@ def language_of(path):
 
 
 def check_file(root, path):
-    """Problems of a file, as (line, rule's name, excerpt), by line."""
+    """Yields the problems of a file as (line, rule's name, excerpt), in order of lines."""
     language = language_of(path)
     with open(os.path.join(root, path), encoding='utf-8', errors='replace') as file:
         source = file.read()
@@ -380,7 +381,7 @@ def check_file(root, path):
 
 
 def files_of(root, paths):
-    """The files to check: those of `paths`, or the whole tree."""
+    """Yields the files to check: those in `paths`, or the whole tree."""
     for top in paths or ['.']:
         if os.path.isfile(os.path.join(root, top)):
             yield os.path.normpath(top)
@@ -399,7 +400,7 @@ def check_tree(root, paths=()):
 
 
 def summary(root, paths):
-    """Prints the hits of each folder, then the sentence lengths of each document."""
+    """Prints the number of problems in each folder, then the sentence lengths in each document."""
     hits = {}
     for path, _, _, _ in check_tree(root, paths):
         folder = '/'.join(path.split('/')[:2]) if '/' in path else path

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs clang-tidy over every source file of src/ with the options of build/.
+"""Runs clang-tidy on all source files of src/, with the options of build/.
 
-Most of its time goes into headers, which it walks again for each file. So it checks several files together
-(tools/source_groups.py). Files that do not compile together with others are checked at the end.
+clang-tidy spends most of its time in headers, which it processes again for each file. Therefore this script checks
+several files together (tools/source_groups.py). Files that do not compile together with others are checked at the end.
     tools/check_tidy.py [--changed] [REGEX ON PATHS]
---changed: only files that changed since the branch left origin/main, and those that include them. If there is no such
-branch, the files of the last three days' commits.
+With --changed, checks only files that changed since the branch left origin/main, and files that include them. If there
+is no such branch, uses the files of the commits of the last three days.
 """
 import concurrent.futures
 import json
@@ -21,11 +21,11 @@ from pathlib import Path
 import source_groups
 
 TOP = Path(__file__).resolve().parent.parent
-AT_ONCE = 24  # with more, one processor waits for the other at the end
+AT_ONCE = 24  # with more files, one processor would wait for the other at the end
 
 
 def compiler_options():
-    """The options that the preprocessor needs for any file."""
+    """Returns the options that the preprocessor needs for any file."""
     options = {}
     for entry in json.loads((TOP / 'build/compile_commands.json').read_text()):
         words = iter(shlex.split(entry['command']))
@@ -45,8 +45,8 @@ def including(paths, folder):
 
 
 def look_at(options, paths, folder):
-    """Whether clang-tidy is content with the files; what it finds is printed."""
-    # The warnings of compilers are the builds' affair; names of one file may hide those of another here.
+    """True if clang-tidy reports nothing for these files; otherwise prints its output."""
+    # Compiler warnings are ignored here, because builds report them. They may be wrong for several files in one unit.
     looked = subprocess.run(['clang-tidy', '-quiet', f'--config-file={TOP}/.clang-tidy', including(paths, folder),
                              '--', '-w', '-ferror-limit=0', *options],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -67,7 +67,8 @@ def git(*words):
 
 
 def changed_files():
-    """The files of src/ that changed, as paths from there, or None if that is not known; prints since when."""
+    """Returns the changed files of src/ as paths below src/, or None if they cannot be determined. Prints since when
+    files changed."""
     head = git('rev-parse', 'HEAD')[0]
     base = git('merge-base', 'HEAD', 'origin/main')[0]
     if base and base != head:
@@ -86,7 +87,7 @@ def changed_files():
 
 
 def with_users(names):
-    """The files, and all that include one of them, directly or not."""
+    """Returns the files, and all files that include them directly or indirectly."""
     includes = {}
     for path in (TOP / 'src').rglob('*.[ch]pp'):
         for header in re.findall(r'^#include "(.*)"', path.read_text(), re.MULTILINE):

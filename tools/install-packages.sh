@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs the Debian packages that building, testing or benchmarking needs; does nothing when they are there.
+# Installs the Debian packages that are needed to build, test or benchmark. Does nothing if they are installed.
 #   tools/install-packages.sh [build|test|bench]
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev libtraceevent-dev libbabeltrace2-dev zlib1g-dev
   libzstd-dev libxxhash-dev libtbb-dev libdw-dev libbpf-dev bpftool clang libprotozero-dev libncurses-dev
   prometheus-cpp-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev)
-# Node.js from elsewhere brings an npm of its own, which Debian's package would not fit.
+# If Node.js is not from Debian, it has its own npm, and Debian's npm package would conflict.
 command -v npm >/dev/null || build+=(nodejs npm)
-# trace-cmd, perf, pprof and protoc are what results are compared with; jsonschema holds JSON against published schemas. Chromium opens HTML reports. QEMU and cpio make the virtual machines of tests/vm. ClickHouse is what fleets are loaded into; tests start servers of their own. ccache keeps what was compiled for the next run.
+# Results are compared with trace-cmd, perf, pprof and protoc. jsonschema checks JSON against published schemas.
+# Chromium opens HTML reports. tests/vm needs QEMU and cpio for virtual machines. Tests start their own ClickHouse
+# servers to load fleets. ccache keeps compiled objects for the next run.
 test=("${build[@]}" libgtest-dev python3-jsonschema zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19
   libclang-rt-19-dev dpkg-dev ccache scdoc zsh fish shellcheck procps strace util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio chromium clickhouse-server)
 bench=("${build[@]}" libbenchmark-dev zstd trace-cmd linux-perf)
@@ -42,5 +44,5 @@ fi
 echo "Installing ${missing[*]}" >&2
 export DEBIAN_FRONTEND=noninteractive
 install=(apt-get install -y -qq --no-install-recommends "${missing[@]}")
-# The package lists of a fresh machine are empty or old; fetch them only when they have to be.
+# On a fresh machine, package lists are empty or old. They are fetched only if the installation fails without.
 "${install[@]}" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" >/dev/null; }

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which source files can be compiled together, as one that includes them: those that define no file-local name twice.
-Most of a compiler's time goes into headers and templates, which are then parsed once for all of them.
-    tools/source_groups.py MOST FILE...       prints NUMBER=FILE a line; at most MOST files have one number
+"""Finds groups of source files that can be compiled together, by one file that includes them. Files of a group must not
+define the same file-local name twice. Compilers spend most of their time in headers and templates, which are then
+parsed only once per group.
+    tools/source_groups.py MOST FILE...       prints lines NUMBER=FILE; a group has at most MOST files
 """
 import re
 import sys
 from pathlib import Path
 
-# A declaration of an unnamed namespace begins in the first column; its name stands before what follows it.
+# A declaration in an unnamed namespace starts in the first column. Its name is the last word before a bracket, `=`, `;`
+# or `:`.
 UNNAMED = re.compile(r'^namespace \{$(.*?)^\}  // namespace$', re.MULTILINE | re.DOTALL)
 NAME = re.compile(r'^(?!namespace)[A-Za-z].*?\b(\w+)(?=[\[{]| *(?:[(=;{]|:(?!:)))', re.MULTILINE)
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
-# Overloads, each of a type of its own.
+# Names with one overload for each type. They do not conflict.
 OVERLOADED = {'to_json'}
 
 
@@ -22,7 +24,7 @@ def own_names(path):
 
 
 def groups(paths, most):
-    """The files, parted so that none of a part gives a name that another one gives."""
+    """Splits the files into groups so that no two files of a group define the same name."""
     parts = []
     for names, path in sorted(((own_names(path), path) for path in paths), key=lambda each: (-len(each[0]), each[1])):
         part = next((part for part in parts if len(part[1]) < most and not part[0] & names), None)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Something for a kernel to allocate memory for: files, directories, pipes and processes, for some seconds.
+# Gives the kernel reasons to allocate memory: makes files, directories, pipes and processes for some seconds.
 #   tools/workload.sh [SECONDS]
 set -eu
 directory=$(mktemp -d)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints the call sites that still hold most memory at the end of a trace, and how long it is.
+// Prints the call sites with the most live memory at the end of a trace, and the length of the trace.
 //   g++ -std=c++20 top_sites.cpp $(pkg-config --cflags --libs libkmemtrace) -o top_sites && ./top_sites trace.kmt
 #include <cstdio>
 
@@ -12,7 +12,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
 
-  // The sums of `kmemtrace report`.
+  // Read the sums that `kmemtrace report` shows.
   const kmemtrace::Report report = kmemtrace::report(argv[1], {.sort = "live-bytes"});
   const std::size_t live = kmemtrace::column("live-bytes");
   unsigned shown = 0;
@@ -23,7 +23,7 @@ int main(int argc, char** argv) try {
     std::printf("%12llu  %s\n", static_cast<unsigned long long>(*bytes), group.keys.front().c_str());
   }
 
-  // The events themselves.
+  // Read the events themselves.
   kmemtrace::Trace trace(argv[1]);
   std::uint64_t events = 0;
   std::uint64_t first = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The state, the models of the traces, and how pages come and go.
+// Holds the view state and the models of the traces, and switches between pages.
 import type { PageDocument, TraceDocument } from './data/document';
 import { filtersGroups, type Dimension, type Range } from './data/filter';
 import { hasMemory, makeModel, rangeOf, type Model } from './data/model';
@@ -27,7 +27,7 @@ export class App {
     return (this.models[side] ??= makeModel(this.document.traces[side]));
   }
 
-  // Only what `investigate` found can be without one.
+  // False only for a page that shows nothing but the results of `investigate`.
   get hasTrace(): boolean {
     return this.document.traces.length > 0;
   }
@@ -36,7 +36,7 @@ export class App {
     return this.document.traces[this.state.side];
   }
 
-  // Pages that have something to show.
+  // Returns the pages that have something to show.
   get pages(): Page[] {
     if (!this.hasTrace) return ['findings'];
     const pages = this.pagesOfTrace;
@@ -71,7 +71,7 @@ export class App {
     const page = this.state.page;
     const side = this.state.side;
     this.state = { ...this.state, ...change };
-    // Two traces have clocks of their own.
+    // Each trace has its own clock, so a time range of one trace is not valid for the other.
     if (this.state.side !== side) this.state.filter = { ...this.state.filter, range: null };
     const hash = toHash(this.state);
     if (hash !== location.hash) history.pushState(null, '', hash);
@@ -87,7 +87,7 @@ export class App {
     this.set({ filter: { ...this.state.filter, range } });
   }
 
-  // Chooses the buckets that a stretch of the trace's clock touches.
+  // Selects the buckets that overlap an interval of the trace's clock.
   setTimes(fromNs: number, toNs: number): void {
     const { start_ns, bucket_ns } = this.model().explore;
     const from = Math.max(0, Math.floor((fromNs - start_ns) / bucket_ns));
@@ -96,14 +96,14 @@ export class App {
     this.setRange(from === 0 && to === this.model().buckets ? null : { from, to });
   }
 
-  // The chosen range in nanoseconds since the first bucket.
+  // Returns the selected range in nanoseconds since the first bucket.
   get times(): Range {
     const range = rangeOf(this.model(), this.state.filter);
     const width = this.model().explore.bucket_ns;
     return { from: range.from * width, to: range.to * width };
   }
 
-  // Draws the page anew; what had the focus gets it again.
+  // Draws the page again and restores the focus.
   redraw(): void {
     const active = document.activeElement as HTMLElement | null;
     const focused = active?.dataset['focus'];

@@ -17,7 +17,7 @@ const kKeys: [string, string][] = [
   ['Escape', 'in the flame graph: show all; close this'],
 ];
 
-// The terms of docs/concepts.md, in a sentence each.
+// Explains each term of docs/concepts.md in one sentence.
 const kTerms: [string, string][] = [
   ['live', 'allocated in this trace and not freed before its end'],
   ['waste', 'allocated minus requested bytes: 600 bytes take an object of 1,024'],

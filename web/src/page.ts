@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The frame around every page: what trace it is, where one can go, what is filtered by.
+// Draws the parts that all pages have: the trace's name, the navigation, and the current filters.
 import type { App } from './app';
 import { kAllocatorTitles } from './data/allocators';
 import { kDimensions, kDimensionTitles } from './data/filter';
@@ -195,7 +195,7 @@ function chips(app: App): HTMLElement | null {
   return el('div', { class: 'chips', role: 'group', 'aria-label': 'Filters' }, ...found);
 }
 
-// An error in one page leaves the others usable.
+// If one page fails, the other pages remain usable.
 function content(app: App): HTMLElement {
   try {
     return kViews[app.page].draw(app);

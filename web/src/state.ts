@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The view state: it is the part of the address after "#", so that it can be kept and sent.
+// The view state is stored in the address after "#", so that users can save and share it.
 import { kDimensions, kNoFilter, type Filter } from './data/filter';
 
 export const kPages = [
@@ -24,7 +24,7 @@ export type TableName = (typeof kTables)[number];
 export interface State {
   page: Page;
   table: TableName;
-  side: number; // which trace, of two
+  side: number; // index of the trace; 0 or 1
   filter: Filter;
   callsOf: string | null; // a function
 }
@@ -46,7 +46,7 @@ export function toHash(state: State): string {
   return `#${page}${query ? `?${query}` : ''}`;
 }
 
-// `front`: what is seen first.
+// `front` is the page to show if the address names none.
 export function fromHash(hash: string, traces: number, front: Page | null = null): State {
   const [path, query = ''] = hash.replace(/^#/, '').split('?', 2);
   const [page, table] = path.split('/', 2);

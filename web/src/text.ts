@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sizes, times and counts as kmemtrace prints them (src/base/units.cpp), and text of a trace made printable.
+// Formats sizes, times and counts like kmemtrace (src/base/units.cpp), and makes text from a trace safe to show.
 
 const kUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const kUnknown = '–';
 
-// As fmt prints a number with some decimal places: a tie goes to the even digit. In binary a tie has one place more than
-// there are decimal ones. toFixed takes the one that is farther from 0.
+// Rounds like fmt: a tie is rounded to the even digit, whereas toFixed rounds it away from 0. A number is a tie if it
+// has exactly `places` + 1 binary places.
 export function fixed(value: number, places: number): string {
   const text = value.toFixed(places);
   if (Math.abs(value * 2 ** (places + 1)) % 2 !== 1) return text;
@@ -26,7 +26,7 @@ export function bytes(value: number | null | undefined): string {
   return `${sign}${fixed(size, 1)} ${kUnits[unit]}`;
 }
 
-// Sizes from one to another, with one unit where both have the same.
+// Formats a range of sizes, with one unit if both sizes have the same unit.
 export function bytesSpan(least: number, most: number): string {
   const [from, to] = [bytes(least), bytes(most)];
   if (from === to) return from;
@@ -51,7 +51,7 @@ export function duration(value: number | null | undefined): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
 }
 
-// A time of the trace's clock, in seconds.
+// Formats a time of the trace's clock in seconds.
 export function clock(nanoseconds: number | null | undefined): string {
   if (nanoseconds === null || nanoseconds === undefined) return kUnknown;
   return `${(nanoseconds / 1e9).toFixed(6)} s`;
@@ -67,7 +67,7 @@ export function rate(value: number | null | undefined): string {
   return value < 100 ? fixed(value, 1) : count(Math.floor(value));
 }
 
-// How much b is more than a, as `kmemtrace diff` says it.
+// Formats how much b is larger than a, like `kmemtrace diff`.
 export function change(a: number | null | undefined, b: number | null | undefined): string {
   if (a === null || a === undefined || b === null || b === undefined || a < 0) return kUnknown;
   if (a === b) return '0%';
@@ -82,7 +82,8 @@ export function signed(value: number | null, format: (value: number) => string):
   return value > 0 ? `+${format(value)}` : format(value);
 }
 
-// Characters that are not seen, or that move others: controls, zero width, bidirectional marks, lone surrogates.
+// Characters that are invisible or that move other characters: controls, zero width, bidirectional marks, lone
+// surrogates.
 const kHidden =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]|[\u{e0000}-\u{e0fff}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 const kRightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
@@ -94,8 +95,8 @@ function escaped(character: string): string {
 
 const printed = new Map<string, string>();
 
-// Text of a trace as it may be shown. Letters that are written from right to left are shown in the order of the text, so
-// that they do not reorder what stands beside them.
+// Makes text from a trace safe to show. Right-to-left letters are shown in the order of the text, so that they do not
+// reorder the text around them.
 export function printable(text: string): string {
   const known = printed.get(text);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Light or dark: as the system has it, until the switch is used.
+// Selects the light or dark theme: the system's theme, until the user changes it.
 import type { App } from './app';
 
 type Theme = 'light' | 'dark';

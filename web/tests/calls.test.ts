@@ -27,7 +27,7 @@ function call(name: string, parent: number | null, began: number | null, ended: 
   };
 }
 
-// open(lookup(alloc)), of another task: read(alloc); alloc began before the trace.
+// The calls are open(lookup(alloc)), and read(alloc) by another task. The first alloc started before the trace.
 const kCalls = [
   call('alloc', null, null, 5),
   call('open', null, 10, 50),
@@ -38,31 +38,31 @@ const kCalls = [
 ];
 const kAll: CallFilter = { function: null, task: null, times: null };
 
-// The order of each call that is shown, after a ">" for each that is around it.
+// Returns the order of each shown call, with a ">" for each level of nesting.
 function outline(filter: Partial<CallFilter>): string {
   return shownCalls(kCalls, { ...kAll, ...filter })
     .map((row) => '>'.repeat(row.depth) + String(row.order))
     .join(' ');
 }
 
-test('calls nest by what is around them', () => {
+test('calls are nested inside the calls that contain them', () => {
   assert.equal(outline({}), '1 2 >3 4 >>5 >6');
 });
 
-test('calls of a function stand with all inside them', () => {
+test('a function filter keeps the calls inside its calls', () => {
   assert.equal(outline({ function: 'lookup' }), '3 >5');
   assert.equal(outline({ function: 'alloc' }), '1 5 6');
   assert.equal(outline({ function: 'nothing' }), '');
 });
 
-test('calls are those of a task, and of a stretch of time that they touch', () => {
+test('filters select calls by task and by overlapping time range', () => {
   assert.equal(outline({ task: 'dd' }), '4 >6');
   assert.equal(outline({ times: { from: 0, to: 10 } }), '1');
   assert.equal(outline({ times: { from: 41, to: 46 } }), '2 4 >6');
   assert.equal(outline({ times: { from: 1000, to: 1001 } }), '4');
 });
 
-test('a call is written as C writes it', () => {
+test('calls are formatted as in C', () => {
   const one = call('vfs_read', null, 1, 2);
   assert.equal(callText(one), 'vfs_read()');
   assert.equal(
@@ -75,7 +75,7 @@ test('a call is written as C writes it', () => {
   assert.equal(callText({ ...one, return_value: '0x7', result_text: '' }), 'vfs_read()', 'it returns nothing');
 });
 
-test('remarks tell of interrupts, losses and what is cut off', () => {
+test('remarks mention interrupts, losses and missing starts or ends', () => {
   assert.deepEqual(remarks(call('f', null, 1, 2)), []);
   assert.deepEqual(remarks({ ...call('f', null, null, 2), interrupt: 'softirq', on_top: true, lost_events: true }), [
     'softirq on top',

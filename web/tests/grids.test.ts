@@ -18,12 +18,12 @@ import { smallTrace } from './small_trace';
 
 const model = makeModel(smallTrace());
 
-test('a range takes every coarse bucket that it touches', () => {
+test('a range includes all coarse buckets that overlap it', () => {
   assert.deepEqual(coarseRange(model, kNoFilter), { from: 0, to: 3 });
   assert.deepEqual(coarseRange(model, { ...kNoFilter, range: { from: 1, to: 3 } }), { from: 0, to: 2 });
 });
 
-test('sizes are pairs of what was asked for and given', () => {
+test('sizes are pairs of requested and allocated bytes', () => {
   const pairs = sizePairs(model, kNoFilter);
   assert.deepEqual(
     pairs.map(({ requested, allocations, wasted }) => [requested, allocations, wasted]),
@@ -37,13 +37,13 @@ test('sizes are pairs of what was asked for and given', () => {
   assert.equal(sizePairs(model, { ...kNoFilter, allocator: 'pages' }).length, 0);
 });
 
-test('sizes lie in cells of half an octave', () => {
+test('cells of the size map are half an octave wide', () => {
   const map = sizeMap(sizePairs(model, kNoFilter));
   assert.ok(map);
-  // 8 and 10, 90 and 100
+  // columns are from 8 to 90, rows from 10 to 100
   assert.deepEqual([map.firstColumn, map.columns, map.firstRow, map.rows], [6, 7, 6, 8]);
   assert.equal(map.cells[0][0].requested, 8);
-  // Empty ones show their possible sizes: 11.3 to 16 is 12 to 15.
+  // Empty columns show the sizes that are possible: 12 to 15 in the half octave from 11.3 to 16.
   assert.deepEqual(map.columnSizes.slice(0, 2), [
     [8, 8],
     [12, 15],
@@ -66,37 +66,39 @@ test('lifetimes are a grid of octaves and time', () => {
   assert.equal(lifetimeGrid(model, { ...kNoFilter, site: 'nowhere' }), null);
 });
 
-test('sizes that are put together are of no call site', () => {
+test('merged sizes have no call site', () => {
   assert.deepEqual(sizesLeftOut(model, kNoFilter), { allocations: 4, requested: 40, allocated: 64 });
   assert.equal(sizesLeftOut(model, { ...kNoFilter, range: { from: 0, to: 2 } }).allocations, 0);
-  assert.equal(sizesLeftOut(model, { ...kNoFilter, site: 's1' }).allocations, 4); // some may be its own
+  // some of them may belong to this call site
+  assert.equal(sizesLeftOut(model, { ...kNoFilter, site: 's1' }).allocations, 4);
   assert.equal(sizesLeftOut(model, { ...kNoFilter, allocator: 'pages' }).allocations, 0);
 });
 
-test('of many CPUs only those that free are rows, and others are put together', () => {
+test('with many CPUs, only CPUs with frees are rows, and others are merged', () => {
   const trace = smallTrace();
   trace.report.trace.cpus = 60000;
   Object.assign(trace.explore.cpus, { from: [40000, 7, -1], to: [40000, -1, -2] });
   const matrix = freeMatrix(makeModel(trace), kNoFilter, false);
   assert.deepEqual(matrix.places, [7, 40000, -1]);
   assert.deepEqual([...matrix.frees], [0, 0, 5, 0, 3, 0, 0, 0, 1]);
-  assert.deepEqual([...matrix.own[0]], [0, 3, 0]); // another one of the others is not the same
+  assert.deepEqual([...matrix.own[0]], [0, 3, 0]); // freed by a different CPU of the others, so not counted as its own
 });
 
-test('rare lifetimes are told where a call site is chosen', () => {
+test('rare lifetimes are counted separately if a call site is selected', () => {
   const trace = smallTrace();
   trace.explore.strings.push('(others)');
   trace.explore.lifetimes.site = [4, trace.explore.strings.length - 1, 4];
   const others = makeModel(trace);
-  assert.equal(lifetimesLeftOut(others, kNoFilter), 0); // counted with the rest
+  assert.equal(lifetimesLeftOut(others, kNoFilter), 0); // without a filter, they are included in the grid
   assert.equal(lifetimesLeftOut(others, { ...kNoFilter, site: 's1' }), 5);
   assert.equal(lifetimesLeftOut(others, { ...kNoFilter, site: 's1', allocator: 'pages' }), 0);
   assert.equal(lifetimesLeftOut(model, { ...kNoFilter, site: 's1' }), 0);
 });
 
-test('CPUs that are put together are not one node', () => {
+test('merged CPUs are not one node', () => {
   const trace = smallTrace();
-  // One of the others frees its own, two of them each other's, and one frees what node 0 allocated.
+  // Frees by CPUs that are merged as "others": 5 were allocated on the same CPU, others on a different one, and some on
+  // node 0.
   Object.assign(trace.explore.cpus, { from: [-1, -1, 0], to: [-1, -2, -1] });
   const matrix = freeMatrix(makeModel(trace), kNoFilter, true);
   assert.deepEqual(matrix.places, [0, 1, -1]);
@@ -105,7 +107,7 @@ test('CPUs that are put together are not one node', () => {
   assert.deepEqual([...matrix.own[1]], [0, 0, 300]);
 });
 
-test('of CPUs whose node is not told only the same CPU is the same node', () => {
+test('CPUs of unknown node count as the same node only if they are the same CPU', () => {
   const trace = smallTrace();
   trace.explore.cpu_nodes = [0];
   Object.assign(trace.explore.cpus, { from: [1, 1, 0], to: [1, 2, 0] });

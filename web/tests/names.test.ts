@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tellingNames } from '../src/data/names';
 
-test('traces are called by what differs in their paths', () => {
+test('names of traces are the parts in which their paths differ', () => {
   assert.deepEqual(tellingNames(['/a/b/trace.dat']), ['trace.dat']);
   assert.deepEqual(tellingNames(['/a/before.kmt', '/a/after.kmt']), ['before.kmt', 'after.kmt']);
   assert.deepEqual(tellingNames(['/t/5.10/trace.dat', '/t/6.1/trace.dat']), ['5.10/trace.dat', '6.1/trace.dat']);

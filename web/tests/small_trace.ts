@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace of four groups and five buckets, small enough to add up by hand.
+// A trace with four groups and five buckets, small enough to compute sums by hand.
 import type { Explore, TraceDocument, Totals } from '../src/data/document';
 
 const kLifetime = { count: 0, mean_ns: 0, p50_ns: 0, p90_ns: 0, p99_ns: 0, under_1ms: 0 };

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { decode } from '../src/data/decode';
 import { fromHash, kFirstState, toHash, type State } from '../src/state';
 
-test('the address keeps the state, whatever names are in it', () => {
+test('the address keeps the state, with any characters in names', () => {
   const state: State = {
     page: 'tables',
     table: 'caches',
@@ -23,7 +23,7 @@ test('the address keeps the state, whatever names are in it', () => {
   assert.equal(toHash(kFirstState), '#overview');
 });
 
-test('an address that makes no sense shows the overview', () => {
+test('an invalid address shows the overview', () => {
   for (const hash of [
     '',
     '#',
@@ -38,7 +38,7 @@ test('an address that makes no sense shows the overview', () => {
   assert.equal(fromHash('#compare', 2).page, 'compare');
 });
 
-test('data are unpacked, and those of another version refused', async () => {
+test('data are unpacked, and other versions are refused', async () => {
   const pack = (document: unknown): string => gzipSync(JSON.stringify(document)).toString('base64');
   const name = 'caf\u00e9 \u202e';
   assert.deepEqual(await decode(` ${pack({ schema: 'kmemtrace.html/1', name })}\n`), {

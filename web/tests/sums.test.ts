@@ -15,7 +15,7 @@ test('changes are differences', () => {
   assert.deepEqual([...model.changes.bucket], [0, 2, 3, 1, 4, 2]);
 });
 
-test('sums of a range, and live at its end', () => {
+test('sums of a range include the memory live at its end', () => {
   const whole = sumGroups(model, [0, 1], all);
   assert.equal(whole.allocations, 8);
   assert.equal(whole.allocated, 350);
@@ -25,14 +25,14 @@ test('sums of a range, and live at its end', () => {
   assert.equal(whole.peak, 350);
   const middle = sumGroups(model, [0], { from: 1, to: 3 });
   assert.equal(middle.allocations, 1);
-  assert.equal(middle.live, 300); // allocations before the range are live, too
+  assert.equal(middle.live, 300); // allocations before the range are still live
   assert.equal(middle.liveAllocations, 3);
   assert.equal(middle.peak, 300);
   assert.equal(sumGroups(model, [0], { from: 3, to: 5 }).peak, 0);
-  assert.equal(sumGroups(model, [1], { from: 2, to: 4 }).peak, 50); // nothing happens, it stays live
+  assert.equal(sumGroups(model, [1], { from: 2, to: 4 }).peak, 50); // without changes, the memory stays live
 });
 
-test('what was replaced is neither live nor freed', () => {
+test('replaced allocations are neither live nor freed', () => {
   const trace = smallTrace();
   Object.assign(trace.explore.changes, {
     frees: [0, 0, 2, 0, 5, 0],
@@ -46,7 +46,7 @@ test('what was replaced is neither live nor freed', () => {
   assert.equal(sums.freed, 200);
 });
 
-test('parts of the time add up to all of it', () => {
+test('sums of parts of the time add up to the total', () => {
   for (let cut = 1; cut < 5; ++cut) {
     const [early, late, whole] = [{ from: 0, to: cut }, { from: cut, to: 5 }, all].map((range) =>
       sumGroups(model, [0, 1, 2, 3], range),
@@ -69,7 +69,7 @@ test('filters select groups', () => {
   assert.deepEqual(rangeOf(model, { ...kNoFilter, range: { from: 99, to: 999 } }), { from: 4, to: 5 });
 });
 
-test('groups fold by what they have in common, allocators apart', () => {
+test('groups with the same key are combined, separately for each allocator', () => {
   const rows = fold(model, 'site', kNoFilter);
   assert.deepEqual(
     rows.map((row) => [model.explore.strings[row.key], row.allocator, row.allocated]),
@@ -85,7 +85,7 @@ test('groups fold by what they have in common, allocators apart', () => {
   );
 });
 
-test('a metric of groups adds up at the moment when most is live', () => {
+test('peak values of groups add up at the time of the highest sum', () => {
   const selected = selectedGroups(model, { ...kNoFilter, allocator: 'slab' });
   const series = liveSeries(model, listOf(selected));
   assert.deepEqual([...series], [200, 250, 350, 50, 0]);
@@ -97,7 +97,7 @@ test('a metric of groups adds up at the moment when most is live', () => {
   assert.deepEqual([...metricByGroup(model, selected, 'live', { from: 0, to: 4 }, highest)], [0, 50, 0, 0]);
 });
 
-test('tables are the report’s own where it answers', () => {
+test('tables use the report’s rows if it has them', () => {
   const exact = tableRows(model, 'site', { ...kNoFilter, allocator: 'slab' });
   assert.equal(exact.exact, true);
   assert.equal(exact.missing, 6);
@@ -105,7 +105,7 @@ test('tables are the report’s own where it answers', () => {
     exact.rows.map((row) => [row.name, row.peak, row.peakIsExact, row.groups]),
     [['s1', 310, true, [0]]],
   );
-  const both = tableRows(model, 'site', kNoFilter); // and of pages what only sums know
+  const both = tableRows(model, 'site', kNoFilter); // page call sites are only in the sums
   assert.deepEqual(
     both.rows.map((row) => [row.allocator, row.peakIsExact]),
     [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytes, bytesSpan, change, count, duration, fixed, percent, printable, rate, signed } from '../src/text';
 
-test('sizes, counts and times are written as kmemtrace prints them', () => {
+test('sizes, counts and times are formatted as in kmemtrace', () => {
   assert.equal(bytes(0), '0 B');
   assert.equal(bytes(1023), '1023 B');
   assert.equal(bytes(1024), '1.0 KiB');
@@ -27,8 +27,8 @@ test('sizes, counts and times are written as kmemtrace prints them', () => {
   assert.equal(signed(-5, count), '-5');
 });
 
-// The output of `kmemtrace report` for the same numbers.
-test('what lies between two digits is rounded as kmemtrace rounds it', () => {
+// Expected values are from the output of `kmemtrace report`.
+test('ties are rounded as in kmemtrace', () => {
   assert.equal(bytes(1280), '1.2 KiB');
   assert.equal(bytes(1792), '1.8 KiB');
   assert.equal(bytes(2304), '2.2 KiB');
@@ -44,7 +44,7 @@ test('what lies between two digits is rounded as kmemtrace rounds it', () => {
   assert.equal(percent(6.25), '6.2%');
   assert.equal(percent(18.75), '18.8%');
   assert.equal(percent(0.25), '0.2%');
-  assert.equal(fixed(0.15, 1), '0.1'); // less than it seems
+  assert.equal(fixed(0.15, 1), '0.1'); // 0.15 is slightly less than 15/100 in binary
   assert.equal(fixed(0.35, 1), '0.3');
   assert.equal(fixed(12.5, 0), '12');
   assert.equal(rate(0.256), '0.26');
@@ -53,7 +53,7 @@ test('what lies between two digits is rounded as kmemtrace rounds it', () => {
   assert.equal(rate(1234.9), '1,234');
 });
 
-test('changes are percentages, factors where those get too large, or words', () => {
+test('changes are percentages, factors for large changes, or words', () => {
   assert.equal(change(100, 110), '+10.0%');
   assert.equal(change(100, 50), '-50.0%');
   assert.equal(change(10, 12762), '×1,276');
@@ -63,7 +63,7 @@ test('changes are percentages, factors where those get too large, or words', () 
   assert.equal(change(null, 5), '–');
 });
 
-test('text of a trace cannot hide or move anything', () => {
+test('text of a trace cannot hide or move other text', () => {
   assert.equal(printable('kmalloc-64'), 'kmalloc-64');
   assert.equal(printable('a\u0000b\n\u001b[31m'), 'a\\u0000b\\u000a\\u001b[31m');
   assert.equal(printable('\u202eexe.txt'), '\\u202eexe.txt');
@@ -72,6 +72,6 @@ test('text of a trace cannot hide or move anything', () => {
   assert.equal(printable('\u{1f600}'), '\u{1f600}');
   assert.equal(printable('\u{e0041}'), '\\u{e0041}');
   assert.equal(printable('</script>'), '</script>');
-  // Letters of right-to-left scripts are kept in the order of the text.
+  // Right-to-left letters are shown in the order of the text.
   assert.equal(printable('\u05d0\u05d1 x'), '\u202d\u05d0\u05d1 x\u202c');
 });

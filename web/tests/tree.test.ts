@@ -10,7 +10,7 @@ import { smallExplore, smallTrace } from './small_trace';
 const tree = buildTree(smallExplore());
 const named = (node: number): string => (node === 0 ? '' : tree.names[tree.name[node]]);
 
-test('stacks share what their callers have in common', () => {
+test('stacks with common callers share nodes', () => {
   assert.deepEqual(
     Array.from({ length: tree.nodes }, (_, node) => named(node)),
     ['', 'main', 'a', 'alloc', 'b', 'alloc', 'a'],
@@ -19,7 +19,7 @@ test('stacks share what their callers have in common', () => {
   for (let node = 1; node < tree.nodes; ++node) assert.ok(tree.parent[node] < node);
 });
 
-test('sums of subtrees, and of functions that call themselves', () => {
+test('sums of subtrees and of recursive functions are correct', () => {
   const own = Float64Array.from([0, 0, 2, 10, 0, 5, 1]);
   const totals = addUp(tree.parent, own);
   assert.deepEqual([...totals], [18, 18, 13, 10, 5, 5, 1]);
@@ -36,11 +36,11 @@ test('sums of subtrees, and of functions that call themselves', () => {
   ]);
 });
 
-test('frames lie within their callers, the widest first, and are found by place', () => {
+test('frames are inside their callers, the widest first, and are found by position', () => {
   const totals = addUp(tree.parent, Float64Array.from([0, 0, 2, 10, 0, 5, 0]));
   const layout = layOut(tree.parent, totals);
   assert.equal(layout.levels, 4);
-  assert.equal(layout.place[6], -1); // nothing to show
+  assert.equal(layout.place[6], -1); // the node has no width
   for (let node = 1; node < tree.nodes; ++node) {
     const at = layout.place[node];
     if (at < 0) continue;
@@ -65,7 +65,7 @@ test('a search counts nested frames once', () => {
   assert.equal(count, 4);
 });
 
-test('a hundred thousand frames are laid out at once', () => {
+test('the layout of 100,000 frames is fast', () => {
   const nodes = 100_000;
   const parent = new Int32Array(nodes).map((_, node) => (node === 0 ? -1 : Math.floor((node - 1) / 3)));
   const layout = layOut(parent, addUp(parent, new Float64Array(nodes).fill(1)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import type { AllocatorName } from './document';
 
-// By their numbers in the document's columns.
+// The index is the allocator's number in the document's columns.
 export const kAllocators: AllocatorName[] = ['slab', 'percpu', 'vmalloc', 'pages'];
 
 export const kAllocatorTitles: Record<AllocatorName, string> = {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which calls are shown, how they nest, and how they are written.
+// Selects calls, computes their nesting, and formats them.
 import type { CallValue, TracedCall } from './document';
 
 export interface CallFilter {
-  function: string | null; // calls of it, and all inside them
+  function: string | null; // show only calls of this function, and calls inside them
   task: string | null;
-  times: { from: number; to: number } | null; // of the trace's clock
+  times: { from: number; to: number } | null; // in nanoseconds of the trace's clock
 }
 
 export interface CallRow {
   call: TracedCall;
-  order: number; // among those that the file holds, from 1
-  depth: number; // of nesting in what is shown
+  order: number; // position among the file's calls, from 1
+  depth: number; // nesting depth among the shown calls
 }
 
 function isWithin(call: TracedCall, times: { from: number; to: number }): boolean {
   return (call.began_ns ?? -Infinity) < times.to && (call.ended_ns ?? Infinity) >= times.from;
 }
 
-// In the order of their begins; a call stands behind the one around it.
+// Returns calls in order of their start. A call comes after the call that contains it.
 export function shownCalls(calls: TracedCall[], filter: CallFilter): CallRow[] {
-  const depths: (number | undefined)[] = []; // of those that are shown
-  const belongs: boolean[] = []; // to a call of the function
+  const depths: (number | undefined)[] = []; // nesting depths of the shown calls
+  const belongs: boolean[] = []; // true if the call is inside a call of the wanted function
   const rows: CallRow[] = [];
   calls.forEach((call, at) => {
     belongs[at] =
@@ -40,7 +40,7 @@ function valueText(value: CallValue): string {
   return value === null ? '?' : String(value);
 }
 
-// What it returned; empty where that is not known, or nothing.
+// Returns the result as text; empty if it is unknown or void.
 export function resultText(call: TracedCall): string {
   if (typeof call.result_text === 'string') return call.result_text;
   if (call.error !== null) return String(call.error);
@@ -52,7 +52,7 @@ export function argumentTexts(call: TracedCall): [string, string][] {
   return Object.entries(call.argument_texts ?? call.arguments ?? {}).map(([name, value]) => [name, valueText(value)]);
 }
 
-// "vfs_read(file=0xffff888103a5c000, count=4096) = 4096"
+// Returns a text such as "vfs_read(file=0xffff888103a5c000, count=4096) = 4096".
 export function callText(call: TracedCall): string {
   const given = argumentTexts(call)
     .map(([name, value]) => `${name}=${value}`)
@@ -61,7 +61,7 @@ export function callText(call: TracedCall): string {
   return `${call.function}(${given})${result === '' ? '' : ` = ${result}`}`;
 }
 
-// What is special about a call.
+// Returns notes about special properties of a call.
 export function remarks(call: TracedCall): string[] {
   const said: string[] = [];
   if (call.interrupt !== null) said.push(call.on_top ? `${call.interrupt} on top` : call.interrupt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The stacks of two traces as one tree, joined by what functions are called in any kernel.
+// Joins the stacks of two traces to one tree, by function names that are the same in any kernel.
 import type { Model } from './model';
 import { addUp } from './tree';
 
@@ -7,8 +7,8 @@ export interface JoinedTree {
   names: string[];
   parent: Int32Array;
   depth: Uint16Array;
-  name: Int32Array; // of the root: -1
-  nodeOf: Uint32Array[]; // by trace and node of its tree
+  name: Int32Array; // -1 for the root
+  nodeOf: Uint32Array[]; // node of the joined tree, by trace and node of the trace's tree
 }
 
 export function joinTrees(models: Model[]): JoinedTree {
@@ -55,7 +55,7 @@ export function joinTrees(models: Model[]): JoinedTree {
   };
 }
 
-// A metric of a trace's groups on the joined tree, of whole subtrees, divided by `divisor`.
+// Returns a metric of a trace's groups for the subtrees of the joined tree, divided by `divisor`.
 export function joinedSums(
   joined: JoinedTree,
   side: number,

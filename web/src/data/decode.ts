@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// base64(gzip(JSON)) to the document.
+// Decodes base64(gzip(JSON)) to the document.
 import type { PageDocument } from './document';
 
 function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {

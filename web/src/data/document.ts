@@ -29,7 +29,7 @@ export interface Totals {
   live_bytes: number | null;
   peak_bytes: number | null;
   peak_ns: number | null;
-  matched_frees?: number; // of pages: lifetime.count
+  matched_frees?: number; // if it is missing (pages), use lifetime.count
   unmatched_frees?: number;
   cross_cpu_frees?: number;
   cross_node_frees?: number | null;
@@ -135,10 +135,10 @@ export interface LeakTrend {
 }
 
 export interface LeakRow {
-  keys: Record<string, KeyValue> | null; // null: the row is all of its allocator
+  keys: Record<string, KeyValue> | null; // null if the row is the sum of an allocator
   verdict: string;
   growth: LeakTrend | null;
-  certain_growth: LeakTrend | null; // without what may be freed already
+  certain_growth: LeakTrend | null; // growth without objects that may have been freed
   allocations: number;
   live_allocations: number;
   live_bytes: number | null;
@@ -157,7 +157,7 @@ export interface Leaks {
   found: boolean;
   start_ns: number;
   bucket_ns: number;
-  verdicts: Record<string, string>; // what each means, the surest first
+  verdicts: Record<string, string>; // meaning of each verdict, the most certain first
   groups: Partial<Record<AllocatorName, { total: number; older_frees: number; rows: LeakRow[] }>>;
 }
 
@@ -206,9 +206,9 @@ export interface Explore {
     requested: number[];
     allocated: number[];
     frees: number[];
-    freed: number[]; // what was replaced, too
-    replacements?: number[]; // allocations that ended since their address was given again, not by a free
-    replaced?: number[]; // their bytes
+    freed: number[]; // includes replaced allocations
+    replacements?: number[]; // allocations that ended without a free, because their address was allocated again
+    replaced?: number[]; // bytes of replaced allocations
   };
   sizes: { site: number[]; requested: number[]; allocated: number[]; bucket: number[]; allocations: number[] };
   sizes_left_out: { bucket: number[]; allocations: number[]; requested: number[]; allocated: number[] };
@@ -220,7 +220,7 @@ export interface Explore {
     frees: number[];
     bytes: number[];
   };
-  // Beyond CPUs: −1 is one of those that are put together, −2 another one of them.
+  // Negative numbers are CPUs that are merged as "others". −1 is one of them; −2 is a different one from −1.
   cpus: { allocator: number[]; from: number[]; to: number[]; bucket: number[]; frees: number[]; bytes: number[] };
   coarse: number;
   cpu_nodes: number[] | null;
@@ -239,7 +239,7 @@ export type CallValue = string | number | boolean | null;
 
 export interface TracedCall {
   function: string;
-  parent: number | null; // index of the call around it, or below
+  parent: number | null; // index of the call that contains it
   tid: number;
   task: string;
   cpu: number;
@@ -268,16 +268,16 @@ export interface CalledFunction {
   calls: number;
   cut_off: number;
   lost_events: number;
-  total_ns: number | null; // null: of no call the time is known
+  total_ns: number | null; // null if no call's time is known
   self_ns: number | null;
   longest_ns: number | null;
   inside: Inside;
 }
 
 export interface Calls {
-  first: number; // so many of the first calls are held
-  slowest: number; // and so many of the slowest
-  unfiltered?: boolean; // options select events by what calls are not chosen by
+  first: number; // number of first calls in the file
+  slowest: number; // number of slowest calls in the file
+  unfiltered?: boolean; // options select events by criteria that do not select calls
   graph: {
     calls_traced: number;
     calls_selected: number;
@@ -286,9 +286,9 @@ export interface Calls {
     calls: TracedCall[];
     functions: CalledFunction[];
     functions_total: number;
-    not_called: string[]; // that were recorded, and not called
-    refused: { function: string; reason: string }[]; // that were to be recorded
-    missed: unknown[]; // when events of no known CPU were missed
+    not_called: string[]; // functions that were recorded but not called
+    refused: { function: string; reason: string }[]; // functions that could not be recorded
+    missed: unknown[]; // times of missed events whose CPU is unknown
     outside: Inside;
   };
 }
@@ -337,11 +337,11 @@ export interface PageDocument {
   version: string;
   traces: TraceDocument[];
   diff: Diff | null;
-  front?: 'calls' | 'findings' | null; // the part that is seen first
+  front?: 'calls' | 'findings' | null; // page to show first
   investigation: Investigation | null;
 }
 
-// docs/formats/investigate-json.md, what the page shows of it.
+// The parts of docs/formats/investigate-json.md that the page shows.
 export interface InvestigationTrend {
   bytes_per_s: number;
   low: number;
@@ -367,12 +367,12 @@ export interface FindingProcess {
 
 export interface FindingCache {
   name: string;
-  account: string | null; // a name of `states`
+  account: string | null; // the name in `states`
   bytes_per_s: number;
   kernel_bytes_per_s: number | null;
   no_account: string | null;
-  kind: string | null; // what kmalloc's cache is called that rises
-  merged_with: string[]; // caches whose objects lie there too
+  kind: string | null; // name of the kmalloc cache type that grows
+  merged_with: string[]; // caches that share their slabs with this cache
 }
 
 export interface GrowthFinding {
@@ -383,8 +383,8 @@ export interface GrowthFinding {
   task: string;
   source: 'recording' | 'samples';
   growth: InvestigationTrend | null;
-  since_s: number | null; // the rate is that of the kernel's account since then
-  unrecorded_bytes_per_s: number; // an estimate, on top of `growth`
+  since_s: number | null; // if set, `growth` is that of the kernel's counter since this time
+  unrecorded_bytes_per_s: number; // estimate, in addition to `growth`
   seconds: number;
   bytes: number;
   objects: number;
@@ -404,11 +404,11 @@ export interface StateGrowth {
   last: number;
   growth: InvestigationTrend | null;
   sure: boolean;
-  rises_since_s: number | null; // of what does not rise all the time
+  rises_since_s: number | null; // start of the growth, if the value does not grow all the time
   kind: string | null;
   merged_with: string[];
-  of_the_recording: boolean; // of `investigate`
-  mean_bytes_per_s: number; // from the first to the last
+  of_the_recording: boolean; // caused by `investigate` itself
+  mean_bytes_per_s: number; // average from the first to the last value
   reclaimable: boolean;
   explained_bytes_per_s: number;
   step_seconds: number;
@@ -420,7 +420,7 @@ export interface BalanceChange {
   label: string;
   depth: number;
   counted: boolean;
-  before: number | null; // null: that snapshot does not tell
+  before: number | null; // null if the snapshot lacks this value
   after: number | null;
 }
 
@@ -442,7 +442,7 @@ export interface Investigation {
   cost: {
     cpu_seconds: number;
     kernel_cpu_seconds: number;
-    most_cpu_seconds: number; // that might be taken
+    most_cpu_seconds: number; // CPU time budget
     asked_share: number;
     cpus: number;
     share: number | null;

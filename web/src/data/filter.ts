@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the whole page is about: a stretch of time, and groups of some call site, cache, task, allocator.
+// The filter of the whole page: a time range, and groups with a certain call site, cache, task or allocator.
 
 export type Dimension = 'site' | 'cache' | 'task' | 'allocator';
 export const kDimensions: Dimension[] = ['allocator', 'site', 'cache', 'task'];
@@ -10,7 +10,7 @@ export const kDimensionTitles: Record<Dimension, string> = {
   task: 'Task',
 };
 
-// Buckets of the clock, the end exclusive.
+// Range of buckets; the end is exclusive.
 export interface Range {
   from: number;
   to: number;
@@ -30,7 +30,7 @@ export function filtersGroups(filter: Filter): boolean {
   return kDimensions.some((dimension) => filter[dimension] !== null);
 }
 
-// Whether a filter selects by anything but these: then rows of the report's own documents do not answer it.
+// True if the filter selects by no other dimensions. Otherwise, rows of the report's own documents cannot be used.
 export function onlyBy(filter: Filter, ...dimensions: Dimension[]): boolean {
   return (
     filter.range === null &&

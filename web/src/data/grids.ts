@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What heat maps show: sizes, lifetimes, and who frees what was allocated elsewhere.
+// Computes the data of heat maps: sizes, lifetimes, and which CPU frees memory that another one allocated.
 import { allocatorNumber } from './allocators';
 import type { Filter, Range } from './filter';
 import { keyNumber, rangeOf, type Model } from './model';
@@ -9,17 +9,17 @@ export interface SizePair {
   allocated: number;
   allocations: number;
   wasted: number;
-  sites: Map<number, number>; // wasted bytes by call site
+  sites: Map<number, number>; // wasted bytes for each call site
 }
 
 export interface Grid {
-  frees: Float64Array; // by row, then column
+  frees: Float64Array; // by row, then by column
   bytes: Float64Array;
   columns: number;
   rows: number;
 }
 
-// The coarse buckets that a range touches.
+// Returns the coarse buckets that overlap the selected range.
 export function coarseRange(model: Model, filter: Filter): Range {
   const range = rangeOf(model, filter);
   const width = Math.max(1, model.explore.coarse);
@@ -57,7 +57,7 @@ export function sizePairs(model: Model, filter: Filter): SizePair[] {
   return [...pairs.values()].sort((a, b) => b.wasted - a.wasted || b.allocations - a.allocations);
 }
 
-// Of the sizes that are put together. Their call sites are not told, so that a filter by one is not followed.
+// Returns the sums of sizes that were merged. Their call sites are unknown, so a filter by call site is ignored.
 export function sizesLeftOut(
   model: Model,
   filter: Filter,
@@ -75,14 +75,15 @@ export function sizesLeftOut(
   return sums;
 }
 
-// Pairs of sizes in cells, two an octave: rows are what was given, columns what was asked for.
+// Pairs of sizes, in cells of half an octave. Rows are allocated sizes, columns are requested sizes.
 export interface SizeMap {
   rows: number;
   columns: number;
   firstRow: number;
   firstColumn: number;
-  cells: SizePair[][]; // by row, then column
-  rowSizes: [number, number][]; // the smallest and the largest one that is in it, of an empty one that could be
+  cells: SizePair[][]; // by row, then by column
+  // smallest and largest size in the row; for an empty row, the smallest and largest possible size
+  rowSizes: [number, number][];
   columnSizes: [number, number][];
 }
 
@@ -92,7 +93,7 @@ export function sizeStep(bytes: number): number {
   return Math.floor(kStepsOfOctave * Math.log2(bytes));
 }
 
-// The smallest size of a step.
+// Returns the smallest size of a step.
 export function stepSize(step: number): number {
   return Math.ceil(2 ** (step / kStepsOfOctave));
 }
@@ -134,7 +135,7 @@ export interface LifetimeGrid extends Grid {
   firstBucket: number;
 }
 
-// Rows are octaves of the lifetime, columns coarse buckets of the time of the free.
+// Rows are octaves of the lifetime. Columns are coarse buckets of the time of the free.
 export function lifetimeGrid(model: Model, filter: Filter): LifetimeGrid | null {
   const { allocator, octave, bucket, site, frees, bytes } = model.explore.lifetimes;
   const range = coarseRange(model, filter);
@@ -162,7 +163,8 @@ export function lifetimeGrid(model: Model, filter: Filter): LifetimeGrid | null 
   return { ...grid, columns, rows, firstOctave: low, firstBucket: range.from };
 }
 
-// Frees of rare lifetimes that are of any call site, the filter's too: none, where it does not choose one.
+// Returns the number of frees with rare lifetimes, whose call site is unknown. They may belong to the filter's call
+// site. Returns 0 if no call site is selected.
 export function lifetimesLeftOut(model: Model, filter: Filter): number {
   if (filter.site === null || filter.site === kOthers) return 0;
   const grid = lifetimeGrid(model, { ...filter, site: kOthers });
@@ -171,14 +173,14 @@ export function lifetimesLeftOut(model: Model, filter: Filter): number {
 
 const kOthers = '(others)';
 const kOtherCpus = -1;
-const kMostShownIdle = 64; // where there are more CPUs, those without frees are not shown
+const kMostShownIdle = 64; // with more CPUs than this, CPUs without frees are not shown
 
 export interface Matrix extends Grid {
-  places: number[]; // the CPU or node of a row and column; -1: others, put together
-  own: Float64Array[]; // frees and bytes by row that the same one freed
+  places: number[]; // CPU or node of each row and column; -1: merged others
+  own: Float64Array[]; // frees and bytes in each row that were freed by the same CPU
 }
 
-// Rows are who allocated, columns who freed. Of nodes, where the trace tells them.
+// Rows are the CPUs that allocated, columns the CPUs that freed. With `byNode`, they are nodes if the trace has them.
 export function freeMatrix(model: Model, filter: Filter, byNode: boolean): Matrix {
   const { allocator, from, to, bucket, frees, bytes } = model.explore.cpus;
   const nodes = byNode ? model.explore.cpu_nodes : null;
@@ -201,7 +203,7 @@ export function freeMatrix(model: Model, filter: Filter, byNode: boolean): Matri
     const column = index.get(place(to[at])) ?? 0;
     grid.frees[row * size + column] += frees[at];
     grid.bytes[row * size + column] += bytes[at];
-    // Two of those that are put together are not the same one.
+    // Among merged CPUs, different numbers mean different CPUs.
     if (row !== column || (places[row] < 0 && from[at] !== to[at])) continue;
     own[0][row] += frees[at];
     own[1][row] += bytes[at];

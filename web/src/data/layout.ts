@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the frames of a flame graph lie. A level's frames are sorted by place, so that one is found by binary search.
+// Computes the positions of frames in a flame graph. Frames of a level are sorted by position, so that binary search
+// finds a frame.
 
 export interface Layout {
   levels: number;
-  begin: Uint32Array; // of a level in what follows; one more than there are levels
+  // index of each level's first frame in node, x0 and x1; has one element more than there are levels
+  begin: Uint32Array;
   node: Uint32Array;
-  x0: Float64Array; // in units of the metric, from 0 to that of the root
+  x0: Float64Array; // in units of the metric, from 0 to the value of the root
   x1: Float64Array;
-  place: Int32Array; // of each node in the three above; -1: it has no width
+  place: Int32Array; // index of each node in node, x0 and x1; -1 if the node has no width
 }
 
-// `widths` are those of whole subtrees; parents have lower numbers than their children.
+// `widths` are the values of whole subtrees. Parents have lower numbers than their children.
 export function layOut(parent: Int32Array, widths: Float64Array): Layout {
   const nodes = parent.length;
   const firstChild = new Uint32Array(nodes + 1);
@@ -32,8 +34,8 @@ export function layOut(parent: Int32Array, widths: Float64Array): Layout {
     place[0] = 0;
     end = 1;
   }
-  // A level after the other: children follow in the order of their parents. What is off by a subtree without a width of
-  // its own parent does not happen, since widths add up.
+  // Lays out one level after another; children follow the order of their parents. A subtree with a width always has a
+  // parent with a width, because widths are sums.
   for (let from = 0; from < end; ) {
     const to = end;
     begin.push(to);
@@ -54,7 +56,7 @@ export function layOut(parent: Int32Array, widths: Float64Array): Layout {
   return { levels: begin.length - 1, begin: Uint32Array.from(begin), node, x0, x1, place };
 }
 
-// The first place of a level that ends behind x.
+// Returns the first position in a level whose frame ends after x.
 export function firstBehind(layout: Layout, from: number, to: number, x: number): number {
   let low = from;
   let high = to;
@@ -66,7 +68,7 @@ export function firstBehind(layout: Layout, from: number, to: number, x: number)
   return low;
 }
 
-// The node that covers x in a level; -1: none.
+// Returns the node that covers x in a level; -1 if there is none.
 export function nodeAt(layout: Layout, level: number, x: number): number {
   if (level < 0 || level >= layout.levels) return -1;
   const to = layout.begin[level + 1];
@@ -74,7 +76,7 @@ export function nodeAt(layout: Layout, level: number, x: number): number {
   return found < to && layout.x0[found] <= x ? layout.node[found] : -1;
 }
 
-// Which nodes have a name that matches, and how much lies below them, each byte counted once.
+// Returns the nodes with matching names, and the size of their subtrees. Each byte is counted once.
 export function search(
   parent: Int32Array,
   widths: Float64Array,

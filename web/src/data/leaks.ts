@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which of what is live is looked at first.
+// Ranks live memory by the certainty and the rate of its growth.
 import type { LeakRow } from './document';
 
-// Numbers them by the certainty of their growth, among equals by how fast they grow, where that is certain by what is
-// certain of it, and sorts them so. `verdicts` are in the order of certainty.
+// Sorts the rows by the certainty of their growth, then by the rate of growth, and numbers them. If the verdict is
+// "certain", the rate is that of the certain part. `verdicts` are in order of certainty.
 export function rankLeaks(rows: (LeakRow & { rank: number })[], verdicts: string[]): void {
   const growth = (row: LeakRow): number =>
     (row.verdict === 'certain' ? row.certain_growth : row.growth)?.bytes_per_s ?? -Infinity;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A trace's sums over time as typed arrays: what each of the finest groups did in each bucket.
+// Stores a trace's sums over time as typed arrays: the changes of each of the smallest groups in each bucket.
 import { allocatorNumber, kAllocators } from './allocators';
 import type { Explore, TraceDocument } from './document';
 import type { Dimension, Filter, Range } from './filter';
 import { buildTree, type StackTree } from './tree';
 
 export interface Changes {
-  begin: Uint32Array; // of a group's changes; one more than there are groups
+  begin: Uint32Array; // index of each group's first change; has one element more than there are groups
   bucket: Uint16Array;
   allocations: Float64Array;
   requested: Float64Array;
@@ -22,7 +22,7 @@ export interface Model {
   explore: Explore;
   buckets: number;
   groups: number;
-  keys: Record<Dimension, Uint32Array>; // by group: a string, or an allocator's number
+  keys: Record<Dimension, Uint32Array>; // by group: the number of a string, or an allocator's number
   changes: Changes;
   tree: StackTree;
   stringNumbers: Map<string, number>;
@@ -83,7 +83,7 @@ export function makeModel(trace: TraceDocument): Model {
   };
 }
 
-// Whether anything was allocated or freed in a trace.
+// True if the trace has any allocation or free.
 export function hasMemory({ report }: TraceDocument): boolean {
   return kAllocators.some((name) => {
     const { allocations, frees, failed_allocations } = report[name];
@@ -91,12 +91,12 @@ export function hasMemory({ report }: TraceDocument): boolean {
   });
 }
 
-// A key's value as text.
+// Returns a key's value as text.
 export function keyText(model: Model, dimension: Dimension, value: number): string {
   return dimension === 'allocator' ? kAllocators[value] : model.explore.strings[value];
 }
 
-// The number of a key's text in this trace; -1: it has no such.
+// Returns the number of a key's text in this trace; -1 if the trace lacks it.
 export function keyNumber(model: Model, dimension: Dimension, text: string): number {
   return dimension === 'allocator' ? allocatorNumber(text) : (model.stringNumbers.get(text) ?? -1);
 }
@@ -107,7 +107,7 @@ export function rangeOf(model: Model, filter: Filter): Range {
   return { from, to: Math.max(from + 1, Math.min(filter.range.to, model.buckets)) };
 }
 
-// Which groups a filter selects, by group 0 or 1.
+// Returns 1 for each group that a filter selects, and 0 for other groups.
 export function selectedGroups(model: Model, filter: Filter): Uint8Array {
   const selected = new Uint8Array(model.groups).fill(1);
   for (const dimension of ['allocator', 'site', 'cache', 'task'] as const) {

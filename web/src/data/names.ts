@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What traces are called beside each other.
+// Finds short names that distinguish traces.
 
-// The file's name of each path, and as many of its folders as it takes to tell it from the others.
+// Returns each path's file name, with as many of its folders as necessary to distinguish it from the others.
 export function tellingNames(paths: string[]): string[] {
   const parts = paths.map((path) => path.split('/').filter(Boolean));
   const tail = (at: number, length: number): string => parts[at].slice(-length).join('/') || paths[at];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rows of the tables: the report's own, which are exact, or, where a filter asks for what they do not tell, sums.
+// Makes the rows of tables. They are the report's own rows, which are exact. If the report has no rows for a filter,
+// they are sums.
 import { allocatorNumber, kAllocators } from './allocators';
 import type { Address, GroupRow, Groups, KeyValue, PageOrder } from './document';
 import { onlyBy, type Dimension, type Filter } from './filter';
@@ -26,20 +27,20 @@ export interface Row {
   pingpong: number | null;
   crossNode: number | null;
   failed: number | null;
-  groups: number[]; // the finest groups of it, as far as they are known
+  groups: number[]; // the smallest groups in this row that are known
 }
 
 export interface Rows {
   rows: Row[];
-  exact: boolean; // all of them are the report's
-  missing: number; // rows that the report has and the document does not
+  exact: boolean; // true if all rows are from the report
+  missing: number; // number of rows that are in the report but not in the document
 }
 
 export type TableDimension = 'site' | 'cache' | 'task';
 
 const kReportKeys: Record<TableDimension, string> = { site: 'call-site', cache: 'cache', task: 'comm' };
 
-// A key's value in words.
+// Returns a key's value as text.
 export function keyName(value: KeyValue | undefined): string {
   if (value === null || value === undefined) return 'unknown';
   if (typeof value === 'string') return value;
@@ -146,14 +147,14 @@ export function tableRows(model: Model, dimension: TableDimension, filter: Filte
     if (filter.allocator !== null && filter.allocator !== name) continue;
     missing += groups.total - groups.rows.length;
     for (const row of groups.rows) {
-      // Where no cache is known, sums say the allocator.
+      // If the cache is unknown, sums use the allocator's name.
       const known = row.keys[key] ?? (dimension === 'cache' ? name : null);
       rows.push(ofReport(row, keyName(known), allocator, members.get(`${allocator} ${keyName(known)}`) ?? []));
     }
   }
   const wanted = filter[dimension];
   const exact = wanted === null ? rows : rows.filter((row) => row.name === wanted);
-  // The report has no call sites of pages, whose events name none; the sums know their callers.
+  // The report has no call sites of pages, because page events have none. The sums use the functions in the stacks.
   const others = folded().filter((row) => !told.has(row.allocator));
   return {
     rows: [...exact, ...others.map((row) => ofSums(model, row, nameOf(row)))],

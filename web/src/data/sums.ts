@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sums over a stretch of time, of single groups and of groups that share a key.
+// Sums over a time range, for single groups and for groups that share a key.
 import type { Dimension, Filter, Range } from './filter';
 import { rangeOf, selectedGroups, type Model } from './model';
 
@@ -7,12 +7,12 @@ export interface Sums {
   allocations: number;
   requested: number;
   allocated: number;
-  wasted: number; // of slab alone: the others ask for what they are given, or for one CPU
+  wasted: number; // only of slab: other allocators allocate the requested bytes, or request for one CPU
   frees: number;
-  freed: number; // by frees
-  liveAllocations: number; // at the end of the range
+  freed: number; // bytes that ended with a free
+  liveAllocations: number; // number at the end of the range
   live: number;
-  peak: number; // of what is live at the ends of its buckets
+  peak: number; // highest value of live bytes at the ends of buckets
 }
 
 export interface Folded extends Sums {
@@ -37,7 +37,7 @@ export function noSums(): Sums {
   };
 }
 
-// Live bytes of these groups at the end of each bucket of the whole time.
+// Returns the live bytes of these groups at the end of each bucket, for the whole trace.
 export function liveSeries(model: Model, groups: Iterable<number>): Float64Array {
   const series = new Float64Array(model.buckets);
   const { begin, bucket, allocated, freed } = model.changes;
@@ -48,7 +48,7 @@ export function liveSeries(model: Model, groups: Iterable<number>): Float64Array
   return series;
 }
 
-// What these groups were given in each bucket.
+// Returns the bytes that these groups allocated in each bucket.
 export function allocatedSeries(model: Model, groups: Iterable<number>): Float64Array {
   const series = new Float64Array(model.buckets);
   const { begin, bucket, allocated } = model.changes;
@@ -90,7 +90,7 @@ export function listOf(selected: Uint8Array): number[] {
   return groups;
 }
 
-// Groups by what they have in common, a row for each value and allocator.
+// Combines groups that have the same key. There is one row for each value and allocator.
 export function fold(model: Model, dimension: Dimension | 'order', filter: Filter): Folded[] {
   const range = rangeOf(model, filter);
   const selected = selectedGroups(model, filter);
@@ -109,7 +109,7 @@ export function fold(model: Model, dimension: Dimension | 'order', filter: Filte
   return rows.filter((row) => row.allocations || row.frees || row.live);
 }
 
-// The bucket of the range at whose end most is live of these groups.
+// Returns the bucket of the range at whose end these groups have the most live memory.
 export function highestBucket(series: Float64Array, range: Range): number {
   let highest = range.from;
   for (let at = range.from; at < range.to; ++at) if (series[at] > series[highest]) highest = at;
@@ -119,7 +119,8 @@ export function highestBucket(series: Float64Array, range: Range): number {
 export type Metric = 'allocated' | 'live' | 'peak' | 'wasted' | 'hits';
 export const kMetrics: Metric[] = ['allocated', 'live', 'peak', 'wasted', 'hits'];
 
-// A metric of each group. That of "peak" is what is live at the end of the bucket `highest`, so that groups add up.
+// Returns a metric for each group. For "peak" it is the live memory at the end of the bucket `highest`, so that the
+// values of groups can be added.
 export function metricByGroup(
   model: Model,
   selected: Uint8Array,

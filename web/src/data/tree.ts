@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All stacks as one tree, the outermost functions at its root. Parents have lower numbers than their children.
+// Combines all stacks to one tree, with the outermost functions at its root. Parents have lower numbers than their
+// children.
 import type { Explore } from './document';
 
 export interface StackTree {
   nodes: number;
-  parent: Int32Array; // of the root: -1
+  parent: Int32Array; // -1 for the root
   depth: Uint16Array;
-  name: Int32Array; // of the root: -1
+  name: Int32Array; // -1 for the root
   names: string[];
   leafOfStack: Uint32Array;
 }
@@ -57,14 +58,14 @@ export function buildTree(explore: Explore): StackTree {
   };
 }
 
-// What leaves have, added up towards the root.
+// Adds the values of leaves to all their ancestors.
 export function addUp(parent: Int32Array, values: Float64Array): Float64Array {
   const sums = Float64Array.from(values);
   for (let node = parent.length - 1; node > 0; --node) sums[parent[node]] += sums[node];
   return sums;
 }
 
-// Which nodes lie below one, itself among them.
+// Marks the nodes in the subtree of `root`, including `root`.
 export function below(parent: Int32Array, root: number): Uint8Array {
   const inside = new Uint8Array(parent.length);
   inside[root] = 1;
@@ -78,7 +79,7 @@ export interface FunctionSums {
   total: number;
 }
 
-// Sums by function below a node; what a function calls of itself counts once.
+// Returns sums by function in a subtree. For recursive calls, memory is counted once.
 export function functionSums(
   parent: Int32Array,
   name: Int32Array,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events that do not fit together.
+// The page about events that contradict each other.
 import type { App } from '../app';
 import { allocatorNumber } from '../data/allocators';
 import type { Address, AnomalySite } from '../data/document';

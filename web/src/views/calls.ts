@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls of kernel functions, and what was allocated inside them.
+// The page about calls of kernel functions, and the allocations inside them.
 import type { App } from '../app';
 import { allocatorNumber, kAllocators, kAllocatorTitles } from '../data/allocators';
 import { argumentTexts, callText, remarks, resultText, shownCalls, type CallRow } from '../data/calls';
@@ -10,8 +10,8 @@ import { el } from '../widgets/dom';
 import { table, type Column } from '../widgets/table';
 import { badge, nameColumn, notFollowed } from './common';
 
-const kIndent = 14; // pixels, no more than two characters
-const kMostRoom = 140; // characters; more stands below when a call is chosen
+const kIndent = 14; // in pixels; at most the width of two characters
+const kMostRoom = 140; // in characters; the rest of the text is shown when the call is selected
 
 interface Measured {
   inside: Inside;
@@ -25,7 +25,7 @@ function failures(row: Measured): number {
   return Object.values(row.inside).reduce((sum, of) => sum + of.failed, 0);
 }
 
-// Allocators with requests in a call.
+// Returns columns for allocators that had requests inside a call.
 function insideColumns<Row extends Measured>(allocators: AllocatorName[], live: string): Column<Row>[] {
   const column = (
     name: AllocatorName,
@@ -249,7 +249,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
   );
 }
 
-// "vfs_read, vfs_write and 3 more"
+// Returns a text such as "vfs_read, vfs_write and 3 more".
 function firstOf(names: string[]): string {
   const most = 10;
   const more = names.length > most ? ` and ${count(names.length - most)} more` : '';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Texts that several pages share.
+// Parts that several pages share.
 import type { App } from '../app';
 import { kAllocators, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName } from '../data/document';
@@ -14,7 +14,7 @@ export function badge(allocator: number): HTMLElement {
   return el('span', { class: `badge ${name}` }, kAllocatorTitles[name]);
 }
 
-// A name of the kernel's.
+// A column for names of kernel functions or caches.
 export function nameColumn<R extends { name: string }>(title: string): Column<R> {
   return {
     key: 'name',
@@ -38,8 +38,8 @@ export function allocatorColumn<R extends { allocator: number }>(): Column<R> {
   };
 }
 
-// A field that marks functions of a flame graph, and what is found. `find` says what; it is asked once more when the page
-// is drawn anew.
+// A search field that marks functions in a flame graph, with a text about the result. find() returns that text. It is
+// called again when the page is redrawn.
 export function functionSearch(
   options: { search: string },
   find: (text: string) => { text: string; sum: number } | null,
@@ -56,7 +56,7 @@ export function functionSearch(
   return [textField('flame-search', 'Search functions', options.search, search, true), result];
 }
 
-// A name of the trace that filters everything by it.
+// A name that sets a filter when it is clicked.
 export function filterLink(app: App, dimension: Dimension, text: string): HTMLElement {
   return el(
     'button',
@@ -73,7 +73,7 @@ export function filterLink(app: App, dimension: Dimension, text: string): HTMLEl
   );
 }
 
-// Allocators that this trace has events of.
+// Returns the allocators that have events in this trace.
 export function presentAllocators(app: App): AllocatorName[] {
   const { report } = app.trace;
   return kAllocators.filter((name) => {
@@ -86,7 +86,8 @@ export function allocatorChoices(app: App): Choice<AllocatorName>[] {
   return presentAllocators(app).map((value) => ({ value, title: kAllocatorTitles[value] }));
 }
 
-// Shows all allocators or one, and filters every page by it. `name` tells it from controls of other pages.
+// A control that selects one allocator or all, and filters all pages by it. `name` distinguishes it from controls of
+// other pages.
 export function allocatorControl(app: App, name: string): HTMLElement | null {
   const choices = allocatorChoices(app);
   if (choices.length < 2 && app.state.filter.allocator === null) return null;
@@ -99,7 +100,7 @@ export function allocatorControl(app: App, name: string): HTMLElement | null {
   );
 }
 
-// Counts of the cells of a page's heat map.
+// The metric that a page's heat map shows.
 export type Weight = 'frees' | 'bytes';
 
 export function weightControl(app: App, options: { weight: Weight }): HTMLElement | null {
@@ -118,12 +119,13 @@ export function weightControl(app: App, options: { weight: Weight }): HTMLElemen
   );
 }
 
-// Why a page shows no allocation.
+// Returns the reason why a page shows no allocation.
 export function nothingLeft(app: App): string {
   return app.isFiltered ? 'No allocation is left by the filters.' : 'The trace has no such allocation.';
 }
 
-// The allocator that pages show which cannot show several: the filter's, the one that was chosen, the busiest.
+// Returns the allocator for pages that can show only one: that of the filter, otherwise the chosen one, otherwise the
+// one with the most events.
 export function oneAllocator(app: App, chosen: AllocatorName | null): AllocatorName {
   const present = presentAllocators(app);
   const filtered = app.state.filter.allocator as AllocatorName | null;
@@ -132,7 +134,7 @@ export function oneAllocator(app: App, chosen: AllocatorName | null): AllocatorN
   return present.includes('slab') ? 'slab' : (present[0] ?? 'slab');
 }
 
-// Filters that a page cannot follow, since the file does not hold what they ask for.
+// A note about filters that a page cannot apply, because the file lacks the necessary data.
 export function notFollowed(app: App, followed: (Dimension | 'range')[]): HTMLElement | null {
   const { filter } = app.state;
   const names = kDimensions

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Differences of trace B from trace A.
+// The page about differences between trace A and trace B.
 import type { App } from '../app';
 import { kAllocators, kAllocatorTitles } from '../data/allocators';
 import { joinedSums, joinTrees, type JoinedTree } from '../data/compare';
@@ -27,7 +27,7 @@ const options: {
 
 let joined: JoinedTree | null = null;
 
-// Red where B has more, green where it has less.
+// A flame graph with functions in red if B has more, and in green if B has less.
 function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLElement {
   const models = [app.model(0), app.model(1)];
   const tree = (joined ??= joinTrees(models));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `kmemtrace diff` for the two traces: their totals, and each call site.
+// Shows the result of `kmemtrace diff` for the two traces: the totals and each call site.
 import type { App } from '../app';
 import { allocatorNumber, kAllocators, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName, Diff, DiffColumn, DiffRow, DiffUnit } from '../data/document';
@@ -27,7 +27,8 @@ function differenceText(unit: DiffUnit, difference: number | null): string {
   return difference > 0 ? `+${size}` : `-${size}`;
 }
 
-// Percentages have their difference in points: a percentage of a percentage misleads.
+// The difference of two percentages is shown in percentage points, because a percentage of a percentage would be
+// misleading.
 function relativeText(unit: DiffUnit, column: DiffColumn | undefined): string {
   if (unit !== 'percent') return change(column?.a, column?.b);
   const points = column?.difference ?? null;
@@ -79,7 +80,7 @@ function isZero(column: DiffColumn | undefined): boolean {
   return (column?.a ?? 0) === 0 && (column?.b ?? 0) === 0;
 }
 
-// Whether a call site, as "getname_flags.part.0+0x2b", is in a function.
+// True if a call site such as "getname_flags.part.0+0x2b" is in the function.
 export function isIn(name: string, site: string): boolean {
   return site.startsWith(name) && /^([+. ]|$)/.test(site.slice(name.length));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which CPU, or NUMA node, frees what another one allocated.
+// The page about which CPU or NUMA node frees the memory that another one allocated.
 import type { App } from '../app';
 import { freeMatrix, type Matrix } from '../data/grids';
 import { bytes, count, percent } from '../text';
@@ -19,7 +19,8 @@ interface CpuRow {
   away: number;
 }
 
-// Memory that each CPU allocated and freed, if both are in the trace.
+// Returns the memory that each CPU allocated and freed. Includes only memory whose allocation and free are both in the
+// trace.
 function placeSums(grid: Matrix, weight: Weight): CpuRow[] {
   return grid.places.map((which, place) => {
     let allocated = 0;

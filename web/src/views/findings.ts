@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Findings of `investigate`: what grows, how fast, how sure, by whom; each claim with the numbers under it.
+// The page about the findings of `investigate`: what grows, how fast, how certain that is, and the cause. Each claim
+// links to its numbers.
 import type { App } from '../app';
 import type {
   BalanceChange,
@@ -23,7 +24,7 @@ const kCertainty: Record<GrowthFinding['certainty'], string> = {
   weak: 'It may grow',
 };
 
-// As the command names a cache that shares its slabs with others.
+// Formats the name of a merged cache like the command `investigate`.
 function withMerged(name: string, others: string[]): string {
   if (others.length === 0) return printable(name);
   const most = 4;
@@ -37,10 +38,10 @@ function rate(value: number): string {
 
 const kStates = 'finding-states';
 
-// A claim, which leads to the numbers under it.
+// A claim that links to its numbers.
 function claim(text: string, lead: () => void): HTMLElement {
   const follow = (event: MouseEvent): void => {
-    event.preventDefault(); // the address says which page is seen
+    event.preventDefault(); // keeps the address, which has the name of the current page
     lead();
   };
   return el('a', { href: '#', class: 'claim', title: 'Show the numbers', click: follow }, text);
@@ -52,7 +53,7 @@ function bringIntoSight(id: string): void {
   element?.focus({ preventScroll: true });
 }
 
-// The first of its caches in the kernel's own counters.
+// Returns the first of the finding's caches that the kernel's counters include.
 function accountOf(finding: GrowthFinding, found: Investigation): string | null {
   const known = finding.caches.find((cache) => found.states.some((state) => state.name === cache.account));
   return known?.account ?? null;
@@ -65,7 +66,7 @@ function reason(finding: GrowthFinding, at: number, which: number, found: Invest
     const account = accountOf(finding, found);
     return account === null ? text : claim(text, () => revealRow(kStates, account));
   }
-  // Samples have no course beside a recording.
+  // If a recording is the source, samples have no time series.
   if (ground === 'samples' && finding.source === 'recording') return text;
   return claim(text, () => bringIntoSight(`finding-${at}-${ground === 'call_sites' ? 'sites' : 'course'}`));
 }
@@ -76,7 +77,7 @@ function lead(finding: GrowthFinding, at: number, found: Investigation): HTMLEle
   return el('p', { class: 'lead' }, `${kCertainty[finding.certainty]}.`, ...spaced);
 }
 
-// The verdict, which leads to what it is of.
+// The verdict, with a link to the finding that it is about.
 function verdict(found: Investigation): HTMLElement {
   const text = printable(found.words);
   const surest = found.findings.at(0);
@@ -141,7 +142,7 @@ function processes(finding: GrowthFinding): HTMLElement {
   );
 }
 
-// Estimates may be too high, and others may free meanwhile.
+// Shares are approximate: estimates may be too high, and others may free memory at the same time.
 function shareText(share: number): string {
   return share > 1.25 ? 'more than' : `${percent(Math.min(100 * share, 100))} of`;
 }

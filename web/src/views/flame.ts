@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Allocations by stack.
+// The page about allocations by stack.
 import type { App } from '../app';
 import { allocatorNumber, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName } from '../data/document';
@@ -35,7 +35,7 @@ export function formatOf(metric: Metric): (value: number) => string {
   return metric === 'hits' ? count : bytes;
 }
 
-// Marks frames by name, and says how much lies below them.
+// Marks frames by name, and returns how much memory is in their subtrees.
 export function markFound(
   graph: Flame,
   tree: { names: string[]; name: Int32Array; parent: Int32Array },
@@ -55,7 +55,7 @@ export function markFound(
   };
 }
 
-// The largest keys of some groups, as links.
+// Returns links for the largest keys of the given groups.
 function links(
   app: App,
   model: Model,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory live at the end, and whether it grows.
+// The page about memory that is live at the end, and whether it grows.
 import type { App } from '../app';
 import { allocatorNumber, kAllocators } from '../data/allocators';
 import type { LeakRow, Leaks } from '../data/document';
@@ -93,7 +93,7 @@ function details(app: App, row: Leak, leaks: Leaks): HTMLElement {
   );
 }
 
-// The meaning of each verdict in the table.
+// Explains the verdicts in the table.
 function legend(rows: Leak[], verdicts: Record<string, string>): HTMLElement {
   const given = Object.entries(verdicts).filter(([verdict]) => rows.some((row) => row.verdict === verdict));
   return el(

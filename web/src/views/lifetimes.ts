@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long allocations live, and when.
+// The page about how long allocations live, and when they are freed.
 import type { App } from '../app';
 import { coarseRange, lifetimeGrid, lifetimesLeftOut, type LifetimeGrid } from '../data/grids';
 import type { Model } from '../data/model';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Totals, what stands out, and how far the trace can be trusted.
+// The page with totals, notable results, and the trace's reliability.
 import type { App } from '../app';
 import { allocatorNumber, kAllocators, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName, Finding } from '../data/document';
@@ -128,7 +128,7 @@ function standingOut(app: App): HTMLElement {
   const filtered = filter.range !== null || filtersGroups(filter);
   const { rows } = tableRows(app.model(), 'site', filter);
   const named = rows.filter((row) => row.name !== '(others)' && row.name !== 'unknown');
-  // Pages go to the other allocators too, whose call sites are more informative.
+  // Other allocators also allocate pages, but their own call sites are more informative.
   const slab = named.filter((row) => kAllocators[row.allocator] === 'slab');
   const known = slab.length > 0 ? slab : named;
   const items: HTMLElement[] = [];
@@ -161,7 +161,7 @@ function standingOut(app: App): HTMLElement {
         ` wastes most: ${bytes(wasting.wasted)}, ${percent((100 * wasting.wasted) / (wasting.allocated ?? 1))} of what it is given.`,
       ),
     );
-  // Growth is that of the whole trace.
+  // Growth is known only for the whole trace, so it is not shown with filters.
   if (filtered) return items.length > 0 ? el('ul', { class: 'lead' }, ...items) : empty('The filters leave nothing.');
   const leaks = Object.values(app.trace.leaks?.groups ?? {}).flatMap((groups) => groups.rows);
   const certain = leaks.filter((row) => row.verdict === 'certain');
@@ -339,7 +339,7 @@ function memoryTable(app: App): HTMLElement | null {
   );
 }
 
-// Allocated and freed memory.
+// Shows allocated and freed memory.
 function memory(app: App): HTMLElement[] {
   const model = app.model();
   const { filter } = app.state;

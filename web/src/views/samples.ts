@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's own memory counters during the trace.
+// Shows the kernel's own memory counters during the trace.
 import type { App } from '../app';
 import type { Timeline } from '../data/document';
 import { bytes, count, printable, signed } from '../text';

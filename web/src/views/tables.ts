@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Call sites, caches, tasks and page orders.
+// The page with tables of call sites, caches, tasks and page orders.
 import type { App } from '../app';
 import type { Model } from '../data/model';
 import { orderRows, tableRows, type OrderRow, type Row, type TableDimension } from '../data/rows';
@@ -56,7 +56,7 @@ const waste = (row: Row): number | null =>
 const each = (row: Row): number | null =>
   row.allocated === null || row.hits === 0 ? null : Math.floor(row.allocated / row.hits);
 
-// Named as `kmemtrace report` names its columns.
+// Columns have the same names as in `kmemtrace report`.
 export function rowColumns(model: Model, dimension: TableDimension, seconds: number, exact: boolean): Column<Row>[] {
   const titles: Record<TableDimension, string> = { site: 'Call site', cache: 'Cache', task: 'Task' };
   const columns: (Column<Row> | false)[] = [

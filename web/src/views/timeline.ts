@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live bytes and rates over time, and the kernel's own samples beside. A brush chooses the time for all pages.
+// The page with live bytes and rates over time, and the kernel's own samples. A brush selects the time range for all
+// pages.
 import type { App } from '../app';
 import { allocatorNumber, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName } from '../data/document';
@@ -18,15 +19,15 @@ import { balances, samples } from './samples';
 const kMost = 8;
 const options: { by: Dimension; allocator: AllocatorName | null } = { by: 'site', allocator: null };
 
-// The source of one line of the plots.
+// The data of one line in the plots.
 interface Course {
   name: string;
-  filter: string | null; // the key's text, if it is one
+  filter: string | null; // the text of its key, if it has one key
   color: string;
   values: Float64Array; // by bucket
 }
 
-// The largest groups of each of the two plots.
+// The lines of the two plots.
 interface Courses {
   live: Course[];
   allocated: Course[];
@@ -48,7 +49,8 @@ function byAllocator(app: App, model: Model): Courses {
   return { live: courses(liveSeries), allocated: courses(allocatedSeries) };
 }
 
-// The largest rows and what is left of all of them, each key with the colour that it has in `colors`, or a free one.
+// Returns lines for the largest rows, and one for the rest. A key keeps its colour from `colors`, or receives a free
+// one.
 function largest(model: Model, rows: Folded[], all: number[], series: Series, colors: Map<number, string>): Course[] {
   const top = rows.slice(0, kMost);
   const free = seriesColors().filter((color) => !top.some((row) => colors.get(row.key) === color));
@@ -84,7 +86,7 @@ interface LegendColumn {
   of: (values: Float64Array, range: Range) => number;
 }
 
-// The legend of a plot, with numbers. `hover` shows those of a bucket.
+// The legend of a plot with numbers. `hover` shows the numbers of a bucket.
 function legend(
   app: App,
   label: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Requested against allocated memory.
+// The page that compares requested and allocated memory.
 import type { App } from '../app';
 import { sizeMap, sizePairs, sizesLeftOut, type SizePair } from '../data/grids';
 import { bytes, bytesSpan, count, percent, printable } from '../text';

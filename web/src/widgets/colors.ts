@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Colours of the theme, and those made from them.
+// The colours of the theme, and colours computed from them.
 import { kAllocators } from '../data/allocators';
 
 export function css(name: string): string {
@@ -18,9 +18,9 @@ export function seriesColors(): string[] {
   return [1, 2, 3, 4, 5, 6, 7, 8].map((number) => css(`--series-${number}`));
 }
 
-const kHues = [214, 168, 275, 30]; // slab, percpu, vmalloc, pages, as in style.css
+const kHues = [214, 168, 275, 30]; // hues of slab, percpu, vmalloc and pages, as in style.css
 
-// Shades of an allocator's colour, on which --flame-text is readable.
+// Returns shades of an allocator's colour. Text in --flame-text is readable on them.
 export function flameShades(allocator: number): string[] {
   const hue = kHues[allocator] ?? kHues[0];
   const dark = isDark();
@@ -32,7 +32,7 @@ export function flameShades(allocator: number): string[] {
   return shades;
 }
 
-// Red for more, green for less, the paler the smaller: `share` is from -1 to 1.
+// Red means more and green means less; small differences are pale. `share` is from -1 to 1.
 export function changeColor(share: number): string {
   const strength = Math.min(1, Math.sqrt(Math.abs(share)));
   const dark = isDark();
@@ -57,7 +57,7 @@ const kDark: Rgb[] = [
   [150, 196, 250],
 ];
 
-// From 0 to 1, and the colour of text that is readable on it.
+// Returns the colour for `share`, from 0 to 1, and a text colour that is readable on it.
 export function heatColor(share: number): { fill: string; text: string } {
   const stops = isDark() ? kDark : kLight;
   const at = Math.max(0, Math.min(1, share)) * (stops.length - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Switches, selections and fields. Each has a name by which it gets the focus back when its page is drawn anew.
+// Switches, selections and fields. Each has a name, so that its focus can be restored after a page is redrawn.
 import { el } from './dom';
 
 export interface Choice<Value extends string> {
@@ -8,7 +8,7 @@ export interface Choice<Value extends string> {
   help?: string;
 }
 
-// Nothing where there is no choice.
+// Returns null if there is only one choice.
 export function segmented<Value extends string>(
   name: string,
   label: string,
@@ -77,7 +77,7 @@ export function action(name: string, title: string, act: () => void, help?: stri
   return el('button', { type: 'button', class: 'action', 'data-focus': name, title: help, click: act }, title);
 }
 
-// Reasons why something cannot be shown.
+// A text with the reason why something cannot be shown.
 export function empty(reason: string): HTMLElement {
   return el('p', { class: 'empty' }, reason);
 }

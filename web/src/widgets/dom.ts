@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Elements, and text that can only be text.
+// Makes elements. Text is never interpreted as HTML.
 
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-// Attributes that are functions are listeners: { click: () => … }.
+// Attributes with a function as value are event listeners: { click: () => … }.
 export function el<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
@@ -26,7 +26,7 @@ export function svg(tag: string, attributes: Record<string, string | number>): S
   return element;
 }
 
-// A canvas' context in CSS pixels, whatever the screen's density.
+// Sets the canvas size in CSS pixels for the screen's pixel density, and returns the context.
 export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const density = window.devicePixelRatio || 1;
   const pixels = [Math.max(1, Math.round(width * density)), Math.max(1, Math.round(height * density))];
@@ -39,8 +39,8 @@ export function sized(canvas: HTMLCanvasElement, width: number, height: number):
   return context;
 }
 
-// Calls `draw` when an element's width changes, and once it is in the page. Ends by itself when the element goes, and calls
-// `gone`: it may free what `draw` made.
+// Calls `draw` when the element is added to the page, and when its width changes. When the element is removed, stops
+// and calls `gone`, which may free resources of `draw`.
 export function onWidth(element: HTMLElement, draw: (width: number) => void, gone?: () => void): void {
   let width = 0;
   const observer = new ResizeObserver(() => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A flame graph on a canvas. A zoom moves what is seen of the layout; frames narrower than a pixel become one block with
-// their neighbours, so that drawing costs what the screen's width does, not what the number of frames does.
+// A flame graph on a canvas. Zooming changes the visible part of the layout. Adjacent frames that are narrower than a
+// pixel are merged into one block. The cost of drawing therefore depends on the screen's width, not on the number of
+// frames.
 import { firstBehind, nodeAt, type Layout } from '../data/layout';
 import { css } from './colors';
 import { el, onWidth, sized } from './dom';
@@ -17,7 +18,7 @@ export interface FlameOptions {
   selected: (node: number) => void;
   zoomed: (node: number) => void;
   rootBelow: boolean;
-  zoom: number; // the node that is seen first
+  zoom: number; // the node that is zoomed to at the start
 }
 
 export interface Flame {
@@ -30,7 +31,7 @@ const kRow = 19;
 const kMostHeight = 620;
 const kZoomTime = 180;
 
-// How long frames took to draw and to come, in milliseconds; for measuring.
+// Times to draw frames, and intervals between frames, in milliseconds; for benchmarks.
 export const frameTimes: { draw: number; interval: number }[] = [];
 
 export function flame(options: FlameOptions): Flame {
@@ -94,7 +95,7 @@ export function flame(options: FlameOptions): Flame {
           drawFrame(context, layout.node[at++], Math.max(0, x), Math.min(width, right), y);
           continue;
         }
-        // Merges the frames of this pixel and the next ones, until one is as wide as a pixel.
+        // Merges the frame at this pixel with the next ones, until a frame is at least one pixel wide.
         let last = right;
         let marked = false;
         while (at < end && layout.x0[at] < view.to && layout.x1[at] - layout.x0[at] < pixel) {

@@ -6,7 +6,7 @@ import { hideTooltip, showTooltip } from './tooltip';
 
 export interface HeatOptions {
   label: string;
-  rows: number; // row 0 is drawn below, or above with `rowsDown`
+  rows: number; // row 0 is at the bottom; with `rowsDown` it is at the top
   columns: number;
   rowsDown?: boolean;
   value: (row: number, column: number) => number;
@@ -15,17 +15,17 @@ export interface HeatOptions {
   rowAxis: string;
   columnAxis: string;
   tooltip: (row: number, column: number) => (string | [string, string])[];
-  format: (value: number) => string; // written into cells that have room for it, and beside the scale
+  format: (value: number) => string; // for cells that are large enough, and for the scale
   marked?: (row: number, column: number) => boolean;
   square?: boolean;
-  rowSum?: (row: number) => string; // written after rows
-  columnSum?: (column: number) => string; // and above columns
+  rowSum?: (row: number) => string; // sum shown after each row
+  columnSum?: (column: number) => string; // sum shown above each column
 }
 
 const kBelow = 40;
 const kScaleSteps = 12;
 
-// Which colours stand for which values.
+// A scale that shows the colours of values.
 function scale(most: number, format: (value: number) => string): HTMLElement {
   const share = (part: number): number => Math.expm1(part * Math.log1p(most));
   const bar = el('span', { class: 'scale-bar' });

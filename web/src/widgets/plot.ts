@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines and stacked areas over time, by uPlot. A brush chooses a stretch of time.
+// Lines and stacked areas over time, drawn by uPlot. A brush selects a time range.
 import uPlot from 'uplot';
 import { css } from './colors';
 import { el, onWidth } from './dom';
@@ -16,10 +16,10 @@ export interface PlotOptions {
   lines: Line[];
   stacked: boolean;
   points?: boolean;
-  from: number; // the visible range, seconds
+  from: number; // start of the visible range in seconds
   to: number;
   format: (value: number) => string;
-  isBytes: boolean; // marks at powers of two
+  isBytes: boolean; // axis marks are powers of two
   brush: (from: number, to: number) => void;
   hover?: (index: number | null) => void;
   height?: number;
@@ -27,11 +27,11 @@ export interface PlotOptions {
 
 const kSync = 'time';
 
-// How many there are that listen to the pointer; for measuring.
+// Returns the number of plots that listen to the pointer; for benchmarks.
 export const livePlots = (): number => uPlot.sync(kSync).plots.length;
 const kPowersOfTwo = Array.from({ length: 60 }, (_, exponent) => 2 ** exponent);
 
-// Sums of the lines up to each; the last one is the total.
+// Returns the stacked sum up to each line. The last one is the total.
 export function stack(lines: Line[]): Float64Array[] {
   const sums: Float64Array[] = [];
   let below: Float64Array | null = null;
@@ -44,7 +44,7 @@ export function stack(lines: Line[]): Float64Array[] {
   return sums;
 }
 
-// From 0 or below it to what is highest, with some room.
+// Returns the axis range: from 0, or the lowest value if it is negative, to the highest value, with some margin.
 function spread(low: number | null, high: number | null): [number, number] {
   const least = Math.min(0, low ?? 0);
   const most = Math.max(0, high ?? 0);
@@ -57,7 +57,7 @@ export function plot(options: PlotOptions): HTMLElement {
   const host = el('div', { class: 'plot', role: 'img', 'aria-label': options.label });
   const shown = options.lines.map((line) => line.values);
   const values = options.stacked ? stack(options.lines) : shown;
-  // The highest sum is drawn first, the lower ones over it.
+  // Draws the highest sum first, so that lower sums are drawn over it.
   const order = options.lines.map((_, at) => at);
   if (options.stacked) order.reverse();
   const axis = {
@@ -79,7 +79,7 @@ export function plot(options: PlotOptions): HTMLElement {
         padding: [10, 8, 0, 0],
         cursor: {
           drag: { x: true, y: false, setScale: false },
-          // All plots show where the pointer is; a drag is of one.
+          // All plots show the pointer's position, but a drag affects only one plot.
           sync: { key: kSync, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
           points: { show: !options.stacked },
         },

@@ -4,7 +4,7 @@ import { svg } from './dom';
 const kWidth = 84;
 const kHeight = 20;
 
-// The highest of as many steps as there are pixels.
+// Reduces the series to one step per pixel. Each step has the highest value of its part.
 function thinned(series: ArrayLike<number>): ArrayLike<number> {
   if (series.length <= kWidth) return series;
   const course = new Float64Array(kWidth);
@@ -15,7 +15,7 @@ function thinned(series: ArrayLike<number>): ArrayLike<number> {
   return course;
 }
 
-// The course of a value, from 0 to its most.
+// A small line plot of a value, from 0 to its maximum.
 export function sparkline(series: ArrayLike<number>, label: string): SVGElement {
   const course = thinned(series);
   const most = Array.prototype.reduce.call(course, (a, b) => Math.max(a as number, b as number), 0) as number;

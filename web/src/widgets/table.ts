@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table of any number of rows, of which only those in sight are elements. Sorted by its heads, filtered by a text. The
-// names stay in sight; where there is little room, the column that is sorted by stands beside them.
+// A table with any number of rows. Only visible rows are elements. Users can sort it by its column headers and filter
+// it by a text. The column of names stays visible while scrolling. On narrow windows, the sorted column is next to the
+// names.
 import { el } from './dom';
 import { textField } from './controls';
 
@@ -8,38 +9,38 @@ export interface Column<Row> {
   key: string;
   title: string;
   help?: string;
-  value: (row: Row) => number | string | null; // the sort key and exact value
+  value: (row: Row) => number | string | null; // sort key and exact value
   text: (row: Row) => string;
-  node?: (row: Row) => Node; // instead of the text
+  node?: (row: Row) => Node; // shown instead of the text
   isText?: boolean;
-  isCode?: boolean; // names of the kernel's
-  width?: number; // in characters, where the text does not tell
-  room?: number; // in characters, of a text that is worth more than others
+  isCode?: boolean; // true for names from the kernel
+  width?: number; // in characters; if missing, computed from the texts
+  room?: number; // in characters; reserved for a more important text
 }
 
 export interface TableOptions<Row> {
-  name: string; // of its state and its controls
+  name: string; // identifies the table's state and its controls
   label: string;
   columns: Column<Row>[];
   rows: Row[];
-  sort?: string; // a column's key; a leading "-": largest first
+  sort?: string; // key of the sorted column; with a leading "-", the largest is first
   filterText?: (row: Row) => string;
   activate?: (row: Row) => void;
   activateHelp?: string;
   empty: string;
-  idOf?: (row: Row) => string; // revealRow() finds the row by it
-  short?: boolean; // no more rows than fit into the page: no scrolling of its own
+  idOf?: (row: Row) => string; // ID by which revealRow() finds the row
+  short?: boolean; // the table has few rows, and does not scroll
 }
 
 const kRowHeight = 30;
 const kSpare = 12;
-const kStep = 6; // rows come and go together, so that most frames of scrolling need none
-const kNarrow = 640; // pixels of the window
+const kStep = 6; // rows are added in steps, so that most frames of scrolling add no rows
+const kNarrow = 640; // window width in pixels
 const states = new Map<string, { sort: string; filter: string; top: number }>();
 
 const revealers = new Map<string, (id: string) => void>();
 
-// Brings a row of a table that is in the page into sight, and the focus to it.
+// Scrolls a row of a table on the page into view, and gives it the focus.
 export function revealRow(name: string, id: string): void {
   revealers.get(name)?.(id);
 }
@@ -50,7 +51,7 @@ function compare(a: number | string | null, b: number | string | null): number {
   return a - b;
 }
 
-// Unknown values stand last in either direction.
+// Unknown values are last in both sort directions.
 export function sortRows<Row>(rows: Row[], column: Column<Row>, largestFirst: boolean): Row[] {
   const keyed = rows.map((row) => ({ row, value: column.value(row) }));
   keyed.sort((a, b) => {
@@ -67,7 +68,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
   const narrow = window.innerWidth < kNarrow;
   const named = columns.find((column) => column.isText && !column.width) ?? columns.find((column) => column.isText);
   const pinned = narrow || named === columns[0] ? named : undefined;
-  let order = columns; // from left to right
+  let order = columns; // the columns from left to right
   let shown: Row[] = [];
   let focused = 0;
 
@@ -240,7 +241,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     });
 
   let drawn = '';
-  let elements = new Map<Row, HTMLElement>(); // of rows that are drawn
+  let elements = new Map<Row, HTMLElement>(); // elements of the rows that are drawn
   function draw(): void {
     if (frame.isConnected) state.top = frame.scrollTop;
     const first = options.short ? 0 : Math.max(0, Math.floor(frame.scrollTop / kRowHeight / kStep) * kStep - kSpare);
@@ -266,7 +267,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     return row;
   }
 
-  // Columns keep their widths while rows come and go.
+  // Widths are computed from all rows, so that they do not change while scrolling.
   const longestText = narrow ? 17 : 44;
   const widths = columns.map((column) => {
     if (column.width) return narrow ? Math.min(column.width, 40) : column.width;
@@ -275,7 +276,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     for (const row of options.rows) most = Math.max(most, column.text(row).length);
     return Math.min(column.isText ? longestText : 24, most + 1);
   });
-  // The first text takes the room that is left; a table of numbers takes no more than it needs.
+  // The first text column uses the remaining space. A table with only numbers is as wide as it needs to be.
   const stretched = columns.findIndex((column) => column.isText && !column.width);
   cols.forEach((col, at) => {
     if (at !== stretched) col.style.width = `calc(${widths[at]}ch + 2 * var(--cell))`;

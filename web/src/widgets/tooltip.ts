@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One box beside the pointer. Its text is available without a pointer, too, so that screen readers skip it.
+// A box next to the pointer. Its text is also available without a pointer, so the box is hidden from screen readers.
 import { el } from './dom';
 
 let box: HTMLElement | null = null;
 
-// The first line is a title; others may be a name and a value.
+// The first line is a title. Other lines may be a name and a value.
 export function showTooltip(x: number, y: number, lines: (string | [string, string])[]): void {
   box ??= el('div', { class: 'tooltip', 'aria-hidden': 'true' });
   if (!box.isConnected) document.body.append(box);
