@@ -157,7 +157,7 @@ class FlatMap {
   }
 
   std::unique_ptr<Slot[]> slots_;
-  std::size_t count_ = 0;  // of slots
+  std::size_t count_ = 0;  // number of slots
   std::size_t size_ = 0;
   std::size_t limit_ = 0;
   bool has_empty_key_ = false;  // the key that marks empty slots is stored separately

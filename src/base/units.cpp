@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-constexpr int kMostHours = 1'000'000;  // so that the sum with a clock's time fits into 63 bits of nanoseconds
+constexpr int kMostHours = 1'000'000;  // added to a clock's time, it still fits into 63 bits of nanoseconds
 
 struct Quantity {
   double number;

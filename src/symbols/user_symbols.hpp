@@ -50,7 +50,7 @@ class UserSymbols {
     std::unique_ptr<ElfSymbols> file;   // null if the file was not found
     std::unique_ptr<ElfSymbols> debug;  // separate debug info if the file lacks .symtab
     std::vector<Made> made;             // symbols of generated code (CodeObject::symbols), by start
-    std::string name;                   // in short
+    std::string name;                   // short name
   };
 
   Image& image(std::uint32_t object);

@@ -81,7 +81,7 @@ test('with many CPUs, only CPUs with frees are rows, and others are merged', () 
   const matrix = freeMatrix(makeModel(trace), kNoFilter, false);
   assert.deepEqual(matrix.places, [7, 40000, -1]);
   assert.deepEqual([...matrix.frees], [0, 0, 5, 0, 3, 0, 0, 0, 1]);
-  assert.deepEqual([...matrix.own[0]], [0, 3, 0]); // freed by a different CPU of the others, so not counted as its own
+  assert.deepEqual([...matrix.own[0]], [0, 3, 0]); // not counted as own: two different CPUs of the merged ones
 });
 
 test('rare lifetimes are counted separately if a call site is selected', () => {
@@ -97,8 +97,7 @@ test('rare lifetimes are counted separately if a call site is selected', () => {
 
 test('merged CPUs are not one node', () => {
   const trace = smallTrace();
-  // Frees by CPUs that are merged as "others": 5 were allocated on the same CPU, others on a different one, and some on
-  // node 0.
+  // Frees by CPUs that are merged as "others": 3 were allocated on the same CPU, 5 on another merged CPU, 1 on node 0.
   Object.assign(trace.explore.cpus, { from: [-1, -1, 0], to: [-1, -2, -1] });
   const matrix = freeMatrix(makeModel(trace), kNoFilter, true);
   assert.deepEqual(matrix.places, [0, 1, -1]);

@@ -112,7 +112,7 @@ constexpr auto kForbidden = std::to_array<unsigned>({
     469 /* file_setattr */,
     SYS_execve,  // Landlock allows executing files without a folder, such as those of memfd_create(2)
     SYS_execveat,
-    SYS_openat2,  // its flags are in memory, which a filter cannot read
+    SYS_openat2,  // the flags are in memory, which a filter cannot read
     SYS_kill,
     SYS_tkill,
     SYS_rt_sigqueueinfo,

@@ -93,8 +93,8 @@ void answer(int socket, std::string_view request) {
     const FileDescriptor file = open_code_file(rest.substr(std::min(end + 1, rest.size())), rest.substr(0, end));
     return send_reply(socket, file ? 0 : ENOENT, file.get());
   }
-  // The confined process may have been taken over by an attacker. Therefore it cannot have an output named twice, and
-  // cannot have a scratch folder named.
+  // An attacker may control the confined process. Therefore it cannot have an output named twice, and cannot have a
+  // scratch folder named.
   const std::size_t index = std::strtoul(rest.c_str(), nullptr, 10);
   if (index >= g_outputs.size() || g_outputs[index].unfinished.empty()) return send_reply(socket, EINVAL, -1);
   PreparedOutput& output = g_outputs[index];

@@ -66,7 +66,7 @@ class BpfSkeleton {
     links_.emplace_back(link);
   }
 
-  // Attaches to the entry of all these functions, each with its own cookie; with `at_return`, to their exit. Returns
+  // Attaches to the entry of all these functions (with `at_return`, to their exit), each with its own cookie. Returns
   // the link's descriptor, which this object owns. Throws Error.
   int attach(const bpf_program* program, const std::vector<unsigned long>& functions, const std::vector<__u64>& cookies,
              bool at_return) {

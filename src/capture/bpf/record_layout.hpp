@@ -48,7 +48,7 @@ struct EventLayout {
   std::int8_t cache = -1;                      // index of the word that has the cache's number; -1 if none
   std::uint16_t bytes = 0;                     // size of the record without its strings
   std::uint16_t kernel_bytes = 0;              // size of the record's part that is copied from the kernel's record
-  std::vector<FieldCopy> copies;               // from arguments
+  std::vector<FieldCopy> copies;               // fields made from arguments
   std::vector<std::uint16_t> dynamic_offsets;  // offsets of the __data_loc fields of the kernel's record
 };
 

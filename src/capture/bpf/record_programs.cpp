@@ -77,7 +77,7 @@ struct RecordPrograms::State {
   ContextConstants context;
   MappedArray rings;
   MappedArray caches;
-  std::uint64_t missed_before = 0;  // missed() at begin()
+  std::uint64_t missed_before = 0;  // value of missed() when begin() was called
 
   explicit State(const ProgramsRequest& wanted) : request(wanted) {}
   kmt_ring* ring(std::uint64_t number) const {

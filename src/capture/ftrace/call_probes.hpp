@@ -39,7 +39,7 @@ class CallProbes {
     std::string function;
     std::size_t probes = 0;
   };
-  std::vector<Probed> functions_;      // in the order of their probes
+  std::vector<Probed> functions_;      // functions in the order of their probes
   std::vector<std::string> left_out_;  // functions that the kernel has refused
 };
 

@@ -83,8 +83,8 @@ class FtraceBackend : public RecordBackend {
   std::optional<CallProbes> probes_;
   std::optional<FunctionGraph> graph_;
   std::optional<RingReaders> readers_;
-  BufferCounters counters_;  // of all CPUs
-  double fullest_ = 0;       // filled part of the fullest buffer since the start
+  BufferCounters counters_;  // sum of all CPUs
+  double fullest_ = 0;       // filled fraction of the fullest buffer since the start
 };
 
 void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads ring-buffer pages from trace_pipe_raw. Pages go into files with splice(2), from the kernel to the page cache
-// without a copy in user space, or to a PageSink.
+// Reads ring buffer pages from trace_pipe_raw. splice(2) moves pages into files, from the kernel to the page cache
+// without a copy in user space. Alternatively, pages are passed to a PageSink.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class RingReaders {
   std::vector<pid_t> threads() const { return threads_.ids(); }
   void start() { threads_.begin(); }
   std::uint64_t bytes() const { return bytes_; }
-  bool failed() const { return threads_.failed(); }  // writing has failed and the readers have stopped
+  bool failed() const { return threads_.failed(); }  // true if writing has failed; the readers have stopped then
 
   // Call it when tracing is off. Reads the remaining pages, ends the threads and closes the buffers. Returns the pages,
   // unless a sink received them. If writing has failed, `error` receives the message.
@@ -63,9 +63,9 @@ class RingReaders {
   PageSink* sink_;
   FileDescriptor reserve_;  // reserved disk space, so that the pipes' contents can be written when the disk is full
   std::vector<Cpu> cpus_;
-  std::vector<Reader> readers_;  // one per thread
+  std::vector<Reader> readers_;  // one for each thread
   std::atomic<std::uint64_t> bytes_ = 0;
-  ReaderThreads threads_;  // last: ends before what it uses
+  ReaderThreads threads_;  // must be the last member, so that the threads end before other members are destroyed
 };
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that read CPUs' buffers: one per CPU, on large machines one for several CPUs. They have a high priority (nice
-// -20): they only work if there are events, and late reads lose events.
+// Threads that read the buffers of CPUs. There is one thread per CPU; on large machines a thread reads several CPUs.
+// The threads have a high priority (nice -20): they work only if there are events, and reading late loses events.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,11 @@ namespace kmt {
 
 class ReaderThreads {
  public:
-  // Reads the buffers of the thread's CPUs once; the last round reads all that is left. May throw, which ends all
+  // Reads the buffers of the thread's CPUs once. The last round reads all remaining contents. An exception ends all
   // threads.
   using Read = std::function<void(std::size_t thread, bool is_last_round)>;
 
-  // Distributes the CPUs, at least one. start() starts the threads.
+  // Distributes the CPUs (at least one) to threads. start() starts the threads.
   explicit ReaderThreads(std::vector<unsigned> cpus);
   ReaderThreads(const ReaderThreads&) = delete;
   ReaderThreads& operator=(const ReaderThreads&) = delete;
@@ -29,18 +29,18 @@ class ReaderThreads {
 
   const std::vector<unsigned>& cpus() const { return cpus_; }
   std::size_t size() const { return threads_.size(); }
-  // Indexes of a thread's CPUs in the constructor's list.
+  // Returns the indexes of a thread's CPUs in cpus().
   const std::vector<std::size_t>& cpus_of(std::size_t thread) const { return threads_[thread]->cpus; }
 
   // Starts the threads, which wait for begin(). Throws Error.
   void start(Read read);
-  std::vector<pid_t> ids() const;  // of started threads
+  std::vector<pid_t> ids() const;  // IDs of the started threads
   void begin();
-  // Returns when all have finished their last round.
+  // Returns when all threads have finished their last round.
   void end();
 
-  bool failed() const { return failed_; }  // a thread has thrown, and all end
-  // Its exception's message; empty if none. Call it after end().
+  bool failed() const { return failed_; }  // true if a thread has thrown an exception; all threads end then
+  // Returns the message of the thread's exception; empty if there was none. Call it after end().
   const std::string& error_of(std::size_t thread) const { return threads_[thread]->error; }
 
  private:

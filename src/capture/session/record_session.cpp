@@ -30,11 +30,11 @@ using Notes = std::map<std::string, std::string>;
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
 constexpr std::chrono::milliseconds kPause{100};
-constexpr std::chrono::milliseconds kShortPause{10};  // with a command, or counts of missed calls
-constexpr int kMissedPart = 100;                      // counting missed calls takes at most one part in this many
+constexpr std::chrono::milliseconds kShortPause{10};  // if there is a command, or missed calls are counted
+constexpr int kMissedPart = 100;                      // counting missed calls uses at most 1/100 of the time
 
-// Learns names of tasks by reading /proc repeatedly: an event with a name may be lost, or overwritten before the file
-// is written. For recorders whose tasks the kernel does not note in saved_cmdlines.
+// Learns the names of tasks by reading /proc repeatedly, because an event with a name may be lost, or overwritten
+// before the file is written. This is for recorders whose tasks are not in the kernel's saved_cmdlines.
 class TaskNames {
  public:
   explicit TaskNames(Tasks& tasks) : tasks_(tasks) {}
@@ -98,7 +98,8 @@ class RecordSession {
   std::vector<pid_t> excluded_;  // threads of the recorder
   Notes begun_meanwhile_;
   MissedLog missed_calls_;
-  // Missed memory events interrupted their program, so tasks' calls lack none.
+  // Missed memory events are counted separately. They interrupted their own program, so they do not concern the calls
+  // of tasks.
   std::uint64_t missed_events_ = 0;
   SteadyClock::time_point start_;
 };
@@ -166,7 +167,7 @@ void RecordSession::start() {
   backend_.start();
   missed_calls_.begin(began_ns, backend_.missed_calls().value_or(MissedCounts{}));
   if (hooks_.started) hooks_.started();
-  if (!traits_.saves_task_names) names_.emplace(tasks_).read();  // others started after prepare()
+  if (!traits_.saves_task_names) names_.emplace(tasks_).read();  // other processes may have started after prepare()
   note_more_processes(outcome_.recording.kernel.notes, begun_meanwhile_);
   count_missed();  // earlier missed events do not concern the command
   if (command_ && !hooks_.interrupted()) command_->release();
@@ -194,7 +195,7 @@ RecordEnd RecordSession::wait_until_end() {
     changes_->wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       take_sample(false);
-      // Does not catch up on missed samples: reading the state takes locks of the machine.
+      // Missed samples are not made up for, because reading the state takes locks of the kernel.
       *next_sample =
           std::max(*next_sample + std::chrono::nanoseconds(*request_.sample_interval_ns), SteadyClock::now());
     }
@@ -236,7 +237,7 @@ void RecordSession::finish() {
     outcome_.command_status = command_->poll();
   }
   KernelDescription& kernel = outcome_.recording.kernel;
-  if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);  // shared by all tracers and perhaps old
+  if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);  // all tracers share this cache, and it may be old
   tasks_.scan_proc();
   tasks_.describe(kernel);
   add_late_notes(kernel.late_notes);
@@ -276,7 +277,7 @@ void RecordSession::take_sample(bool at_edge) {
   hooks_.sampled(sample);
 }
 
-// False if the kernel's counts of calls disagree.
+// False if the kernel's counts of calls contradict each other.
 bool RecordSession::count_missed() {
   missed_events_ = std::max(missed_events_, backend_.missed_events());
   if (!backend_.counts_missed_calls()) return true;

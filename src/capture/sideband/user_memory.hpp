@@ -93,7 +93,7 @@ class UserMemoryWatch {
   BuildIdReader build_id_reader_;
   Vdsos vdsos_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // index of the object by path and build ID
-  std::unordered_map<std::int32_t, uid_t> users_;                         // of processes
+  std::unordered_map<std::int32_t, uid_t> users_;                         // users of processes
   std::map<std::string, uid_t> makers_;                                   // user who generated the code, by path
   // Build ID by device, inode and path. An empty optional means that there was no answer.
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::optional<std::string>> build_ids_;

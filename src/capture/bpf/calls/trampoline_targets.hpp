@@ -20,7 +20,7 @@ struct TrampolineTarget {
 
 struct TrampolineTargets {
   std::vector<TrampolineTarget> of;        // one target for each function
-  std::vector<FileDescriptor> of_modules;  // descriptors that `types` of targets refers to
+  std::vector<FileDescriptor> of_modules;  // open BTF of modules; TrampolineTarget::types has their descriptors
 };
 
 // `kallsyms` is the text of /proc/kallsyms. Throws Error if the kernel's types are unreadable.

@@ -29,8 +29,8 @@ struct kmt_entry {
   unsigned long long time_ns; /* CLOCK_MONOTONIC */
   int task;                   /* thread id */
   unsigned char event;        /* enum kmt_event; KMT_EVENT_COUNT or higher: kernel's own record; KMT_ENTRY_… */
-  unsigned char words;        /* that follow */
-  unsigned char flags;        /* as in ftrace's common_flags; only the flags of interrupts */
+  unsigned char words;        /* number of words that follow */
+  unsigned char flags;        /* same bits as ftrace's common_flags; only those of interrupts */
   unsigned char is_nested;    /* the event interrupted its own program; a second program recorded it */
 };
 
@@ -69,7 +69,7 @@ struct kmt_taken {
   unsigned char arguments; /* number of arguments recorded, from the first on */
   signed char cache;       /* index of the argument that is a cache; its value is replaced by a number */
   unsigned char ring;
-  unsigned char table;       /* of caches */
+  unsigned char table;       /* table of caches */
   unsigned char nested_ring; /* ring of the second program */
   unsigned char nested_table;
   unsigned char is_recorded; /* false: the event is only checked for destroyed caches */

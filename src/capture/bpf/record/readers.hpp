@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads BPF programs' rings, makes records and gives them to a sink. Programs wake no reader: its threads look every
-// few milliseconds.
+// Reads the rings of BPF programs, converts entries to records, and passes the records to a sink. Programs do not wake
+// readers: the threads check the rings every few milliseconds.
 #pragma once
 
 #include <atomic>
@@ -33,18 +33,19 @@ struct CallRecorder {
 
 class RecordReaders {
  public:
-  // Starts the threads, which wait for start(). All arguments must outlive this. `calls`: nullptr if none are recorded.
+  // Starts the threads, which wait for start(). All arguments must outlive this object. `calls` is nullptr if no calls
+  // are recorded.
   RecordReaders(const RecordPrograms& programs, const CallRecorder* calls, const std::vector<unsigned>& cpus,
                 std::optional<StackRecords> stacks, RecordingSink& sink);
   RecordReaders(const RecordReaders&) = delete;
   RecordReaders& operator=(const RecordReaders&) = delete;
 
   void start() { threads_.begin(); }
-  bool failed() const { return threads_.failed(); }  // writing has failed and the readers have stopped
+  bool failed() const { return threads_.failed(); }  // true if writing has failed; the readers have stopped then
 
   struct Counts {
     std::uint64_t records = 0;
-    std::uint64_t bytes = 0;  // of entries
+    std::uint64_t bytes = 0;  // bytes of entries
     std::uint64_t lost = 0;   // events lost because rings were full
   };
   Counts counts(std::size_t index) const;                                                       // counts of one CPU
@@ -76,7 +77,7 @@ class RecordReaders {
   RecordingSink& sink_;
   std::vector<std::unique_ptr<Cpu>> cpus_;
   std::atomic<double> fullest_ = 0;
-  ReaderThreads threads_;  // last: ends before what it uses
+  ReaderThreads threads_;  // must be the last member, so that the threads end before other members are destroyed
 };
 
 }  // namespace kmt

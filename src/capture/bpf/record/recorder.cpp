@@ -114,7 +114,7 @@ ProgramsRequest BpfBackend::programs_request(const HeldCommand* command, bool ow
   wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request_, cpus_.size());
   const bool wants_calls = !request_.calls.functions.empty();
   if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
-  // A lost event makes the calls around it uncertain.
+  // If an event is lost, the calls around it are uncertain.
   wanted.nested = request_.stacks || request_.user_stacks || wants_calls;
   return wanted;
 }
@@ -159,7 +159,7 @@ std::optional<StackRecords> BpfBackend::stack_records(const KernelDescription& k
   return stacks;
 }
 
-// Programs exclude all threads of this process.
+// The programs exclude all threads of this process.
 std::vector<pid_t> BpfBackend::open(std::vector<pid_t> own, RecordOutcome& outcome) {
   const KernelDescription& kernel = outcome.recording.kernel;
   RecordingSink* const sink = open_(kernel, cpus_);
