@@ -12,7 +12,7 @@ std::vector<std::string> Option::names() const {
   std::vector<std::string> names;
   if (is_argument()) return names;
   for (std::string_view name : split(spec, ',')) {
-    if (name.starts_with('!')) name.remove_prefix(1);  // the flag clears its variable
+    if (name.starts_with('!')) name.remove_prefix(1);  // a leading '!' means that the flag clears its variable
     names.emplace_back(name.substr(0, name.find('{')));
   }
   return names;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Commands as tables of options. The parser of the command line (cli/command_line.hpp), help and completion read them.
+// Commands as tables of options. The parser of the command line (cli/command_line.hpp), the help and the completion use
+// these tables.
 //
-// The description of a command is one sentence. `-h` shows the first line of an option's help, `--help` all of it and
-// the footer: examples and exit status. In a footer, lines that start with a blank stay lines; others are joined to
-// paragraphs.
+// The description of a command is one sentence. `-h` shows only the first line of an option's help. `--help` shows all
+// lines and the footer, which has examples and the exit status. Lines of a footer that start with a blank stay
+// separate; other lines are joined to paragraphs.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace kmt {
 
-// The variable that gets the value; it must outlive the command.
+// The variable that receives the value. The variable must outlive the command.
 using OptionTarget =
     std::variant<std::monostate, bool*, unsigned*, std::size_t*, double*, std::string*, std::optional<unsigned>*,
                  std::optional<std::string>*, std::vector<std::size_t>*, std::vector<std::string>*>;
@@ -29,30 +30,30 @@ struct OptionRange {
 constexpr OptionRange kCounts{0, 1'000'000'000};
 
 struct OptionRules {
-  std::vector<std::string> words = {};                  // the value is one of these
-  std::optional<OptionRange> range = {};                // the value is a number in it
-  std::function<std::string(std::string&)> check = {};  // returns what is wrong with the value, and may change it
+  std::vector<std::string> words = {};                  // allowed values; empty: all values
+  std::optional<OptionRange> range = {};                // the value must be a number in this range
+  std::function<std::string(std::string&)> check = {};  // returns an error text or "", and may change the value
   bool required = false;
-  bool repeats = false;  // may be given several times, each time with one value
-  bool once = false;     // a flag that may not be given twice
-  unsigned values = 1;   // number of its values
+  bool repeats = false;  // may be given several times, with one value each time
+  bool once = false;     // a flag that may be given only once
+  unsigned values = 1;   // number of values that the option needs
   bool may_be_empty = false;
-  std::vector<std::string> needs = {};     // required other options
+  std::vector<std::string> needs = {};     // other options that are required
   std::vector<std::string> excludes = {};  // conflicting options
 };
 
 struct Option {
-  std::string spec;  // "-o,--output"; "--no-color{false}" sets false; "FILE": an argument
+  std::string spec;  // "-o,--output", or "--no-color{false}", which sets false; "FILE" is an argument
   OptionTarget target;
-  std::string value;  // its name in help; empty: a flag, or an argument
+  std::string value;  // name of the value in help; empty for flags and arguments
   std::string help;
   OptionRules rules;
-  std::vector<std::string> given = {};  // its values on the command line; "true" of a flag
+  std::vector<std::string> given = {};  // values on the command line; "true" for a flag
 
   bool is_argument() const { return !spec.starts_with('-'); }
   bool is_flag() const { return !is_argument() && value.empty(); }
   std::vector<std::string> names() const;  // "-o", "--output"; empty for an argument
-  std::string title() const;               // its name in messages: "--output"
+  std::string title() const;               // name in messages: "--output"
   bool has_name(std::string_view name) const;
 };
 
@@ -61,7 +62,7 @@ struct Command {
   std::string description;
   std::string footer;
   std::function<int(const Command&)> run;                  // returns the exit status; throws Error
-  std::vector<std::string>* words_after_dashes = nullptr;  // gets the words after `--`
+  std::vector<std::string>* words_after_dashes = nullptr;  // receives the words after `--`
   std::vector<Command> commands = {};
   std::vector<Option> options = help_flags();
   std::vector<const Option*> order = {};  // options in the order of the command line
@@ -70,8 +71,8 @@ struct Command {
   void option(std::string spec, OptionTarget target, std::string value, std::string help, OptionRules rules = {});
   void flag(std::string spec, OptionTarget target, std::string help, OptionRules rules = {});
 
-  const Option* find(std::string_view name) const;  // null if there is none
-  bool has(std::string_view name) const;            // whether the option was given
+  const Option* find(std::string_view name) const;  // returns null if there is no such option
+  bool has(std::string_view name) const;            // true if the option was given
   const Command* command(std::string_view name) const;
 
  private:

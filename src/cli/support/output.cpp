@@ -26,7 +26,7 @@ std::optional<unsigned> columns_variable() {
   return columns == 0u ? std::nullopt : columns;
 }
 
-// As setlocale(3) chooses LC_CTYPE.
+// Uses the same variables as setlocale(3) for LC_CTYPE.
 bool locale_is_utf8() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = std::getenv(name);
@@ -42,7 +42,7 @@ bool locale_is_utf8() {
 }  // namespace
 
 bool print_result(std::string_view text) {
-  std::signal(SIGPIPE, SIG_IGN);  // write(2) returns EPIPE instead
+  std::signal(SIGPIPE, SIG_IGN);  // with SIGPIPE ignored, write(2) returns EPIPE
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written > 0) {

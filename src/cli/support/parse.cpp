@@ -26,7 +26,8 @@ Error bad_value(std::string_view text, const char* what, std::string hint) {
   return Error(fmt::format("\"{}\" is not {}", text, what)).hint(std::move(hint));
 }
 
-// Seconds with up to nine decimals, exactly: a double has no room for nanoseconds since boot.
+// Parses seconds with up to nine decimals. The result is exact, because a double cannot represent nanoseconds since
+// boot.
 std::optional<std::uint64_t> nanoseconds(std::string_view text) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::size_t point = text.find('.');
@@ -83,11 +84,11 @@ std::set<std::int32_t> parse_pid_list(std::string_view text) {
 TimeWindow parse_time_window(std::string_view text) {
   const auto parts = split(text, ',');
   if (parts.size() != 2)
-    throw bad_value(text, "a time window", "Write FROM,TO in seconds; either may be left out: 12.5, or ,13");
+    throw bad_value(text, "a time window", "Write FROM,TO in seconds. FROM or TO may be omitted: 12.5, or ,13");
   TimeWindow window{edge(parts[0], text), edge(parts[1], text)};
   const bool comparable = window.from && window.to && window.from->relative == window.to->relative;
   if (comparable && window.from->ns >= window.to->ns)
-    throw bad_value(text, "a time window: it ends before it starts", "Write FROM,TO in seconds");
+    throw bad_value(text, "a time window, because it ends before it starts", "Write FROM,TO in seconds");
   return window;
 }
 
@@ -96,12 +97,12 @@ SizeRange parse_size_range(std::string_view text) {
   const std::string_view least = text.substr(0, dash);
   const std::string_view most = dash == std::string_view::npos ? least : text.substr(dash + 1);
   if (least.empty() && most.empty())
-    throw bad_value(text, "a range of sizes", "Write bytes: 64-128, 4k- for at least, -96 for at most, or one size");
+    throw bad_value(text, "a range of sizes", "Write bytes: 64-128, 4k- (at least), -96 (at most), or one size");
   SizeRange range;
   if (!least.empty()) range.least = parse_size(least);
   if (!most.empty()) range.most = parse_size(most);
   if (range.least && range.most && *range.least > *range.most)
-    throw bad_value(text, "a range of sizes: it ends before it starts", "Write the smaller one first: 64-128");
+    throw bad_value(text, "a range of sizes, because it ends before it starts", "Write the smaller size first: 64-128");
   return range;
 }
 
@@ -140,7 +141,7 @@ std::vector<GroupKey> parse_group_keys(std::string_view text) {
     keys.push_back(found->key);
   }
   if (keys.size() > kMostGroupKeys)
-    throw bad_value(text, "a list of few enough keys", fmt::format("Give at most {} keys", kMostGroupKeys));
+    throw bad_value(text, "a list of keys with a valid length", fmt::format("Give at most {} keys", kMostGroupKeys));
   return keys;
 }
 

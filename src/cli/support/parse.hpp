@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Values of options that more than one command takes. All throw Error with a hint.
+// Parses values of options that several commands have. All functions throw Error with a hint.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,37 @@
 
 namespace kmt {
 
-// "0,2-3": numbers and ranges.
+// Parses numbers and ranges: "0,2-3".
 std::set<unsigned> parse_cpu_list(std::string_view text);
-// "1234,5678": task ids.
+// Parses task IDs: "1234,5678".
 std::set<std::int32_t> parse_pid_list(std::string_view text);
 
-// The parts of values between commas, in order.
+// Returns the parts between commas of all values, in order.
 std::vector<std::string> split_commas(const std::vector<std::string>& values);
-// IDs of existing processes, from values like "812" and "812,813".
+// Returns IDs of existing processes, from values like "812" and "812,813".
 std::vector<pid_t> parse_processes(const std::vector<std::string>& values);
 
-// "A,B" in seconds; one may be missing; "+" counts from the trace's first event.
+// "A,B" in seconds. A or B may be empty. Times with "+" are relative to the first event of the trace.
 struct TimeWindow {
   std::optional<TimeEdge> from;  // inclusive
   std::optional<TimeEdge> to;    // exclusive
 };
 TimeWindow parse_time_window(std::string_view text);
 
-// "64-128", "64-", "-4k", "96": bytes, both ends inclusive.
+// "64-128", "64-", "-4k" or "96" in bytes. Both ends are included.
 struct SizeRange {
   std::optional<std::uint64_t> least;
   std::optional<std::uint64_t> most;
 };
 SizeRange parse_size_range(std::string_view text);
 
-// "64K/min", "1M/h", "100": bytes per s, min, h or d; a bare size is per second.
+// Parses "64K/min", "1M/h" or "100": bytes per s, min, h or d. Returns bytes per second. A size without a unit of time
+// is per second.
 double parse_byte_rate(std::string_view text);
 
-// "cache,call-site": keys of `report --by`.
+// Parses keys of `report --by`: "cache,call-site".
 std::vector<GroupKey> parse_group_keys(std::string_view text);
-// The same without lifetime, which live objects do not have.
+// Parses the same keys except lifetime, which live objects do not have.
 std::vector<GroupKey> parse_keys_of_live(std::string_view text);
 
 }  // namespace kmt

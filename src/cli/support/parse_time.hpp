@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Times of the calendar, UTC.
+// Parses calendar times in UTC.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace kmt {
 
-// "2026-11-21", "2026-11-21T12:13", "2026-11-21T12:13:14" with or without a Z: seconds since 1970. Throws Error.
+// Parses "2026-11-21", "2026-11-21T12:13" or "2026-11-21T12:13:14", with or without a final Z. Returns seconds since
+// 1970. Throws Error.
 std::uint32_t parse_utc(const std::string& text);
 
 }  // namespace kmt

@@ -32,7 +32,7 @@ bool ResultFile::write(std::string_view text) {
 std::string ResultFile::name() const { return path_.empty() ? "standard output" : printable(path_); }
 
 void ResultFile::write_by_name(const std::function<void(const std::string&)>& write) {
-  if (!file_ || file_->unfinished().empty()) throw Error("This format needs a file").hint("Name it: -o FILE");
+  if (!file_ || file_->unfinished().empty()) throw Error("This format needs an output file").hint("Add -o FILE");
   try {
     write(file_->unfinished());
   } catch (Error& error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Diagnostics on stderr.
+// Prints messages on stderr.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace kmt {
 
-// Tries a few times, since a message is most needed when calls fail. An unreadable stderr does not stop a recording.
+// Tries several times if a write fails, because messages are most important when calls fail. An unreadable stderr does
+// not stop a recording.
 void say_text(std::string_view text);
 
 template <typename... Values>
@@ -17,7 +18,7 @@ void say(fmt::format_string<Values...> format, Values&&... values) {
   say_text(fmt::format(format, std::forward<Values>(values)...));
 }
 
-// Notes that /proc/kallsyms shows no addresses, and how to change that.
+// Prints a note that /proc/kallsyms shows no addresses, and how to change this.
 void say_lack_of_symbols();
 
 }  // namespace kmt

@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// Optimal string alignment distance, row by row.
+// Returns the optimal string alignment distance, computed row by row.
 std::size_t typing_errors(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -54,7 +54,7 @@ Error unknown_name(std::string_view what, std::string_view typed, const std::vec
   Error error(fmt::format("{} \"{}\"", what, typed));
   const std::string nearest = nearest_name(std::string(typed), names);
   error.hint((nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", nearest)) +
-             fmt::format("There are {}", fmt::join(names, ", ")));
+             fmt::format("Valid names: {}", fmt::join(names, ", ")));
   return error;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The known name that a mistyped one probably meant.
+// Finds the known name that a mistyped name probably means.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace kmt {
 
-// Empty if none is near: at most two typing errors (insert, delete, replace, swap), one in short names; or a name that
-// starts with the typed text.
+// Returns the nearest name. It has at most two typing errors (insert, delete, replace, swap), or one in short names, or
+// it starts with the typed text. Returns an empty text if there is no such name.
 std::string nearest_name(std::string_view typed, const std::vector<std::string>& names);
 
-// "Cannot sort by "hit"", with the nearest name and all of them as a hint.
+// Returns an error such as "Cannot sort by "hit"". The hint has the nearest name and all known names.
 Error unknown_name(std::string_view what, std::string_view typed, const std::vector<std::string>& names);
 
 }  // namespace kmt

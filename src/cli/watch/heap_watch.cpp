@@ -11,7 +11,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kMeanBytes = 256 << 10;           // between samples, which give rows live bytes and stacks
+// Mean distance of the samples, which give live bytes and stacks to rows.
+constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 
 HeapRequest request_of(const BpfSelection& selection) {
@@ -28,7 +29,7 @@ HeapRequest request_of(const BpfSelection& selection) {
 std::chrono::nanoseconds parse_watch_interval(const std::string& text) {
   const std::uint64_t interval = parse_duration(text);
   if (interval < kShortestInterval)
-    throw Error("--interval must be at least 100ms (shorter ones would measure themselves)");
+    throw Error("--interval must be at least 100ms, because shorter intervals would distort the result");
   return std::chrono::nanoseconds(interval);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The running kernel's allocations by interval, for `top` and `serve`.
+// Reports the running kernel's allocations per interval, for `top` and `serve`.
 #pragma once
 
 #include <chrono>
@@ -24,9 +24,10 @@ class HeapWatch {
   const SymbolNames& symbols() const { return kernel_.symbols(); }
   const TopAccount& account() const { return account_; }
 
-  // Takes new events; call it several times per second. True if an interval has ended, by time or with `is_last`.
+  // Reads new events. Call it several times per second. Returns true if an interval has ended: its time is over, or
+  // `is_last` is set.
   bool turn(bool is_last = false);
-  // As of the end of the last interval.
+  // Returns the result at the end of the last interval.
   TopResult result(TopView view) const;
 
  private:
@@ -46,7 +47,7 @@ class HeapWatch {
   std::uint64_t ends_lost_ = 0;
 };
 
-// "1s": the value of --interval. Throws Error.
+// Parses the value of --interval: "1s". Throws Error.
 std::chrono::nanoseconds parse_watch_interval(const std::string& text);
 
 }  // namespace kmt

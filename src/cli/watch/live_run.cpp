@@ -20,7 +20,7 @@ namespace {
 std::optional<std::chrono::nanoseconds> duration_of(const LiveOptions& options) {
   if (options.duration.empty()) return {};
   const std::chrono::nanoseconds duration(parse_duration(options.duration));
-  if (duration.count() == 0) throw Error("--duration of 0 watches nothing");
+  if (duration.count() == 0) throw Error("--duration must be longer than 0");
   return duration;
 }
 

@@ -15,17 +15,18 @@ class LiveRun {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Holds COMMAND until start(), and shows the kernel's caveats. The options must outlive this. Throws Error.
+  // Creates the process of COMMAND, which waits until start(). Prints notes about restrictions of the kernel. `options`
+  // must outlive this object. Throws Error.
   explicit LiveRun(const LiveOptions& options);
 
   const BpfSelection& selection() const { return selection_; }
-  // Lets COMMAND run. Shows on stderr that watching has started if somebody may wait for that: on a terminal, or with
-  // -p. `what`: "Counting"; null: shows nothing.
+  // Lets COMMAND run. Prints on stderr that watching has started if a person or script may wait for this: on a
+  // terminal, or with -p. `what` is a word such as "Counting"; if it is null, prints nothing.
   void start(const char* what);
-  // False after Ctrl+C, at the end of the time, and if COMMAND or all selected processes have ended.
+  // Returns false after Ctrl+C, when the time is over, and when COMMAND or all selected processes have ended.
   bool goes_on();
-  // Shows how COMMAND ended, if it did. The exit status to pass on: 0 without COMMAND, if it still runs, and after
-  // Ctrl+C, which ends COMMAND too.
+  // Prints how COMMAND ended, if it has ended. Returns the exit status of COMMAND. Returns 0 without COMMAND, if
+  // COMMAND is still running, and after Ctrl+C, which also ends COMMAND.
   int say_end();
 
  private:

@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kPause{100};  // between looks into the ring buffer
+constexpr std::chrono::milliseconds kPause{100};  // pause between reads of the ring buffer
 constexpr std::uint64_t kFewestBytes = 1;
 constexpr const char* kPprof = "pprof";
 constexpr const char* kKmt = "kmt";
@@ -53,24 +53,25 @@ struct ProfileArguments {
   ResultOptions result;
 };
 
-constexpr const char* kProfileFooter = R"(Examples:
-  kmemtrace profile -d 1m                        where the allocations of a minute came from, and which are live
+constexpr const char* kProfileFooter = R"(Examples: kmemtrace profile -d 1m shows where memory was allocated in a
+minute, and which is live
   kmemtrace profile -d 1m --by stack --top 5
   kmemtrace profile -d 10m -o heap.pb.gz         then: go tool pprof -http=: heap.pb.gz
-  kmemtrace profile --rate 64K -- make -j8       finer, of a build
-  kmemtrace profile --of pages -d 10s            of the page allocator
-  kmemtrace profile --continuous /var/tmp/heap   a file each minute, the latest 60, until it is ended
+  kmemtrace profile --rate 64K -- make -j8       profiles a build with more samples
+  kmemtrace profile --of pages -d 10s            profiles the page allocator
+  kmemtrace profile --continuous /var/tmp/heap   writes a file per minute, and keeps the latest 60
   kmemtrace profile -d 10m -o heap.kmt           then: kmemtrace profile --show heap.kmt --by cache,stack
 
-Allocations are sampled at random: every allocated byte has the same chance, with one sample per --rate bytes on
-average. A sample is followed until it is freed. The output is extrapolated: estimates of everything allocated and of
-what is live, each with its 95 % confidence interval. Rows with few samples have wide intervals; a smaller --rate
-makes them narrower and costs more. Live memory was allocated since the profile started and not freed yet.
+Allocations are sampled at random. Every allocated byte has the same chance, with one sample per --rate bytes on
+average. Each sample is followed until it is freed. The output shows estimates of all allocated memory and of live
+memory, each with a 95 % confidence interval. Rows with few samples have wide intervals. A smaller --rate makes the
+intervals narrower, but costs more CPU time. Live memory is memory that was allocated since the profile started and is
+not yet freed.
 
-Estimates are unbiased however long it runs, so it may run all the time. An event that is not sampled costs some
+Estimates are unbiased for any duration, so a profile may run all the time. An event that is not sampled costs some
 nanoseconds.
 
-It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
 Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0  profiled
@@ -83,10 +84,10 @@ std::vector<HeapKey> parse_heap_keys(std::string_view text) {
     const auto known = heap_keys();
     const auto found = std::ranges::find(known, name, &HeapKeyInfo::name);
     if (found == known.end()) {
-      Error error(fmt::format("\"{}\" is no key", printable(name)));
+      Error error(fmt::format("\"{}\" is not a key", printable(name)));
       std::string names;
       for (const HeapKeyInfo& info : known) names += (names.empty() ? "" : ", ") + std::string(info.name);
-      error.hint("Keys are " + names + ", and several with commas");
+      error.hint("Keys are " + names + ". Separate several keys with commas");
       throw error;
     }
     if (std::ranges::find(keys, found->key) == keys.end()) keys.push_back(found->key);
@@ -96,14 +97,14 @@ std::vector<HeapKey> parse_heap_keys(std::string_view text) {
 
 std::uint64_t parse_rate(const std::string& text) {
   const std::uint64_t bytes = parse_size(text);
-  if (bytes < kFewestBytes || bytes > kMostMeanBytes) throw Error("--rate is a size from 1 byte to 16G");
+  if (bytes < kFewestBytes || bytes > kMostMeanBytes) throw Error("--rate must be a size from 1 byte to 16G");
   return bytes;
 }
 
-// File names have seconds.
+// The minimum is one second, because file names contain seconds.
 std::chrono::nanoseconds parse_every(const std::string& text) {
   const std::chrono::nanoseconds every(parse_duration(text));
-  if (every < std::chrono::seconds(1)) throw Error("--every is at least 1s");
+  if (every < std::chrono::seconds(1)) throw Error("--every must be at least 1s");
   return every;
 }
 
@@ -128,7 +129,7 @@ class Profiler {
   void drain() { watcher_.drain(); }
   const Kallsyms& symbols() const { return kernel_.symbols(); }
 
-  // The data since the interval's start; the next interval starts at its last sample.
+  // Returns the data since the start of the interval, and starts the next interval.
   HeapProfileForms end_interval() {
     watcher_.drain();
     const Moment end = now();
@@ -157,7 +158,7 @@ class Profiler {
   struct Moment {
     Clock::time_point time;
     std::uint64_t unix_ns;
-    HeapLosses losses;  // and CPU time, until then
+    HeapLosses losses;  // losses and CPU time until this moment
     std::uint64_t own_cpu_ns;
   };
 
@@ -177,21 +178,21 @@ class Profiler {
   LiveKernel kernel_;
   HeapProfile profile_;
   HeapWatcher watcher_;
-  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval includes the cost of the start
+  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval includes the CPU time of the start
 };
 
 void check_options(const ProfileArguments& options) {
   if (!options.continuous.empty() && !options.output.empty())
-    throw Error("--continuous names its files itself and cannot be combined with -o");
+    throw Error("--continuous and -o cannot be combined, because --continuous chooses the names of its files");
   if (!options.output.empty()) check_profile_name(options.output);
   std::error_code code;
   if (!options.continuous.empty() && !fs::is_directory(options.continuous, code))
     throw Error("The folder of --continuous does not exist").at({options.continuous, {}, {}});
   if (options.continuous.empty() || options.keep > 0) return;
-  throw Error("--keep 0 would keep nothing");
+  throw Error("--keep must be at least 1");
 }
 
-// To the requested file, and to standard output.
+// Writes the profile to the requested file and to standard output.
 void give(const ProfileArguments& options, const HeapProfileForms& profile, const Kallsyms& symbols) {
   if (!options.output.empty()) {
     write_profile(options.output, profile, symbols);
@@ -203,9 +204,10 @@ void give(const ProfileArguments& options, const HeapProfileForms& profile, cons
     print_result(text_heap_profile(profile.result, symbols, options.limit, stdout_style(options.result.style)));
 }
 
-// Shows a saved profile like one that has just ended.
+// Shows a saved profile in the same way as a profile that has just ended.
 void show(const Command& command, const ProfileArguments& options) {
-  if (options.output.ends_with(".kmt")) throw Error("--show with -o FILE.kmt would only copy the profile");
+  if (options.output.ends_with(".kmt"))
+    throw Error("--show and -o FILE.kmt cannot be combined, because this would only copy the profile");
   if (!options.output.empty()) check_profile_name(options.output);
   confine_reading(command, {options.output});
   const auto mapping = std::make_shared<const MappedFile>(options.show);
@@ -239,7 +241,8 @@ int profile(const ProfileArguments& options) {
     profiler.drain();
     if (options.continuous.empty() || Clock::now() < next) continue;
     write_interval();
-    next += every * ((Clock::now() - next) / every + 1);  // intervals missed in a suspension are one
+    // Intervals missed while the machine was suspended count as one.
+    next += every * ((Clock::now() - next) / every + 1);
   }
   if (!options.continuous.empty())
     write_interval();
@@ -252,8 +255,8 @@ int profile(const ProfileArguments& options) {
 
 Command profile_command() {
   const auto options = std::make_shared<ProfileArguments>();
-  Command command{"profile", "Profile the kernel's heap by samples, cheaply enough for production.", kProfileFooter,
-                  [options](const Command& self) {
+  Command command{"profile", "Profile the kernel's heap with samples, at a cost low enough for production.",
+                  kProfileFooter, [options](const Command& self) {
                     if (options->show.empty()) return profile(*options);
                     show(self, *options);
                     return 0;
@@ -262,20 +265,21 @@ Command profile_command() {
   command.option("--rate", &options->rate, "SIZE",
                  "Take one sample per SIZE allocated bytes on average (default: 512K)");
   command.option("--of", &options->of, "WHAT",
-                 "Profile slab, pages or both (default: slab)\nSlabs are made of pages, so do not add the two sums.",
+                 "Profile slab, pages or both (default: slab)\nSlabs consist of pages, so do not add the two sums.",
                  {.words = {"slab", "pages", "both"}});
-  command.option("--by", &options->by, "KEYS",
-                 "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup; "
-                 "several with commas. A caller is the first function that is not an allocator (docs/wrappers.md).");
+  command.option(
+      "--by", &options->by, "KEYS",
+      "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup. Separate "
+      "several keys with commas. A caller is the first function that is not an allocator (docs/wrappers.md).");
   command.option("-o,--output", &options->output, "FILE",
-                 "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt, which --show shows again");
-  command.option("--show", &options->show, "FILE", "Show the profile in FILE.kmt, by any keys",
+                 "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt for --show");
+  command.option("--show", &options->show, "FILE", "Show the profile in FILE.kmt, grouped by the keys of --by",
                  {.excludes = {"--all", "--pid", "--cgroup", "--duration", "COMMAND", "--rate", "--of", "--continuous",
                                "--every", "--keep", "--format"}});
-  command.option(
-      "--continuous", &options->continuous, "FOLDER",
-      "Write a profile into FOLDER after each time T, until interrupted\n"
-      "Each has the allocations of its interval, and at its end the live memory that was allocated since the start.");
+  command.option("--continuous", &options->continuous, "FOLDER",
+                 "Write a profile into FOLDER after each interval T, until interrupted\n"
+                 "Each profile shows the allocations in its interval, and the memory that was allocated since the "
+                 "start and is live at the end of the interval.");
   command.option("--every", &options->every, "T", "With --continuous: write a file every T (default: 1m)",
                  {.needs = {"--continuous"}});
   command.option("--keep", &options->keep, "N", "With --continuous: keep the latest N files (default: 60)",

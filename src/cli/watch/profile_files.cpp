@@ -40,8 +40,8 @@ void write_kmt(const std::string& path, const DrawnProfile& profile, const Kalls
 
 void check_profile_name(const std::string& path) {
   if (path.ends_with(".pb.gz") || path.ends_with(".json") || path.ends_with(".kmt")) return;
-  throw Error("The file extension selects the format")
-      .hint("Name it *.pb.gz for pprof, *.json, or *.kmt to show it again")
+  throw Error("Unknown file extension, but the extension selects the format")
+      .hint("Use *.pb.gz for pprof, *.json, or *.kmt for --show")
       .at({path, {}, {}});
 }
 
@@ -58,10 +58,10 @@ void write_continuous_profile(const std::string& folder, const std::string& suff
   const auto seconds = static_cast<std::time_t>(profile.result.start_unix_ns / 1'000'000'000);
   const std::string name = fmt::format("{}/{}{:%Y%m%dT%H%M%SZ}", folder, kPrefix, fmt::gmtime(seconds));
   std::string path = name + suffix;
-  // The folder may have other writers, and clocks may be set back.
+  // There may be other writers to the folder, and clocks may be set back.
   for (unsigned i = 2; fs::exists(path); ++i) path = fmt::format("{}-{}{}", name, i, suffix);
   write_profile(path, profile, symbols);
-  // Names are times, so they are in order.
+  // The names are times, so they are sorted by time.
   std::vector<std::string> profiles;
   for (const std::string& one : names_in(folder))
     if (one.starts_with(kPrefix) && one.ends_with(suffix)) profiles.push_back(one);

@@ -45,20 +45,21 @@ constexpr const char* kServeFooter = R"(Examples:
   kmemtrace serve --prometheus 127.0.0.1:9751        then: curl http://127.0.0.1:9751/metrics
   kmemtrace serve --prometheus 0.0.0.0:9751 --top 20
 
-Serves metrics until it is interrupted: exact counters of allocations and bytes by call site and cache, and live bytes
-of what was allocated since it started, estimated from samples. The number of names is limited: the largest by allocated or live bytes have their own series, all others share the series "other". docs/prometheus.md lists the metrics, with rules
-that alert when a call site's live bytes grow.
+This command serves metrics until it is interrupted. It counts allocations and bytes exactly, by call site and cache. It
+also estimates, from samples, the live bytes of memory that was allocated since the start. The number of names is
+limited. The names with most allocated or live bytes have separate series, and all others share the series "other".
+docs/prometheus.md lists the metrics, and rules that alert when the live bytes of a call site grow.
 
-Every client that can connect to the address can read them: there is no password.
+There is no password: every client that can connect to the address can read the metrics.
 
-It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
 Exit status:
   0  served
   2  wrong usage, or the address cannot be listened on
   3  not permitted or not supported here)";
 
-// The data that the server's threads hand out.
+// The data that the threads of the server return to clients.
 class Metrics : public prometheus::Collectable {
  public:
   void set(ExportedMetrics metrics) {
@@ -80,12 +81,12 @@ class Metrics : public prometheus::Collectable {
       .hint("Name a free ADDRESS:PORT of this machine, such as 127.0.0.1:9751");
 }
 
-// The server only reports that it failed: binding to the address in advance shows why.
+// Binds to the address in advance, because the server only reports that it failed, but not the reason.
 void check_address(const std::string& address) {
   if (address.starts_with('[')) refuse(address, "IPv6 addresses are not supported");
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos) refuse(address, "it has no port");
-  if (colon == 0) refuse(address, "it has no address; 0.0.0.0 means all of this machine's");
+  if (colon == 0) refuse(address, "it has no address; 0.0.0.0 means all addresses of this machine");
   const std::string host = address.substr(0, colon);
   const std::string digits = address.substr(colon + 1);
   const std::uint16_t port = parse_number<std::uint16_t>(digits).value_or(0);
@@ -95,7 +96,7 @@ void check_address(const std::string& address) {
   place.sin_port = htons(port);
   if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is not an IPv4 address");
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // like the server
+  const int yes = 1;  // the server sets the same option
   ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
     refuse(address, std::strerror(errno));
@@ -140,10 +141,10 @@ void serve(const ServeArguments& options) {
     metrics->set(std::move(now));
   };
   publish();
-  // Only now, so that every client finds data.
+  // Listen only after the first data is published, so that every client receives data.
   const std::unique_ptr<prometheus::Exposer> exposer = listen(options.address);
   exposer->RegisterCollectable(metrics);
-  say("Serving http://{}/metrics; Ctrl+C ends it\n", printable(options.address));
+  say("Serving http://{}/metrics; press Ctrl+C to stop\n", printable(options.address));
   while (!interrupt.interrupted()) {
     std::this_thread::sleep_for(kPause);
     if (watch.turn()) publish();
@@ -161,7 +162,7 @@ Command serve_command() {
                   }};
   command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, e.g. 127.0.0.1:9751",
                  {.required = true});
-  command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks in this cgroup and below it");
+  command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks in CGROUP and in cgroups below it");
   command.option("--top", &options->most_names, "N", "Serve series of at most N call sites and N caches (default: 50)",
                  {.range = OptionRange{1, 10000}});
   return command;

@@ -33,21 +33,22 @@ struct StatArguments {
   ResultOptions result;
 };
 
-constexpr const char* kStatFooter = R"(Examples:
-  kmemtrace stat                       this machine, until Ctrl+C
-  kmemtrace stat -d 10s --interval 1s  each second, and the sum of ten
-  kmemtrace stat -- make -j8           what make and all that it starts allocate and free
-  kmemtrace stat -a -- make -j8        everybody, while make runs
+constexpr const char* kStatFooter = R"(Examples: kmemtrace stat counts events of this machine until Ctrl+C
+  kmemtrace stat -d 10s --interval 1s  counts per second, and in ten seconds
+  kmemtrace stat -- make -j8           counts events of make and its child processes
+  kmemtrace stat -a -- make -j8        counts events of the whole machine while make runs
   kmemtrace stat -p 812 -d 5s
-  kmemtrace stat --interval 1s --json  an object a line, for scripts
+  kmemtrace stat --interval 1s --json  prints one object per line, for scripts
 
-The kernel counts by itself, with BPF programs on its tracepoints: nothing is streamed, and every event costs some
-nanoseconds. The counts are exact: all events are Events plus Missed. Missed events came while the same event was
-being counted on their CPU; only their number is known. The column is shown if it is not empty. Requested is the size that callers asked for, Allocated the size that they got. Frees show bytes if the kernel reports them; a kfree() does not.
+BPF programs count the events inside the kernel. No events are copied to user space, and each event costs some
+nanoseconds. The counts are exact: the number of all events is Events plus Missed. An event is missed if it occurs while
+the same event is being counted on its CPU. Only the number of missed events is known. The column Missed is shown only
+if there are such events. Requested is the size that callers requested, and Allocated is the size that was allocated.
+Frees show bytes only if the kernel reports them; for kfree(), it does not.
 
-The kernel's own counters of its memory are shown too, at the start and the end, or for each interval.
+The kernel's memory counters are also shown, at the start and the end, or for each interval.
 
-It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
 Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0  counted
@@ -58,7 +59,7 @@ std::uint64_t since(Clock::time_point start) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
 }
 
-// The counts and the memory state at one moment.
+// The counters and the state of memory at one moment.
 struct Reading {
   std::uint64_t at_ns = 0;
   std::vector<StatRow> rows;
@@ -92,7 +93,7 @@ std::optional<std::uint64_t> interval_of(const StatArguments& options) {
   if (options.interval.empty()) return {};
   const std::uint64_t interval = parse_duration(options.interval);
   if (interval < kShortestInterval)
-    throw Error("--interval must be at least 10ms (shorter ones would measure themselves)");
+    throw Error("--interval must be at least 10ms, because shorter intervals would distort the result");
   return interval;
 }
 
@@ -120,12 +121,13 @@ int stat(const StatArguments& options) {
       Reading now = read_now(counters, start);
       print(last, now, false);
       last = std::move(now);
-      next += *interval * ((since(start) - next) / *interval + 1);  // intervals missed in a suspension are one
+      // Intervals missed while the machine was suspended count as one.
+      next += *interval * ((since(start) - next) / *interval + 1);
     }
     std::this_thread::sleep_for(kPause);
   }
   const Reading end = read_now(counters, start);
-  if (interval) print(last, end, false);  // the rest: intervals add up to the total
+  if (interval) print(last, end, false);  // the last, shorter interval, so that intervals add up to the total
   print(first, end, true);
   return run.say_end();
 }
@@ -138,7 +140,7 @@ Command stat_command() {
                   [options](const Command&) { return stat(*options); }};
   add_live_options(command, options->live);
   command.option("-I,--interval", &options->interval, "T",
-                 "Also print the counts of each interval T: 1s, 100ms\nWith --json, one object per line is printed.");
+                 "Also print the counts of each interval T: 1s, 100ms\nWith --json, print one object per line.");
   add_result_options(command, options->result, "kmemtrace.stat/1", "plain digits, and events with a count of 0");
   return command;
 }

@@ -31,7 +31,7 @@ namespace kmt {
 
 namespace {
 
-constexpr int kLookMs = 100;  // for keys, and into the ring buffer
+constexpr int kLookMs = 100;  // interval for reading keys and the ring buffer
 
 struct TopArguments {
   LiveOptions live;
@@ -45,21 +45,21 @@ struct TopArguments {
   ResultOptions result;
 };
 
-constexpr const char* kTopFooter = R"(Examples:
-  kmemtrace top                                the screen, until q
+constexpr const char* kTopFooter = R"(Examples: kmemtrace top shows a screen until q is pressed
   kmemtrace top --view processes --sort live
-  kmemtrace top --batch -n 3 --interval 5s     three frames as text, of five seconds each
-  kmemtrace top --json -n 1                    one frame for a script
-  kmemtrace top -- make -j8                    of a build, until it ends
+  kmemtrace top --batch -n 3 --interval 5s     prints three frames as text, one every five seconds
+  kmemtrace top --json -n 1                    prints one frame for a script
+  kmemtrace top -- make -j8                    shows a build until it ends
 
-Keys: 1 to 6 or Tab change the view, s the sort column, / filters by a part of the name, arrows and
-PageUp, PageDown, Home, End choose a row, Enter shows its stacks, p pauses the display, f writes the frame to a file,
-q ends.
+Keys: 1 to 6 or Tab change the view. s changes the sort column. / filters by a part of the name. Arrows, PageUp,
+PageDown, Home and End select a row, and Enter shows its stacks. p pauses the display. f writes the frame to a file. q
+ends the program.
 
-Counts and bytes are exact: the kernel adds them up. Live bytes and stacks are estimates for what was allocated since
-top started. They come from samples, one per 256 KiB allocated, which are followed until they are freed. The fourth line shows the cost of top and missed events.
+Counts and bytes are exact, because the kernel adds them up. Live bytes and stacks are estimates for the memory
+allocated since top started. The estimates are from samples, one per 256 KiB of allocated memory, which are followed
+until they are freed. The fourth line shows the cost of top, and missed events.
 
-It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
 Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
   0  watched
@@ -72,7 +72,7 @@ auto parse_name(const char* option, const std::string& name, const Infos& infos)
   if (found != infos.end()) return *found;
   std::string names;
   for (const auto& info : infos) names += (names.empty() ? "" : ", ") + std::string(info.name);
-  throw Error(fmt::format("{} knows no \"{}\"", option, printable(name))).hint("It takes one of " + names);
+  throw Error(fmt::format("{} cannot be \"{}\"", option, printable(name))).hint("Use one of " + names);
 }
 
 std::vector<TopView> all_views() {
@@ -81,7 +81,7 @@ std::vector<TopView> all_views() {
   return views;
 }
 
-// Returns the path of the saved frame.
+// Saves the frame and returns the path of the file.
 std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOptions options) {
   std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
   TextStyle style;
@@ -91,13 +91,13 @@ std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOption
   return path;
 }
 
-// One view at one moment.
+// The data of one view at one moment.
 struct Frame {
   TopResult result;
-  std::unordered_map<std::string, std::vector<TopRow>> stacks;  // of each row
+  std::unordered_map<std::string, std::vector<TopRow>> stacks;  // stacks of each row
 };
 
-// The state that keys change.
+// The state that keys can change.
 class Browser {
  public:
   Browser(HeapWatch& watch, TopView view, TopOptions options)
@@ -107,7 +107,7 @@ class Browser {
 
   void refresh();
   void draw(TopScreen& screen);
-  // False at the end of the program.
+  // Returns false if the key ends the program.
   bool press(int key);
 
  private:
@@ -123,12 +123,12 @@ class Browser {
   TopView view_;
   TopOptions options_;
   TopResult frame_;
-  std::map<TopView, Frame> paused_;  // the views that can be shown in a pause
+  std::map<TopView, Frame> paused_;  // views that can be shown while paused
   std::vector<TopRow> rows_;
   std::size_t selected_ = 0;
   std::size_t first_ = 0;
   std::size_t page_ = 1;
-  std::optional<std::string> expanded_;  // the name of the row whose stacks are shown
+  std::optional<std::string> expanded_;  // name of the row whose stacks are shown
   std::vector<TopLine> stacks_;
   bool editing_ = false;
   std::string message_;
@@ -278,7 +278,7 @@ int top(const TopArguments& options) {
 
   std::optional<Browser> browser;
   if (screen) browser.emplace(watch, view, shown);
-  bool has_key = true;  // draws the first screen
+  bool has_key = true;  // true, so that the first screen is drawn
   unsigned frames = 0;
   const auto print_frame = [&] {
     TopResult result = watch.result(view);
@@ -310,7 +310,7 @@ int top(const TopArguments& options) {
   screen.reset();
   const int status = run.say_end();
   if (!frames_only) return status;
-  // The data after the last whole interval.
+  // Prints the data after the last complete interval.
   watch.turn(true);
   print_frame();
   return status;
@@ -320,18 +320,18 @@ int top(const TopArguments& options) {
 
 Command top_command() {
   const auto options = std::make_shared<TopArguments>();
-  Command command{"top", "Watch who allocates kernel memory, on a screen that updates itself.", kTopFooter,
+  Command command{"top", "Show current allocations of kernel memory on a screen that is updated regularly.", kTopFooter,
                   [options](const Command&) { return top(*options); }};
   add_live_options(command, options->live);
-  command.option("--interval", &options->interval, "T", "Update every T (default: 1s)");
+  command.option("--interval", &options->interval, "T", "Update the screen every T (default: 1s)");
   command.option("--view", &options->view, "VIEW",
                  "Start with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)");
   command.option("--sort", &options->sort, "COLUMN",
                  "Sort by COLUMN (default: bytes)\nCOLUMN is bytes or events (of the last interval), live, allocated, "
                  "total, wasted or failed (since the start).");
   command.option("--filter", &options->filter, "TEXT", "Show only rows whose names contain TEXT");
-  command.flag("--batch", &options->batch, "Print frames as text, one after the other, for pipes");
-  command.option("-n,--frames", &options->frames, "N", "Print N frames as text and end",
+  command.flag("--batch", &options->batch, "Print each frame as text, for use in pipes");
+  command.option("-n,--frames", &options->frames, "N", "Print N frames as text and exit",
                  {.range = OptionRange{1, 1'000'000'000}});
   add_limit_option(command, options->limit, "rows in each printed frame");
   add_result_options(command, options->result, "kmemtrace.top/1", "plain digits and full names");

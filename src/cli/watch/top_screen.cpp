@@ -13,7 +13,7 @@ namespace kmt {
 
 namespace {
 
-constexpr int kEscapeDelay = 25;  // ms: how long an escape may start a key's sequence
+constexpr int kEscapeDelay = 25;  // ms to wait after an escape, which may be the start of a key sequence
 
 attr_t attributes_of(TopLineKind kind) {
   switch (kind) {
@@ -36,8 +36,8 @@ TopScreen::TopScreen() : terminal_(std::make_unique<Terminal>()) {
   if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
     terminal_->screen = ::newterm(nullptr, stdout, stdin);
   if (!terminal_->screen)
-    throw Error("Not a terminal that can show a screen")
-        .hint("`kmemtrace top --batch` prints frames as text; or set TERM to the terminal's type");
+    throw Error("This terminal cannot show a screen")
+        .hint("Use `kmemtrace top --batch` to print frames as text, or set TERM to the type of the terminal");
   ::set_escdelay(kEscapeDelay);
   ::cbreak();
   ::noecho();
@@ -61,7 +61,7 @@ void TopScreen::show(const std::vector<TopLine>& lines, const std::string& foote
     ::wattr_set(stdscr, attributes, 0, nullptr);
     ::wmove(stdscr, row, 0);
     ::waddnstr(stdscr, text.c_str(), -1);
-    // A line that was too long continued in the next one, which is overwritten.
+    // A line that is too long continues in the next row, where it is overwritten.
     if ((attributes & A_REVERSE) != 0) mvchgat(row, 0, -1, A_REVERSE, 0, nullptr);
   };
   for (int row = 0; row < last && row < static_cast<int>(lines.size()); ++row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The terminal of `top`: ncurses, without knowledge of memory.
+// Controls the terminal of `top` with ncurses. This code is independent of the data that `top` shows.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Meanings of keys; others are the characters themselves.
+// Values of special keys. The values of other keys are their characters.
 enum TopKey {
   kNoKey = -1,
   kKeyUp = 0x10000,
@@ -25,7 +25,7 @@ enum TopKey {
   kKeyBackspace
 };
 
-// Controls the terminal during its life.
+// Controls the terminal while the object exists.
 class TopScreen {
  public:
   // Throws Error if stdin or stdout is not a capable terminal.
@@ -36,9 +36,9 @@ class TopScreen {
 
   unsigned width() const;
   unsigned height() const;
-  // Lines that do not fit are cut off; the last line of the screen is `footer`.
+  // Truncates lines that do not fit. Shows `footer` in the last line of the screen.
   void show(const std::vector<TopLine>& lines, const std::string& footer);
-  // Waits at most this long, in milliseconds.
+  // Returns the next key, or kNoKey after waiting `wait_ms` milliseconds.
   int key(int wait_ms);
 
  private:
