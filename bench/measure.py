@@ -103,7 +103,7 @@ class Program:
         return self
 
     def __exit__(self, *_):
-        if self.child.returncode is None:  # an exception left the with statement before end()
+        if self.child.returncode is None:  # end() was not called because of an exception
             self.child.send_signal(signal.SIGINT)
             self.child.wait()
 

@@ -6,8 +6,8 @@
 
 namespace kmt {
 
-// Makes a folder and its missing parent folders. Only the owner may access them, like files of open_file()
-// (base/file.hpp). Under sudo they belong to the calling user. An existing folder does not change. Throws Error.
+// Makes a folder and its missing parent folders. Only the owner may access them, as with open_file() in base/file.hpp.
+// Under sudo they belong to the calling user. An existing folder does not change. Throws Error.
 void make_folder(const std::string& path);
 
 // Like names_in() (base/file.hpp), but throws Error if an existing folder cannot be read, because it may not be empty.

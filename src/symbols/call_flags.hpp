@@ -25,8 +25,8 @@ enum class FlagMeaning : std::uint8_t {
   mode
 };
 
-// Returns the meaning of an argument, or of a value reached through an argument. It depends on the value's name
-// ("flags", "how->mode") and the function's name. `type` is from Btf::strip(). Only integers have a meaning.
+// Returns the meaning of an argument, or of a value reached through an argument. It depends on the function's name and
+// the value's name, such as "flags" or "how->mode". `type` is from Btf::strip(). Only integers have a meaning.
 FlagMeaning flag_meaning(std::string_view function, std::string_view value, const Btf::Stripped& type);
 // Returns the meaning of a result.
 FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);

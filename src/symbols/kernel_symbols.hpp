@@ -18,11 +18,11 @@ struct KernelSymbolFiles {
 };
 
 // Returns nothing if the trace's own symbols are used, or if no symbols are known. A kernel has other addresses after
-// each boot (KASLR). Therefore the kernel's symbols are moved according to the trace's note `kernel_reference`
-// (docs/formats/kmt.md); symbols of modules are omitted in that case. Symbols of another kernel are never used unless
-// the user names them: the running kernel's symbols are used only if its build ID is that of the trace. The findings
-// state which symbols were used. Throws Error if a named file cannot be read, has no symbols, is known to be of another
-// kernel, or is not needed.
+// each boot (KASLR). Therefore the kernel's symbols are moved according to the note `kernel_reference` in the trace,
+// see docs/formats/kmt.md. In that case, symbols of modules are omitted. Symbols of another kernel are never used
+// unless the user names them: the running kernel's symbols are used only if its build ID is that of the trace. The
+// findings state which symbols were used. Throws Error if a named file cannot be read, has no symbols, is known to be
+// of another kernel, or is not needed.
 std::string symbols_from_elsewhere(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings);
 
 }  // namespace kmt

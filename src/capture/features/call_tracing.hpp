@@ -15,8 +15,8 @@ struct CallBackend {
   std::string why;  // why an earlier back end was not chosen; empty if this is the first one or was requested
 };
 
-// Returns available_filter_functions_addrs, or available_filter_functions if the kernel lacks the former. Throws Error
-// (unsupported) if the kernel traces no functions. The message states what `backend` lacks; for "auto", what all back
+// Returns available_filter_functions_addrs, or available_filter_functions if the kernel lacks the former. If the kernel
+// traces no functions, throws Error (unsupported). Its message states what `backend` lacks; for "auto", what all back
 // ends lack.
 std::string traceable_functions(const std::string& tracefs, const std::string& backend);
 

@@ -17,9 +17,9 @@ namespace kmt {
 constexpr std::size_t kMostFilterBytes = 4000;  // the kernel accepts less than a page, which has at least 4096 bytes
 
 // Returns an event filter that drops the events of these threads in task context. Interrupts that occur in these
-// threads belong to the system and are kept. common_flags has bits for hardirqs (0x08), softirqs (0x10) and NMIs
-// (0x40). Returns nothing if the filter would exceed the kernel's limit of a page. The caller then uses
-// set_event_notrace_pid, which drops the interrupts as well.
+// threads belong to the system and are kept. In common_flags, 0x08 means hardirq, 0x10 softirq, and 0x40 NMI. Returns
+// nothing if the filter would exceed the kernel's limit of a page. The caller then uses set_event_notrace_pid, which
+// drops the interrupts as well.
 std::optional<std::string> filter_without(const std::vector<pid_t>& threads);
 
 // Sets all filters, and excludes these threads' events except frees. Frees are kept because the kernel often frees

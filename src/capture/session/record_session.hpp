@@ -37,8 +37,8 @@ class RecordBackend {
   // `command` may be nullptr.
   virtual void prepare(const HeldCommand* command, RecordOutcome& outcome) = 0;
   virtual const std::vector<unsigned>& cpus() const = 0;
-  // Opens the sink, and starts the reader threads. `own`: other threads of the recorder, whose events are unwanted
-  // (empty: all events are wanted). Returns all threads whose events are excluded.
+  // Opens the sink and starts the reader threads. `own` has the recorder's other threads, whose events must be
+  // excluded; empty if nothing is excluded. Returns all threads whose events are excluded.
   virtual std::vector<pid_t> open(std::vector<pid_t> own, RecordOutcome& outcome) = 0;
   virtual void attach() = 0;  // called before the first sample; recording is still off
   virtual void start() = 0;

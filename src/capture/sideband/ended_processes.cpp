@@ -16,7 +16,7 @@ void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int
   for (const auto& [process, end_ns] : ended)
     if (!is_there(process)) gone.insert(process);
   std::unordered_map<std::int32_t, std::size_t> counts;
-  // a process that was forked and has executed no program since, with the process that it was forked from
+  // for a forked process that has not executed a program since: the process it was forked from
   std::unordered_map<std::int32_t, std::int32_t> programs_of;
   for (const SpaceChange& change : changes) {
     ++counts[change.process];

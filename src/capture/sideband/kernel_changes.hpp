@@ -64,7 +64,7 @@ class KernelChanges {
     std::uint64_t text = 0;
     std::string lines;  // lines as in /proc/kallsyms
   };
-  // Reading /proc/kallsyms in steps, so that changes are not noticed late.
+  // The state of reading /proc/kallsyms in steps. One long read would delay the notice of changes.
   struct Reading {
     FileDescriptor file;
     std::uint64_t at = 0;  // bytes read

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Defines kprobe events that record calls of functions, in the syntax of kprobe_events
-// (Documentation/trace/kprobetrace.rst, Linux 6.12). docs/formats/kmt.md, "Types of calls", lists the recorded values.
+// Defines kprobe events that record calls of functions. For their syntax, see kprobe_events in
+// Documentation/trace/kprobetrace.rst, Linux 6.12. docs/formats/kmt.md, "Types of calls", lists the recorded values.
 #pragma once
 
 #include <optional>

@@ -84,8 +84,8 @@ struct Trampoline {
   FileDescriptor link;
 };
 
-// Returns how often the kernel missed to run a link's program, since Linux 6.7. Older headers lack some members of
-// struct bpf_link_info.
+// Returns how often the kernel did not run a link's program although it should have, since Linux 6.7. Older headers
+// lack some members of struct bpf_link_info.
 std::uint64_t missed_by_link(int link) {
   struct {
     std::uint32_t type, id, program, unused;
@@ -98,8 +98,8 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
-// Clones a program that libbpf has already relocated for this kernel. If the program itself is loaded for this target,
-// uses the program itself, because verification takes time.
+// Attaches a clone of a program that libbpf has already relocated for this kernel. If the program was loaded for this
+// target, attaches the program itself, because verification takes time.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
