@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events of a trace, one by one, whatever its format: trace.dat, .kmt, perf.data, CTF, relay files, text.
+// Reads the events of a trace, one at a time, in any format: trace.dat, .kmt, perf.data, CTF, relay files or text.
 //
 //   kmemtrace::Trace trace("trace.kmt");
 //   for (kmemtrace::Event event; trace.next(event);)
 //     if (event.kind == kmemtrace::EventKind::kmalloc) total += event.bytes_allocated;
 //
-// An object of this library may be used by one thread at a time; different objects by different threads.
+// Only one thread at a time may use an object of this library. Different threads may use different objects.
 #pragma once
 
 #include <cstddef>
