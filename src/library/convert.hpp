@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts internal types to those of the library: public headers include none of the project's own.
+// Converts internal types to the types of the library, because the public headers cannot include internal headers.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace kmemtrace {
 Machine machine_of(const kmt::TraceInfo& info);
 std::vector<Finding> findings_of(const kmt::Findings& findings);
 
-// Returns the result of `work`; an Error of the project is thrown as one of the library.
+// guarded() returns the result of `work`. It throws an internal Error as an Error of the library.
 [[noreturn]] void throw_as_public(const kmt::Error& error);
 template <typename Work>
 auto guarded(Work&& work) {

@@ -49,10 +49,10 @@ constexpr std::string_view name_of(kmt::Unit unit) {
   return "";
 }
 
-// Reading, matching and booking are about as much work each.
+// Reading, matching and booking are parallel stages. They take about equal time.
 unsigned useful_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
-// A report with the machine that it is of.
+// A report, and the machine that it is from.
 struct Analysed {
   kmt::ReportResult result;
   Machine machine;

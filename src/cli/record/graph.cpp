@@ -282,8 +282,8 @@ void add_call_record_options(Command& command, CallRecordOptions& options) {
                "Also record the allocations inside calls (default); --no-allocs records only calls", {.once = true});
   command.option("--backend", &options.backend, "BACKEND",
                  "Record calls with BACKEND: bpf, ftrace (function_graph, Linux 6.11), kprobe (at most 256 functions), "
-                 "or auto. The default is auto, the first back end that can record the request, but kprobe is "
-                 "preferred to ftrace if ftrace cannot record arguments",
+                 "or auto (default)\nauto selects the first back end that can record the request. It prefers kprobe to "
+                 "ftrace if ftrace cannot record arguments.",
                  {.words = {"auto", "bpf", "ftrace", "kprobe"}});
 }
 

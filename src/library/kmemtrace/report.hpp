@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The numbers of `kmemtrace report`: allocations and frees paired, and added up by group.
+// The results of `kmemtrace report`: allocations matched with frees, and summed up by group.
 //
 //   for (const auto& group : kmemtrace::report("trace.kmt", {.by = {"cache", "call-site"}}).groups) …
 #pragma once
@@ -15,12 +15,12 @@
 namespace kmemtrace {
 
 struct ReportOptions {
-  std::vector<std::string> by = {"call-site"};  // keys, of which several nest: those of group_keys()
-  std::string sort = "allocated";               // a column's key: largest first
-  std::string kallsyms = {};                    // file with the kernel's symbols, for a trace that holds none
+  std::vector<std::string> by = {"call-site"};  // keys for nested groups, see group_keys()
+  std::string sort = "allocated";               // key of a column; groups with the largest value come first
+  std::string kallsyms = {};                    // file with kernel symbols, for a trace without symbols
 };
 
-// Totals of one allocator: "slab", "pages", "percpu", "vmalloc". docs/formats/report-json.md defines each.
+// Totals of one allocator: "slab", "pages", "percpu" or "vmalloc". docs/formats/report-json.md defines the members.
 struct Totals {
   std::string allocator;
   std::uint64_t allocations = 0;
@@ -32,21 +32,21 @@ struct Totals {
   std::uint64_t live_allocations = 0;
   std::uint64_t live_bytes = 0;
   std::uint64_t peak_bytes = 0;
-  bool knows_bytes = true;  // false: the kernel does not say bytes_allocated, so freed, live and peak bytes are unknown
+  bool knows_bytes = true;  // false: allocated bytes are not reported, so freed, live and peak bytes are unknown
 };
 
 struct Column {
-  std::string_view key;      // never changes its meaning: "live-bytes"
+  std::string_view key;      // identifies the column, such as "live-bytes"; the meaning of a key never changes
   std::string_view unit;     // "count", "bytes", "percent", "duration" (ns), "time" (ns), …
   std::string_view meaning;  // one sentence
 };
-// Empty where a group has no such value.
+// std::monostate if the group has no such value.
 using Value = std::variant<std::monostate, std::uint64_t, double, std::string>;
 
 struct Group {
   std::string allocator;
-  std::vector<std::string> keys;  // one of each of ReportOptions::by
-  std::vector<Value> values;      // one of each of columns()
+  std::vector<std::string> keys;  // one value for each key in ReportOptions::by
+  std::vector<Value> values;      // one value for each column in columns()
 };
 
 struct Report {
@@ -55,17 +55,17 @@ struct Report {
   std::uint64_t lost_events = 0;
   std::vector<Finding> findings;
   std::vector<Totals> totals;
-  std::vector<Group> groups;  // sorted, by allocator
+  std::vector<Group> groups;  // sorted within each allocator
 };
 
-// The possible keys of `by`.
+// Returns the valid keys for `by`.
 KMEMTRACE_API std::vector<std::string_view> group_keys();
-// The columns of Group::values, in their order.
+// Returns the columns of Group::values, in the same order.
 KMEMTRACE_API const std::vector<Column>& columns();
-// The place of a column in Group::values. Throws Error where there is none of that name.
+// Returns the index of a column in Group::values. Throws Error if there is no such column.
 KMEMTRACE_API std::size_t column(std::string_view key);
 
-// Both read the whole trace, and throw Error where it is none or an option is wrong.
+// report() and report_json() read the whole trace. They throw Error if the file is not a trace or an option is invalid.
 KMEMTRACE_API Report report(const std::string& path, const ReportOptions& options = {});
 // Returns the output of `kmemtrace report --json --limit 0`.
 KMEMTRACE_API std::string report_json(const std::string& path, const ReportOptions& options = {});

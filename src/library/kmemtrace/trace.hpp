@@ -20,7 +20,7 @@
 
 namespace kmemtrace {
 
-// New kinds may come with new versions.
+// Later versions may add kinds.
 enum class EventKind : std::uint8_t {
   other,
   kmalloc,
@@ -29,7 +29,7 @@ enum class EventKind : std::uint8_t {
   cache_free,
   page_alloc,
   page_free,
-  page_free_batched,  // accompanies a page_free, which counts
+  page_free_batched,  // accompanies a page_free event; count only the page_free
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
@@ -45,44 +45,44 @@ enum class EventKind : std::uint8_t {
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };
 
-// Fields that a kind does not have are zero. Sizes are bytes. An allocation failed if its address is 0, or for pages
-// kNoPage.
+// Fields that a kind does not have are zero. Sizes are in bytes. An allocation failed if its address is 0 (for pages:
+// kNoPage).
 constexpr std::uint64_t kNoPage = UINT64_MAX;
 
 struct Event {
-  std::uint64_t time_ns = 0;             // on the trace's clock
-  std::uint64_t address = 0;             // of what is allocated or freed; of pages the number of the first page frame
-  std::uint64_t bytes_requested = 0;     // by the caller
-  std::uint64_t bytes_allocated = 0;     // given
-  std::uint64_t call_site = 0;           // the address of the code that asked; 0: the kernel does not say
-  std::string_view name;                 // "kmalloc"; as all that is borrowed here until the next event
-  std::string_view cache;                // the slab cache, where the event names it; empty otherwise
+  std::uint64_t time_ns = 0;             // on the clock of the trace
+  std::uint64_t address = 0;             // of allocated or freed memory; for pages, the number of the first page frame
+  std::uint64_t bytes_requested = 0;     // requested by the caller
+  std::uint64_t bytes_allocated = 0;     // allocated by the kernel
+  std::uint64_t call_site = 0;           // address of the allocating code; 0: not reported by the kernel
+  std::string_view name;                 // "kmalloc"; valid until the next event, like all pointers and views here
+  std::string_view cache;                // name of the slab cache; empty if the event does not contain it
   const std::uint64_t* stack = nullptr;  // return addresses in the kernel, innermost first
   std::size_t stack_size = 0;
   std::uint32_t gfp_flags = 0;
-  std::int32_t tid = 0;  // the task that ran, or that was interrupted
+  std::int32_t tid = 0;  // the running or interrupted task
   std::uint32_t cpu = 0;
-  std::int16_t node = -1;         // the NUMA node asked for; -1: none
-  std::int8_t migrate_type = -1;  // of pages; -1: unknown
-  std::uint8_t order = 0;         // of pages: 2^order of them
+  std::int16_t node = -1;         // requested NUMA node; -1: none
+  std::int8_t migrate_type = -1;  // for pages; -1: unknown
+  std::uint8_t order = 0;         // for pages: 2^order pages
   EventKind kind = EventKind::other;
   Context context = Context::task;
 };
 
-// Facts about the whole trace.
+// Facts about the trace and the traced machine.
 struct Machine {
   std::string format;  // "trace.dat version 7"
-  std::string kernel;  // "6.1.0-47-amd64"; empty where the trace does not say, as all texts here
-  std::string arch;    // as `uname -m` says it
+  std::string kernel;  // "6.1.0-47-amd64"; this and other texts are empty if the trace does not contain them
+  std::string arch;    // as printed by `uname -m`
   std::string clock;
   bool little_endian = true;
   unsigned word_bits = 64;
   unsigned cpus = 0;
   std::uint64_t page_size = 0;  // bytes
-  bool clock_in_ns = true;      // false: times are ticks of something else
+  bool clock_in_ns = true;      // false: times are ticks of another unit
 };
 
-// A problem of a trace, or a reason why its numbers are uncertain. docs/imperfections.md lists the kinds.
+// A problem in a trace, or a reason why its numbers are uncertain. docs/imperfections.md lists the kinds.
 struct Finding {
   std::string id;        // "lost_events"
   std::string severity;  // "info", "uncertain", "loss" or "error"
@@ -92,22 +92,24 @@ struct Finding {
 
 class KMEMTRACE_API Trace {
  public:
-  // `path`: a file or a folder; what it is, is found out by what is in it. Throws Error.
+  // `path` is a file or a folder. Its content determines the format. Throws Error.
   explicit Trace(const std::string& path);
   Trace(Trace&&) noexcept;
   Trace& operator=(Trace&&) noexcept;
   ~Trace();
 
   Machine machine() const;
-  // The next event by time; false at the end. Damage is a finding, not an error.
+  // Reads the next event in the order of time. Returns false at the end. Damage is reported by findings() and does not
+  // throw.
   bool next(Event& event);
-  // Complete after the last event.
+  // Complete only after the last event.
   std::uint64_t lost_events() const;
   std::vector<Finding> findings() const;
 
-  // "__d_alloc+0x29", "ext4_find_extent+0x3c [ext4]"; the address in hex where no symbol is known.
+  // Returns a name such as "__d_alloc+0x29" or "ext4_find_extent+0x3c [ext4]", or the address in hex if no symbol is
+  // known.
   std::string symbol(std::uint64_t address) const;
-  // Returns the name of a task at a time, as far as the trace has been read.
+  // Returns the name that a task had at a time, from the part of the trace that was read.
   std::string_view task_name(std::int32_t tid, std::uint64_t time_ns) const;
 
  private:
