@@ -44,7 +44,7 @@ int run_nothing(const Command&) {
   throw Error("No command given").hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
 }
 
-// A program name of 2008 and the arguments that it replaces. Such names are links to this program.
+// A program name of 2008 and the arguments that it stands for. Files with these names are symlinks to this program.
 struct OldName {
   std::string_view name;
   std::vector<std::string> words;

@@ -303,7 +303,7 @@ class Bpf(LiveTest):
         self.assertTrue(wait_until(lambda: any(name >= 'trace.0004.kmt' for name in os.listdir(self.directory)
                                                if name.startswith('trace.')), 30))
         recorder.send_signal(signal.SIGINT)
-        count, removed = (int(n) for n in re.search(r'(\d+) files up to .*, (\d+) old ones removed',
+        count, removed = (int(n) for n in re.search(r'(\d+) files up to .*, (\d+) old files removed',
                                                     self.finish(recorder)).groups())
         self.assertGreater(count, 3)
         self.assertEqual(removed, count - 2)

@@ -74,7 +74,7 @@ class Rotation(LiveTest):
         process.send_signal(signal.SIGINT)
         messages = self.finish(process)
         self.end_all(loops)
-        count, removed = (int(n) for n in re.search(r'(\d+) files up to .*, (\d+) old ones removed', messages).groups())
+        count, removed = (int(n) for n in re.search(r'(\d+) files up to .*, (\d+) old files removed', messages).groups())
         self.assertGreater(count, 3)
         self.assertEqual(removed, count - 3)
         names = self.files()

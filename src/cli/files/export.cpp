@@ -195,8 +195,8 @@ AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, con
     say("note: showing the {1} largest of {0} allocations; --events N shows more\n", humane_count(slices.allocations),
         humane_count(slices.slices.size()));
   if (slices.without_room > 0)
-    say("note: {} of them are shown as instants: a task has at most {} slices at a time, for allocations with the most "
-        "bytes for the longest time\n",
+    say("note: {} of them are shown as instants, because a task has at most {} slices at a time. Slices show the "
+        "allocations with the most bytes and the longest lifetime\n",
         humane_count(slices.without_room), AllocationSlices::kMostLanes);
   return slices;
 }
@@ -348,9 +348,9 @@ Command export_command() {
   command.option("--to", &options->format, "FORMAT", format_help(), {.required = true});
   add_output_option(command, options->output, " The sqlite format needs a FILE.");
   add_metric_option(command, options->metric, "Count METRIC in collapsed stacks (default: allocated)");
-  command.option(
-      "--by", &options->by, "KEYS",
-      "Group counters by KEYS (default: cache)\n(perfetto and chrome only) Keys as for `kmemtrace timeline --by`.");
+  command.option("--by", &options->by, "KEYS",
+                 "Group counters by KEYS (default: cache)\n(perfetto and chrome only) KEYS are the same as in "
+                 "`kmemtrace timeline --by`.");
   command.option("--top", &options->top, "N",
                  "Show counters of the N groups of each allocator with the highest peaks (default: 10)\n(perfetto and "
                  "chrome only)",

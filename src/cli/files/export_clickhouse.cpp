@@ -46,7 +46,7 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
     return parse_utc(note->second);
   throw Error(fmt::format("The recording time of {} is unknown", printable(info.path)))
       .hint(
-          "Give it with --recorded-at TIME. To use the modification time of FILE: --recorded-at $(date -u -r FILE "
+          "Add --recorded-at TIME. To use the modification time of FILE: --recorded-at $(date -u -r FILE "
           "+%FT%TZ)");
 }
 

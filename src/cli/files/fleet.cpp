@@ -225,8 +225,8 @@ Command fleet_command() {
   command.option("--kernel", &options->kernels, "GLOB",
                  "Select kernels whose release matches GLOB: 6.1.*\nMay be given more than once.", {.repeats = true});
   command.option("--since", &options->since, "TIME",
-                 "Start at TIME: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are UTC.");
-  command.option("--until", &options->until, "TIME", "End before TIME");
+                 "Select data from TIME on: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are in UTC.");
+  command.option("--until", &options->until, "TIME", "Select data before TIME");
   command.option("--a", &options->a, "PART",
                  "Use this part of the fleet as the base of the comparison: kernel=6.1.*,host=web*\n(diff only) host=, "
                  "kernel=, since= and until= select a part of the traces that the other options select.");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Adds kernel symbols to a trace that has none (perf.data) while its records are copied to another file. After
-// addresses are anonymised, or on another machine, functions could not be named.
+// Adds kernel symbols to a trace that has none (perf.data) while its records are copied to another file. The symbols
+// are needed now, because they are unknown on another machine and after addresses are anonymised.
 #pragma once
 
 #include <cstdint>

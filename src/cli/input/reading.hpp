@@ -40,7 +40,7 @@ TraceFile standard_input();
 // Like open_trace(), but `-` is standard input, and the error for a missing trace explains how to record one.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 
-// Reads another source to its end or until Ctrl+C, and shows a progress line.
+// Passes on the events of another source until its end or Ctrl+C, and shows a progress line.
 class WatchedSource : public Source {
  public:
   WatchedSource(Source& source, bool progress) : source_(source), line_(progress) {}

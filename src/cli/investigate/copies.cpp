@@ -54,8 +54,8 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes show the order; assuming {}", fmt::join(names, ", "));
 }
 
-// Drops copies without uptime if enough others have one. Without uptime, a copy cannot be used for growth, and the
-// times of the others could not be used either.
+// Drops copies without uptime if enough other copies have one. If a copy has no time, the times of all copies would be
+// unusable.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto has_none = [](const std::string& folder) { return uptime_of(folder) == 0; };
   const auto without = static_cast<std::size_t>(std::ranges::count_if(folders, has_none));

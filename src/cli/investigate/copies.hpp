@@ -22,8 +22,8 @@ struct CopiedKernel {
   std::string no_times;                    // why times are unknown; in this case all ticks are 0
   std::vector<std::string> only_slabinfo;  // names of folders without meminfo
   std::vector<std::string> lacking_slabinfo;
-  std::vector<std::string> lacking_meminfo;  // unused folders, which have other files
-  std::vector<std::string> damaged;          // unused folders, each with the reason
+  std::vector<std::string> lacking_meminfo;  // unused folders, whose files are not meminfo or slabinfo
+  std::vector<std::string> damaged;          // unusable folders, each with the reason
   std::uint32_t page_size = 4096;
   std::string trace;     // path; empty if there is no trace
   std::string evidence;  // path of evidence that `investigate` wrote; empty if there is none

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
-// This limit prevents that a burst during the measurement makes samples too rare.
+// Without this limit, a burst during the measurement could make samples too rare.
 constexpr std::uint64_t kMostBytesApart = 128 << 10;
 constexpr double kProbeSeconds = 1;            // time to measure the rate of samples
 constexpr double kSecondProbeSeconds = 2;      // time to find out whether the first rate was that of a burst

@@ -391,7 +391,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
         .hint(folder_ ? "Record to another file system with -o FILE.kmt"
-                      : "Events recorded until then are in the trace");
+                      : "The trace contains the events recorded before the error");
 }
 
 }  // namespace kmt

@@ -57,7 +57,8 @@ struct CheckedMachine {
 // never hold.
 bool check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
                       const std::vector<CallCondition>& conditions, const CheckedMachine& machine = {});
-// Returns an error that explains why a pattern matches no function. The texts are those given to choose_functions().
+// Returns an error that explains why a pattern matches no function. `traceable` and `kallsyms` are the texts for
+// choose_functions().
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
 
 // Returns a note about functions whose argument is the registers of a system call. Returns an empty text if there is no

@@ -121,7 +121,7 @@ void trace_into_files(const RecordOptions& options) {
   print_end(outcome, *writer, lost);
   if (failure.empty()) return;
   throw Error(fmt::format("The recording ended early: {}", failure))
-      .hint("Events recorded until then are in the files");
+      .hint("The files contain the events recorded before the error");
 }
 
 }  // namespace

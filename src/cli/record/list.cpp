@@ -48,7 +48,8 @@ std::string kernel_text(const Capabilities& found, const std::vector<std::string
   if (!why_not.empty() && ::geteuid() != 0) out += labelled("", "run it as root: sudo kmemtrace list", style);
   if (!found.tracefs.path.empty()) out += labelled("tracefs", found.tracefs.path, style);
   for (const std::string& path : leftovers)
-    out += labelled("left over", fmt::format("{}, by a killed recording; remove it with: rmdir {}", path, path), style);
+    out +=
+        labelled("left over", fmt::format("{}, from a killed recording; remove it with: rmdir {}", path, path), style);
   out += "\n" + heading("Features", style);
   for (const Feature& feature : found.features)
     out += hanging(fmt::format("  {:<3}  {:<21}  ", feature.available ? "yes" : "no", feature.name),

@@ -18,7 +18,7 @@ constexpr double kEvery = 0.5;  // seconds
 std::string describe_files(const WrittenTrace& written) {
   if (written.files <= 1) return printable(written.path);
   std::string text = fmt::format("{} files up to {}", written.files, printable(written.path));
-  if (written.files_removed > 0) text += fmt::format(", {} old ones removed", written.files_removed);
+  if (written.files_removed > 0) text += fmt::format(", {} old files removed", written.files_removed);
   return text;
 }
 
@@ -57,7 +57,8 @@ void ProgressLine::clear() {
 }
 
 void say_left_open(const std::string& instance) {
-  say("note: another process keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
+  say("note: tracing in {} is off, but another process keeps it open, so it could not be removed. Remove it with: "
+      "rmdir {}\n",
       instance, instance);
 }
 

@@ -50,10 +50,11 @@ A .kmt is written during the recording. If the recorder is killed, the file can 
 completes it. With --flight, nothing is written until Ctrl+C, the end of COMMAND, or the trigger. SIGUSR2 writes the
 kept events to a numbered file (trace.0001.kmt), and the recording continues.
 
-kmemtrace uses a separate tracefs instance and does not affect other tracing. The instance is always removed at the end,
-even if kmemtrace is killed. A filter in the kernel excludes the recorder's own allocations.
+kmemtrace uses a separate tracefs instance and does not affect other tracing. The instance is removed when the recording
+ends. If a run was killed, the next run finds its instance. A filter in the kernel excludes the recorder's own
+allocations.
 
-Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
+Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  recorded, or the recording ended before COMMAND
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
@@ -190,7 +191,7 @@ Command record_command() {
                  "NAME+N (NAME has grown by N), where NAME is a name in /proc/meminfo or /proc/vmstat");
   command.option(
       "--flight", &options->flight, "SIZE|T",
-      "Keep only the latest events in memory, up to SIZE or from the last time T; write them at the end or on SIGUSR2");
+      "Keep only the latest events in memory: up to SIZE, or those of the last T; write them at the end or on SIGUSR2");
   command.option("--rotate", &options->rotate, "SIZE|T", "Start a new file after SIZE or T");
   command.option("--keep", &options->keep, "N", "With --rotate: keep only the latest N files",
                  {.check = check_file_count});

@@ -26,7 +26,7 @@ struct RecordedTrace {
   WrittenTrace written;
 };
 
-// Prevents that SIGPIPE ends the recorder, because this would lose the trace. A write to a closed pipe then returns an
+// Handles SIGPIPE, because it would end the recorder and lose the trace. A write to a closed pipe then returns an
 // error.
 void outlive_write_signals();
 

@@ -105,7 +105,7 @@ Only the named functions and the memory events of the same tasks are traced. Rec
 trace functions with BPF, ftrace or kprobe events. The back end and any losses are reported at the end. If the recording
 ends before COMMAND (-d, Ctrl+C), COMMAND receives SIGTERM.
 
-Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
+Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0    good
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file, or to record calls, or not supported here

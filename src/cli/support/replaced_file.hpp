@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prevents that a mistaken file name destroys a file. An output replaces only files of the same kind.
+// Protects files from a mistaken file name of an output. An output replaces only files of the same kind.
 #pragma once
 
 #include <array>

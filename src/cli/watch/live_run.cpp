@@ -38,7 +38,7 @@ void LiveRun::start(const char* what) {
   if (command_) command_->release();
   start_ = Clock::now();
   if (what == nullptr || (options_.pids.empty() && ::isatty(STDERR_FILENO) != 1)) return;
-  say("{}{}\n", what, options_.command.empty() && options_.duration.empty() ? "; Ctrl+C ends it" : "");
+  say("{}{}\n", what, options_.command.empty() && options_.duration.empty() ? "; press Ctrl+C to stop" : "");
 }
 
 bool LiveRun::goes_on() {

@@ -73,7 +73,7 @@ nanoseconds.
 
 This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
-Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
+Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  profiled
   2  wrong usage, COMMAND cannot be executed, or the profile cannot be written
   3  not permitted or not supported here)";

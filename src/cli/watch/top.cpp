@@ -61,7 +61,7 @@ until they are freed. The fourth line shows the cost of top, and missed events.
 
 This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
-Exit status: that of COMMAND, or 128 + N if signal N ended it. Else:
+Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  watched
   2  wrong usage, or COMMAND cannot be executed
   3  not permitted or not supported here)";
