@@ -25,7 +25,7 @@ std::optional<std::string> try_read_gzip(const std::string& path) {
 }
 
 std::string gzip(std::string_view text) {
-  if (text.size() > std::numeric_limits<uInt>::max()) throw Error("What is to be packed is larger than 4 GiB");
+  if (text.size() > std::numeric_limits<uInt>::max()) throw Error("Cannot compress more than 4 GiB");
   constexpr int kGzip = 16 + MAX_WBITS;
   z_stream stream{};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)

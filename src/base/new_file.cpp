@@ -80,7 +80,7 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
   }
   unfinished_ = unfinished_name(path_);
   file_ = FileDescriptor(::open(unfinished_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
-  if (!file_) throw system_error("Cannot create a temporary file beside it", path_).hint("Name another place with -o");
+  if (!file_) throw system_error("Cannot create a temporary file beside it", path_).hint("Choose another path with -o");
   listed_ = list_unfinished(unfinished_.c_str());
   if (replaces_)
     pass_on_owner(fd(), status);

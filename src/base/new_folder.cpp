@@ -26,7 +26,7 @@ NewFolder::NewFolder(std::string path) : path_(std::move(path)) {
   constexpr unsigned kPrivateFolder = 0700;
   unfinished_ = unfinished_name(path_);
   if (::mkdir(unfinished_.c_str(), kPrivateFolder) != 0)
-    throw system_error("Cannot make a temporary folder beside it", path_).hint("Name another place with -o");
+    throw system_error("Cannot make a temporary folder beside it", path_).hint("Choose another path with -o");
   listed_ = list_unfinished(unfinished_.c_str());
 }
 

@@ -64,7 +64,7 @@ std::uint64_t parse_duration(std::string_view text) {
         .hint("Units are ns, us, ms, s, m and h");
   const double nanoseconds = quantity.number * unit->second;
   if (nanoseconds > kMostHours * 3600e9)
-    throw Error(fmt::format("\"{}\" is too large", text)).hint(fmt::format("The greatest time is {}h", kMostHours));
+    throw Error(fmt::format("\"{}\" is too large", text)).hint(fmt::format("The maximum is {}h", kMostHours));
   return static_cast<std::uint64_t>(std::llround(nanoseconds));
 }
 

@@ -34,7 +34,7 @@ class Silence {
 Btf::Btf(Bytes bytes) {
   const Silence silence;
   if (bytes.size() <= UINT32_MAX) btf_.reset(btf__new(bytes.data(), static_cast<std::uint32_t>(bytes.size())));
-  if (!btf_) throw Error("The types of calls are damaged: not BTF that can be read");
+  if (!btf_) throw Error("The types of calls are damaged: invalid BTF");
   index_functions();
 }
 

@@ -78,7 +78,7 @@ class TypeCopier {
 
   // libbpf refuses invalid types. The running kernel's types should be valid.
   static int done(int id) {
-    if (id < 0) throw Error("Cannot keep the types of the calls: the kernel's types are not what they should be");
+    if (id < 0) throw Error("Cannot store the types of the calls: the kernel's types are invalid");
     return id;
   }
 

@@ -228,7 +228,8 @@ DebugInfo::DebugInfo(const std::string& path) : path_(path), reader_(std::make_u
   }
   if (has_debug_info) return;
   Error error = unreadable(path, "the file has none (no section .debug_info)");
-  error.hint("Debug info of distributions' kernels comes in packages of its own; own kernels need CONFIG_DEBUG_INFO");
+  error.hint(
+      "Distributions have separate packages with their kernels' debug info; other kernels need CONFIG_DEBUG_INFO");
   throw error;
 }
 

@@ -61,7 +61,7 @@ ElfSymbols::ElfSymbols(FileDescriptor file, std::string path) : path_(std::move(
   elf_version(EV_CURRENT);
   handle_ = std::make_unique<Handle>(file_.get());
   if (handle_->elf == nullptr || elf_kind(handle_->elf) != ELF_K_ELF)
-    throw Error("No program or library (ELF)").at({path_, {}, {}});
+    throw Error("Not a program or library (ELF)").at({path_, {}, {}});
   const void* id = nullptr;
   if (const ssize_t bytes = dwelf_elf_gnu_build_id(handle_->elf, &id); bytes > 0 && bytes <= 64)
     build_id_ = hex(id, static_cast<std::size_t>(bytes));

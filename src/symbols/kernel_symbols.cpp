@@ -83,13 +83,13 @@ bool has_symbols(std::string_view kallsyms) {
 
 std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Findings& findings) {
   if (has_symbols(info.code.kallsyms))
-    throw Error("The trace holds its kernel's symbols: others cannot be more right")
-        .hint("Leave out --kallsyms, which is for traces that hold none");
+    throw Error("The trace already has its kernel's symbols")
+        .hint("Omit --kallsyms, which is for traces without symbols");
   std::string text = read_file(path);
   if (!has_symbols(text))
-    throw Error("The file holds no symbols with addresses")
+    throw Error("The file has no symbols with addresses")
         .at({path, {}, {}})
-        .hint("It has to be a copy of /proc/kallsyms that root made");
+        .hint("It must be a copy of /proc/kallsyms made by root");
   std::string what = printable(path);
   const auto reference = reference_of(info);
   if (!reference) {

@@ -32,7 +32,7 @@ std::string build_id_of(const std::string& file) {
 }
 
 Error of_another_kernel(const std::string& file) {
-  return Error("These are not the types of the kernel that runs here, of which calls are to be recorded")
+  return Error("These are not the types of the kernel that is running, whose calls will be recorded")
       .at({file, {}, {}});
 }
 

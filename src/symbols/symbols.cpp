@@ -104,7 +104,7 @@ void Symbols::Sources::require_traced_build(const Image& image, std::string_view
   const auto refuse = [&](std::string what) {
     return Error(std::move(what))
         .at({path, {}, {}})
-        .hint(fmt::format("Debug info has to be that of the traced kernel{}, of this very build",
+        .hint(fmt::format("Debug info must be of the same build as the traced kernel{}",
                           info.machine.kernel.empty() ? "" : fmt::format(", {}", printable(info.machine.kernel))));
   };
   if (!build_id.empty() && !has.empty() && build_id != has)

@@ -41,11 +41,12 @@ std::int64_t from_run_queue_to_count(const KernelTypes& types) {
     count = symbol(kallsyms, of_count);
   }
   if (queue && count && types.has_member("cfs_rq", "rq")) return static_cast<std::int64_t>(*count + inside - *queue);
-  throw Error("BPF programs cannot tell interrupts from tasks: the kernel does not say where it counts them",
-              ExitCode::unsupported)
+  throw Error(
+      "BPF programs cannot distinguish interrupts from tasks: the place of the kernel's interrupt count is unknown",
+      ExitCode::unsupported)
       .hint(
-          "It takes CONFIG_FAIR_GROUP_SCHED=y and types (BTF) or symbols of per-CPU variables, which root may read "
-          "unless kernel.kptr_restrict is 2; `kmemtrace record` needs none of them");
+          "This requires CONFIG_FAIR_GROUP_SCHED=y and types (BTF) or symbols of per-CPU variables. Root can read "
+          "these unless kernel.kptr_restrict is 2. `kmemtrace record` does not need them");
 }
 #endif
 

@@ -85,7 +85,7 @@ void CpuRings::give_ready(const Give& give) {
     const kmt_entry& entry = entry_at(ring, ring.tail);
     const std::uint64_t size = size_of(entry);
     if (size > ring.ready - ring.tail || (entry.event == KMT_ENTRY_LOST && entry.words == 0))
-      throw Error("A ring of a BPF program holds what is no entry");
+      throw Error("A ring of a BPF program has an invalid entry");
     give(entry, reinterpret_cast<const std::uint64_t*>(&entry + 1));
     ring.tail += size;
     const std::uint64_t between_tails = ring.bytes / kPartBetweenTails;

@@ -63,8 +63,9 @@ void throw_bpf_error(const std::string& action, int code) {
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory: raise its limit, `ulimit -l unlimited`");
   else if (messages.find("failed to iterate BTF objects") != std::string::npos)
-    // Since Linux 6.2, libbpf searches all modules for a kernel function. Only CAP_SYS_ADMIN may list modules' BTF.
-    error.hint("Before Linux 6.2 it takes CAP_SYS_ADMIN, too");
+    // The programs refer to a kernel function that exists since Linux 6.2. On earlier kernels, libbpf searches the BTF
+    // of all modules for it, which requires CAP_SYS_ADMIN.
+    error.hint("Before Linux 6.2, this requires CAP_SYS_ADMIN as well");
   else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
     // Since Linux 6.2, our programs call a kernel function. Interpreted programs must not do that.
     error.hint("Let the kernel compile BPF programs: sysctl net.core.bpf_jit_enable=1");

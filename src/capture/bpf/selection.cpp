@@ -24,9 +24,9 @@ void fill_selection(const BpfSelection& selection, bpf_map* processes, bpf_map* 
   const std::uint32_t key = 0;
   const int value = folder.get();
   if (bpf_map__update_elem(cgroup, &key, sizeof key, &value, sizeof value, BPF_ANY) == 0) return;
-  throw Error("This is no cgroup of version 2, the only ones that can be selected", ExitCode::unsupported)
+  throw Error("This is not a version 2 cgroup; only these can be selected", ExitCode::unsupported)
       .at({selection.cgroup, {}, {}})
-      .hint("Name one below the place where cgroup2 is mounted, or processes with -p");
+      .hint("Choose a cgroup below the mount point of cgroup2, or select processes with -p");
 }
 
 }  // namespace kmt

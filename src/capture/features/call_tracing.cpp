@@ -85,7 +85,7 @@ std::string what_would_work(std::string_view backend, bool is_denied) {
                             : "A container, a sandbox or a policy of the host refuses it to root: who runs the host "
                               "may allow it. ";
   if (!configuration)
-    text += fmt::format("It takes a kernel with {}, as those of distributions are. ", fmt::join(options, ", "));
+    text += fmt::format("This requires a kernel with {}, such as a distribution's. ", fmt::join(options, ", "));
   else if (is_denied && !could.empty())
     text += fmt::format("By its configuration the kernel can do it ({}). ", fmt::join(could, ", "));
   else if (!options.empty())
@@ -147,10 +147,10 @@ Error does_not_work(const std::string& tracefs, std::string_view backend, const 
     return why_not.empty() && needs.results ? why_no_results_by_function_graph(tracefs) : why_not;
   });
   return Error(fmt::format("--backend {} does not work here: {}", backend, why), ExitCode::unsupported)
-      .hint(others.empty() ? what_would_work(backend, false)
-                           : fmt::format("By what this kernel offers {} does; --backend auto, the default, takes "
-                                         "the first that works",
-                                         fmt::join(others, ", or ")));
+      .hint(others.empty()
+                ? what_would_work(backend, false)
+                : fmt::format("On this kernel, {} works. --backend auto, the default, uses the first that works",
+                              fmt::join(others, ", or ")));
 }
 
 }  // namespace
@@ -180,8 +180,8 @@ std::string why_not_by_function_graph(const std::string& tracefs) {
   const bool apart = offers_function_graph(instance.path());
   instance.remove();  // the instance for recording will have the same name
   if (apart) return {};
-  return "its function_graph tracer works only where everybody traces, which kmemtrace leaves to others; since Linux "
-         "6.11 it works apart";
+  return "its function_graph tracer works only in the top-level instance, which kmemtrace does not use; since Linux "
+         "6.11 it works in other instances";
 }
 
 std::string why_not_by_kprobe_events(const std::string& tracefs) {
@@ -194,7 +194,8 @@ std::string why_not_by_kprobe_events(const std::string& tracefs) {
     return "its kprobes are switched off (/sys/kernel/debug/kprobes/enabled)";
   utsname names{};
   ::uname(&names);
-  return probe_machine(names.machine) ? "" : fmt::format("how {} passes arguments is not known here", names.machine);
+  return probe_machine(names.machine) ? ""
+                                      : fmt::format("the registers for arguments on {} are unknown", names.machine);
 }
 
 CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, CallNeeds needs) {
@@ -230,10 +231,11 @@ CallBackend choose_call_backend(const std::string& tracefs, const std::string& n
     if (!no_ftrace.empty()) throw does_not_work(tracefs, name, no_ftrace, needs);
     const std::string no_results = needs.results ? why_no_results_by_function_graph(tracefs) : "";
     if (!no_results.empty())
-      throw Error(fmt::format("What calls return cannot be recorded so here: {}", no_results), ExitCode::unsupported)
+      throw Error(fmt::format("Results of calls cannot be recorded here with this back end: {}", no_results),
+                  ExitCode::unsupported)
           .hint("--backend bpf or kprobe records results; --backend auto takes one of them");
     if (needs.arguments && !records_arguments(tracefs))
-      throw Error(fmt::format("Calls cannot be chosen by their arguments here: {}", kNoArguments),
+      throw Error(fmt::format("Calls cannot be selected by their arguments here with this back end: {}", kNoArguments),
                   ExitCode::unsupported)
           .hint("--backend bpf or kprobe records arguments; --backend auto takes one of them");
     return {CallBackendKind::function_graph, {}};

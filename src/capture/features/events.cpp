@@ -104,7 +104,7 @@ Error no_such_event(const std::vector<EventName>& available, const std::string& 
   names.reserve(near.size());
   for (const auto& [score, name] : near) names.push_back(name);
   const std::string see = "`kmemtrace list events` shows all of them";
-  error.hint(names.empty() ? see : fmt::format("Near it are {}; {}", fmt::join(names, ", "), see));
+  error.hint(names.empty() ? see : fmt::format("Similar events: {}; {}", fmt::join(names, ", "), see));
   return error;
 }
 

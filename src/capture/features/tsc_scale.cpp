@@ -66,7 +66,7 @@ std::optional<ClockScale> tsc_scale() {
 ClockScale scale_of_clock(const std::string& clock) {
   if (clock != "x86-tsc") return {};
   if (const auto scale = tsc_scale()) return *scale;
-  throw Error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported)
+  throw Error("This kernel does not report the length of a cycle of the time stamp counter", ExitCode::unsupported)
       .hint("Choose another clock with --clock");
 }
 

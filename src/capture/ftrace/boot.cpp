@@ -104,7 +104,7 @@ std::string current_clock(const std::string& buffer) {
   const std::string text = read_file(buffer + "/trace_clock");  // such as "local [global] …"
   const std::size_t open = text.find('[');
   const std::size_t close = text.find(']', open);
-  if (open == std::string::npos || close == std::string::npos) throw Error("Cannot tell the buffer's trace clock");
+  if (open == std::string::npos || close == std::string::npos) throw Error("Cannot determine the buffer's trace clock");
   return text.substr(open + 1, close - open - 1);
 }
 
@@ -140,11 +140,11 @@ void refuse_if_others_use(const std::string& tracefs, const BootParameters& para
   for (const EventName& event : enabled_events(tracefs))
     if (!names_event(parameters.events, event)) use = to_string(event);
   if (use.empty()) return;
-  throw Error(fmt::format("Somebody else uses the top-level ring buffer too: {} is on, which this boot's parameters do "
-                          "not name",
-                          printable(use)),
-              ExitCode::unsupported)
-      .hint("End the other tracing first; what it wrote would be taken for this boot's")
+  throw Error(
+      fmt::format("The top-level ring buffer has another user: {} is enabled, which is not in this boot's parameters",
+                  printable(use)),
+      ExitCode::unsupported)
+      .hint("End the other tracing first; otherwise its events would be treated as this boot's")
       .at({tracefs, {}, {}});
 }
 

@@ -41,14 +41,14 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
                        KernelDescription& kernel)
     : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
   const std::optional<ProbeMachine> machine = probe_machine(kernel.machine);
-  if (!machine) throw Error("The registers of this machine are not known", ExitCode::unsupported);
+  if (!machine) throw Error("The registers of this architecture are unknown", ExitCode::unsupported);
   if (calls.functions.size() > kMostProbedFunctions)
-    throw Error(fmt::format("{} functions are more than kprobe events are made for, {} at most", calls.functions.size(),
+    throw Error(fmt::format("{} functions are too many for kprobe events (at most {})", calls.functions.size(),
                             kMostProbedFunctions),
                 ExitCode::unsupported)
         .hint(
-            "Narrow the names. More at once takes BPF probes (Linux 5.19 or later built with CONFIG_FPROBE) or "
-            "function_graph (Linux 6.11 or later)");
+            "Select fewer functions. More functions require BPF probes (Linux 5.19 or later built with CONFIG_FPROBE) "
+            "or function_graph (Linux 6.11 or later)");
   const auto open_calls = static_cast<unsigned>(std::min(kOpenCalls / calls.functions.size(), kMostOpenCalls));
   const std::vector<ProbeDefinition> definitions = define_probes(group_, calls.functions, *machine, open_calls);
   const std::string path = tracefs + "/kprobe_events";
@@ -69,7 +69,7 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
       try {
         define(path, line);
       } catch (const Error&) {
-        throw Error(fmt::format("The kernel does not take a kprobe of {}: {}", name, complaint(tracefs)),
+        throw Error(fmt::format("The kernel refuses a kprobe for {}: {}", name, complaint(tracefs)),
                     ExitCode::unsupported)
             .hint(fmt::format("Leave {} out, or fewer values of it (--show)", name));
       }
@@ -78,7 +78,7 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
     functions_.push_back({name, probes});
   }
   if (functions_.empty())
-    throw Error(fmt::format("The kernel lets no kprobe be set at {}: {}", first_of(left_out_), complaint(tracefs)),
+    throw Error(fmt::format("The kernel allows no kprobe for {}: {}", first_of(left_out_), complaint(tracefs)),
                 ExitCode::unsupported);
   kernel.call_types = calls.types;
   if (!refused.empty()) kernel.notes["refused_functions"] = refused_functions_text(refused);

@@ -72,8 +72,9 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
   std::ranges::sort(found);
   throw Error(found.empty() ? fmt::format("There is no cgroup \"{}\"", printable(name))
                             : fmt::format("There are several cgroups \"{}\"", printable(name)))
-      .hint(found.empty() ? "Name a folder of the cgroup file system, as /sys/fs/cgroup/system.slice or system.slice"
-                          : fmt::format("Name one of {}", fmt::join(found, ", ")));
+      .hint(found.empty()
+                ? "Use a folder of the cgroup file system, such as /sys/fs/cgroup/system.slice or system.slice"
+                : fmt::format("Name one of {}", fmt::join(found, ", ")));
 }
 
 ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup,
@@ -91,7 +92,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
     follow(now, followed);
     followed = now;
   }
-  if (!pids.empty() && followed.empty()) throw Error("None of the processes to record runs any more");
+  if (!pids.empty() && followed.empty()) throw Error("All processes to record have ended");
   if (cgroup_.empty()) return;
   follow({idle_task}, {});
   update();

@@ -145,7 +145,7 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
   kernel.header_event = read_file(tracefs + "/events/header_event");
   kernel.sub_buffer_bytes = sub_buffer_bytes(kernel.header_page);
   if (kernel.sub_buffer_bytes == 0)
-    throw Error("Cannot tell the size of the ring buffer's pages", ExitCode::unsupported);
+    throw Error("Cannot determine the size of the ring buffer's pages", ExitCode::unsupported);
   kernel.formats = ftrace_formats(tracefs);
   for (const EventName& event : events)
     kernel.formats.push_back(

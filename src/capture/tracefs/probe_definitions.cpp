@@ -16,7 +16,7 @@ constexpr std::size_t kMostArgumentBytes = 63;  // MAX_ARGSTR_LEN in kernel/trac
 Error cannot_record(const TracedFunction& function, const ValuePath& path, const char* why) {
   return Error(fmt::format("{}: {} cannot be recorded by kprobe events: {}", function.name, path.text, why),
                ExitCode::bad_input)
-      .hint("--backend bpf reads what is farther away, where this kernel has it");
+      .hint("--backend bpf can follow more pointers, if this kernel supports it");
 }
 
 // Returns the place of a value without its type, such as "+24(+8(%di))", "%si" or "+8($stack)".
@@ -96,7 +96,7 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
       std::vector<Fetched>& record = is_alone ? records.emplace_back(fetched) : records.front();
       add_value(path, i, machine, record);
       if (record.back().place.size() + record.back().type.size() + 8 > kMostArgumentBytes)
-        throw cannot_record(function, path, "it is behind too many pointers");
+        throw cannot_record(function, path, "it takes too many pointers to reach");
     }
     ProbeDefinition& definition = definitions.emplace_back();
     definition.exit = line_of('r', fmt::format("{}/probe_exit", group), function.address, at_exit);

@@ -82,7 +82,7 @@ std::string usable_tracefs(TracefsUse use) {
       .at({place, {}, {}})
       .hint(denied            ? "Become root (sudo); in a container, record on the host"
             : number == EROFS ? "Mount it for writing (mount -o remount,rw), or record on the host of this container"
-            : there           ? "Linux 3.10 or later is needed to trace apart from everybody else"
+            : there           ? "Separate tracing instances require Linux 3.10 or later"
                               : "A container hides it: record on the host");
 }
 

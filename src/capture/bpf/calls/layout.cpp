@@ -97,7 +97,7 @@ kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path) 
   const bool is_nowhere = path.argument >= KMT_CALL_ARGUMENTS && !by_stack;
   if (path.offsets.size() > KMT_MOST_STEPS || is_nowhere)
     throw Error(fmt::format("{}: {} cannot be recorded: {}", function.name, path.text,
-                            is_nowhere ? "its argument is in no register" : "it is behind too many pointers"),
+                            is_nowhere ? "its argument is in no register" : "it takes too many pointers to reach"),
                 ExitCode::bad_input)
         .hint(fmt::format("A value of the first {} arguments can be shown, at most {} pointers away",
                           int{KMT_CALL_ARGUMENTS}, int{KMT_MOST_STEPS}));

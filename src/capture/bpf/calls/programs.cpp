@@ -193,7 +193,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
     // The programs are verified for a function whose types no kernel refuses.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
-      throw Error("there is none whose arguments are all in registers, and whose type and name tell it from others");
+      throw Error("no function has all its arguments in registers, and a unique type and name");
     loaded_for = static_cast<std::size_t>(first - targets.of.begin());
     const std::string& name = calls.functions[loaded_for].name;
     for (bpf_program* const of : {enter, enter_with_values, leave})
@@ -326,18 +326,18 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
     return;
   }
   if (would_miss_calls) refused += fmt::format("; {}", against);
-  Error error(fmt::format("This kernel lets BPF programs see no calls, or not of all of these functions: {}", refused),
+  Error error(fmt::format("This kernel does not let BPF programs record the calls of all these functions: {}", refused),
               ExitCode::unsupported);
   if (calls.functions.size() > kMostTrampolinesAtAll)
     error.hint(
-        fmt::format("Narrow the names to at most {} functions. More at once takes Linux 5.19 or later built with "
-                    "CONFIG_FPROBE (Debian's from 6.12 on is), or function_graph: Linux 6.11 or later",
+        fmt::format("Select at most {} functions. More functions require Linux 5.19 or later built with CONFIG_FPROBE "
+                    "(such as Debian's since 6.12), or function_graph (Linux 6.11 or later)",
                     kMostTrampolinesAtAll));
   else
     error.hint(
-        "It takes CONFIG_FUNCTION_TRACER and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry, at functions of which "
-        "the kernel describes the types), or Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi, at any), as "
-        "distributions build it; `--backend kprobe` takes CONFIG_KPROBE_EVENTS");
+        "This requires CONFIG_FUNCTION_TRACER and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry, for functions whose "
+        "types the kernel describes), or Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi, for any function). "
+        "Distributions enable these options. `--backend kprobe` requires CONFIG_KPROBE_EVENTS");
   throw error;
 }
 

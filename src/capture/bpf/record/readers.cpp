@@ -77,7 +77,7 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
   if (calls_ != nullptr && (entry.event == KMT_ENTRY_CALL || entry.event == KMT_ENTRY_RETURN))
     return append(calls_->layout.build_record(entry, words, cpu.bytes.data() + cpu.used));
   const EventLayout& layout = programs_.layout_of(entry.event);
-  if (entry.words < layout.words) throw Error("A ring of a BPF program holds what is no entry");
+  if (entry.words < layout.words) throw Error("A ring of a BPF program has an invalid entry");
   append(build_record(layout, programs_.kernel(), entry, words, programs_.caches_of(cpu.number, entry),
                       cpu.bytes.data() + cpu.used));
   if (!stacks_) return;
