@@ -106,6 +106,7 @@ void RingReaders::read(std::size_t thread, bool is_last_round) {
 
 void RingReaders::wait_for_pages(const std::vector<std::size_t>& cpus) const {
   std::vector<pollfd> polled;
+  polled.reserve(cpus.size());
   for (const std::size_t cpu : cpus) polled.push_back({cpus_[cpu].ring.get(), POLLIN, 0});
   const int ready = ::poll(polled.data(), polled.size(), kPollMilliseconds);
   const bool any =
