@@ -199,7 +199,7 @@ class Profile(LiveTest):
                              f'process {loop.pid}')
 
     def test_says_what_is_wrong(self):
-        for arguments, text in ((('--rate', '0'), '--rate'), (('--by', 'colour'), 'no key'),
+        for arguments, text in ((('--rate', '0'), '--rate'), (('--by', 'colour'), 'not a key'),
                                 (('-o', self.path('x.txt')), 'pb.gz'),
                                 (('--continuous', self.directory, '--every', '200ms'), '--every'),
                                 (('--every', '2s'), '--continuous'), (('-o', '/nosuch/x.kmt'), '/nosuch/x.kmt'), (('--continuous', '/nonexistent'), 'folder')):

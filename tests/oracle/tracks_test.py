@@ -226,7 +226,7 @@ class Tracks(Case):
                                 int(event['ts'].replace('.', '')), event['name'], event['args'])
                                for event in events if event['ph'] != 'M'])
         done = run('export', path, '--to', 'chrome', '--calls', '5', '--pid', '117')
-        self.assertIn('the first 5 are shown', done.stderr)
+        self.assertIn('showing the first 5 of ', done.stderr)
         shown = [event for event in json.loads(done.stdout)['traceEvents'] if event['pid'] == 3]
         self.assertEqual({'trace-cmd 117'}, {event['args']['name'] for event in shown if event['name'] == 'thread_name'})
         self.assertEqual(5, sum(event['ph'] in 'Bi' for event in shown))
@@ -259,7 +259,7 @@ class Tracks(Case):
         """The largest allocations must be kept, with a message about the others."""
         path = data('amd64/trace.dat')
         done = run('export', path, '--to', 'chrome', '--events', '50')
-        self.assertIn('the 50 largest are shown', done.stderr)
+        self.assertIn('showing the 50 largest of ', done.stderr)
         sizes = [event['args']['bytes'] for event in json.loads(done.stdout)['traceEvents'] if event['ph'] in 'bi']
         lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
         all_sizes = sorted((row['bytes_allocated'] for row in lines if row.get('outcome', '').startswith('allocation')),
@@ -295,7 +295,7 @@ class Tracks(Case):
         instants = [event['args'] for event in events if event['ph'] == 'i']
         self.assertEqual(1200, len(slices) + len(instants))
         self.assertEqual(f'largest allocations: {len(slices):,} slices, {len(instants):,} instants', name)
-        self.assertIn(f'{len(instants):,} of them are instants', done.stderr)
+        self.assertIn(f'{len(instants):,} of them are shown as instants', done.stderr)
         self.assertGreater(len(instants), 100)
         weight = [[one['bytes'] * one['lifetime ns'] for one in of] for of in (slices, instants)]
         self.assertEqual(12, sum(one['bytes'] == 16 * 4096 for one in slices))  # all of the largest
