@@ -19,7 +19,7 @@ window.kmemtrace = { ready: false, frameTimes, livePlots };
 async function start(): Promise<void> {
   const data = document.getElementById('kmemtrace-data');
   const text = data?.textContent ?? '';
-  if (text.trim().startsWith('@')) throw new Error('this page was built, but no trace was put into it');
+  if (text.trim().startsWith('@')) throw new Error('this page has no trace');
   const document_ = await decode(text);
   data?.remove();
   const app = new App(document_, drawPage);

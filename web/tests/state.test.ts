@@ -45,6 +45,6 @@ test('data are unpacked, and other versions are refused', async () => {
     schema: 'kmemtrace.html/1',
     name,
   });
-  await assert.rejects(decode(pack({ schema: 'kmemtrace.html/2' })), /another version/);
+  await assert.rejects(decode(pack({ schema: 'kmemtrace.html/2' })), /different versions/);
   await assert.rejects(decode('AAAA'));
 });

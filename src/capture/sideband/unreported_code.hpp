@@ -36,8 +36,8 @@ LookAtProcesses look_at_processes(const MappedCode& reported, const WhereToLook&
 // Returns the mapping in the form used for reports and queries, without its object. Generated code and the vDSO have no
 // file.
 SpaceChange place_of(std::int32_t process, std::uint64_t time_ns, const MapsLine& line);
-// Returns the path of a mapping as MappedCode uses it. The path of generated code names the process that generated it.
-// Children of that process have the code as well, so the path is replaced.
+// Returns the path of a mapping as MappedCode uses it; empty for generated code. The path of generated code names the
+// process that generated it, but children of that process have the code as well.
 std::string_view reported_path(std::string_view path);
 
 struct UnreportedCode {

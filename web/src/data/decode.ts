@@ -13,6 +13,6 @@ export async function decode(text: string): Promise<PageDocument> {
   const packed = bytesOfBase64(text.trim());
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   const document = JSON.parse(await new Response(stream).text()) as PageDocument;
-  if (document.schema !== 'kmemtrace.html/1') throw new Error('the data are of another version than the page');
+  if (document.schema !== 'kmemtrace.html/1') throw new Error('the data and the page have different versions');
   return document;
 }

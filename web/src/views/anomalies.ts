@@ -10,15 +10,15 @@ import { table, type Column } from '../widgets/table';
 import { badge, filterLink } from './common';
 
 const kKinds: Record<string, string> = {
-  allocated_before_trace: 'a free of what was neither allocated nor freed before in the trace',
+  allocated_before_trace: 'a free of an object that was not allocated or freed earlier in the trace',
   double_free_or_untraced_allocation:
-    'a free of what was freed before, with no allocation in between; most were allocated in bulk, which the kernel does not trace',
+    'a free of an object that was already freed; the allocation between the frees was not traced (usually bulk allocation)',
   allocation_on_live_pointer: 'an allocation at an address that is live: its free was not traced, or was lost',
-  allocated_less_than_requested: 'an allocation that got fewer bytes than it asked for',
-  freed_by_another_family: 'a kmalloc object freed by kmem_cache_free, or the other way round',
-  freed_by_another_cache: 'an object freed to another slab cache than its own',
+  allocated_less_than_requested: 'an allocation of fewer bytes than requested',
+  freed_by_another_family: 'a kmalloc object freed by kmem_cache_free, or vice versa',
+  freed_by_another_cache: 'an object freed to a different slab cache',
   impossible_order: 'a page event has an order that no kernel allocates',
-  failed_allocation: 'an allocation that gave nothing',
+  failed_allocation: 'a failed allocation',
 };
 
 function words(kind: string): string {
@@ -87,7 +87,7 @@ export function anomaliesPage(app: App): HTMLElement {
     section(
       'By call sites',
       (filter.range !== null || filter.task !== null) &&
-        note('Anomalies are of the whole time and of all tasks: these filters do not change them.'),
+        note('These filters do not apply: anomalies are shown for the whole time and all tasks.'),
       table({
         name: 'anomalies',
         label: 'Anomalies by call sites',

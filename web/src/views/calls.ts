@@ -46,7 +46,7 @@ function insideColumns<Row extends Measured>(allocators: AllocatorName[], live: 
   return allocators.flatMap((name) => {
     const title = kAllocatorTitles[name];
     return [
-      column(name, name, title, 'bytes allocated inside, in the calls that it made too', 'bytes'),
+      column(name, name, title, 'bytes allocated inside, including the calls that it made', 'bytes'),
       column(name, `${name}-hits`, 'Hits', `how many allocations: ${title}`, 'allocations'),
       column(name, `${name}-live`, `${title} live`, `bytes of those that are live ${live}`, 'live_bytes'),
     ];
@@ -59,7 +59,7 @@ function failedColumns<Row extends Measured>(functions: CalledFunction[]): Colum
     {
       key: 'failed',
       title: 'Failed',
-      help: 'allocations inside that got nothing',
+      help: 'failed allocations inside',
       value: failures,
       text: (row) => count(failures(row)),
     },
@@ -68,12 +68,17 @@ function failedColumns<Row extends Measured>(functions: CalledFunction[]): Colum
 
 function functionTable(app: App, { graph }: Calls, allocators: AllocatorName[]): HTMLElement {
   const times: [string, string, string, (row: Function) => number | null][] = [
-    ['total-time', 'Time', 'how long its calls took, from the first to the last instruction', (row) => row.total_ns],
-    ['self-time', 'Self', 'of that, outside of traced calls that it made and of interrupts', (row) => row.self_ns],
-    ['longest', 'Longest', 'how long the longest call took', (row) => row.longest_ns],
+    ['total-time', 'Time', 'duration of its calls, from the first to the last instruction', (row) => row.total_ns],
+    ['self-time', 'Self', 'duration without interrupts and without traced calls that it made', (row) => row.self_ns],
+    ['longest', 'Longest', 'duration of the longest call', (row) => row.longest_ns],
   ];
   const counts: [string, string, string, (row: Function) => number][] = [
-    ['cut-off', 'Cut off', 'calls of which begin or end is not in the trace: they have no time', (row) => row.cut_off],
+    [
+      'cut-off',
+      'Cut off',
+      'calls whose start or end is not in the trace, so their duration is unknown',
+      (row) => row.cut_off,
+    ],
     ['lost', 'Lossy', 'calls during which events were lost', (row) => row.lost_events],
   ];
   return table<Function>({
@@ -171,7 +176,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
       ),
     table<Call>({
       name: 'calls',
-      label: 'Calls in the order in which they began',
+      label: 'Calls in order of their start',
       rows,
       columns: [
         { key: 'order', title: '#', width: 6, value: (row) => row.order, text: (row) => String(row.order) },
@@ -186,7 +191,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
         {
           key: 'cpu',
           title: 'CPU',
-          help: 'where it began, and where it ended if elsewhere',
+          help: 'CPU at the start, and at the end if different',
           width: 7,
           value: (row) => row.call.cpu,
           text: ({ call }) => (call.cpu === call.end_cpu ? String(call.cpu) : `${call.cpu}→${call.end_cpu}`),
@@ -258,7 +263,7 @@ function firstOf(names: string[]): string {
 
 export function callsPage(app: App): HTMLElement {
   const { calls, report } = app.trace;
-  if (!calls) return empty('The trace holds no calls: ftrace’s function_graph records them.');
+  if (!calls) return empty('The trace has no calls. ftrace’s function_graph can record them.');
   const { graph } = calls;
   const missing = graph.functions_total - graph.functions.length;
   const allocators = kAllocators.filter((name) => graph.functions.some((row) => row.inside[name]));
@@ -269,25 +274,25 @@ export function callsPage(app: App): HTMLElement {
     el(
       'p',
       { class: 'lead' },
-      `${count(graph.calls_traced)} calls of ${count(graph.functions_total)} functions were traced. What was allocated inside a call is what its task allocated while it ran, without interrupts on top.`,
+      `${count(graph.calls_traced)} calls of ${count(graph.functions_total)} functions were traced. Memory allocated inside a call is the memory that its task allocated during the call, without interrupts.`,
     ),
     notFollowed(app, ['task', 'range']),
     calls.unfiltered === true &&
-      note('Calls are those of the whole trace: of the options that select events only --pid chooses calls.'),
+      note('Calls are those of the whole trace: of all options that select events, only --pid selects calls.'),
     graph.refused.length > 0 &&
       note(`Not recorded, as the kernel did not allow it: ${firstOf(graph.refused.map((one) => one.function))}.`),
     graph.not_called.length > 0 && note(`Not called while recording: ${firstOf(graph.not_called)}.`),
     (report.trace.lost_events > 0 || graph.missed.length > 0) &&
       note(
-        'Events were lost, or calls missed: those that ran then are marked, and may have called and allocated more inside.',
+        'Events were lost, or calls missed. Calls that ran at that time are marked; they may have called and allocated more than shown.',
       ),
     graph.arguments &&
       !graph.types &&
-      note('The trace does not hold the types of arguments: --btf names a file that has those of its kernel.'),
+      note('The trace lacks the types of arguments. Use --btf with a file that has the types of its kernel.'),
     section(
       'Functions',
       (app.state.filter.task !== null || app.state.filter.range !== null) &&
-        note('Sums by function are those of all tasks and of the whole time.'),
+        note('Sums by function are for all tasks and the whole time.'),
       missing > 0 && note(`${count(missing)} functions more, which took less time, are not in this file.`),
       functionTable(app, calls, allocators),
       ...outside.map((name) => {

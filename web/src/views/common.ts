@@ -142,13 +142,13 @@ export function notFollowed(app: App, followed: (Dimension | 'range')[]): HTMLEl
     .map((dimension) => kDimensionTitles[dimension].toLowerCase());
   if (filter.range !== null && !followed.includes('range')) names.unshift('time');
   if (names.length === 0) return null;
-  return note(`Not filtered here by ${names.join(', ')}: the report does not hold these counts so finely.`);
+  return note(`Not filtered here by ${names.join(', ')}: the report lacks the necessary counts.`);
 }
 
 export function leftOutNote(app: App): HTMLElement | null {
   const { left_out } = app.trace.explore;
   if (left_out.groups === 0) return null;
   return note(
-    `${count(left_out.groups)} small groups (${bytes(left_out.bytes_allocated)} allocated) are put together as (others).`,
+    `${count(left_out.groups)} small groups (${bytes(left_out.bytes_allocated)} allocated) are merged as (others).`,
   );
 }

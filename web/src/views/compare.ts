@@ -160,7 +160,7 @@ function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLEleme
 
 export function comparePage(app: App): HTMLElement {
   const { diff } = app.document;
-  if (!diff) return empty('The report holds no comparison.');
+  if (!diff) return empty('The report has no comparison.');
   const present = kAllocators.filter((name) =>
     app.document.traces.some(({ report }) => report[name].allocations > 0 || report[name].frees > 0),
   );

@@ -111,7 +111,7 @@ function callSites(app: App, diff: Diff, key: string, allocator: AllocatorName):
       rows,
       columns: [nameColumn<Compared>('Call site'), ...numberColumns(diff.columns[key].unit)],
       filterText: (row) => printable(row.name),
-      empty: all.length > 0 ? 'No call site is left by the filters.' : 'Neither trace names call sites of it.',
+      empty: all.length > 0 ? 'No call site is left by the filters.' : 'Neither trace has its call sites.',
     }),
   );
 }
@@ -145,9 +145,9 @@ export function compareTables(app: App, diff: Diff, allocator: AllocatorName): H
       note(`${diff.columns[key].title}: ${diff.columns[key].meaning}.`),
       note(
         diff.basis.per === 'trace'
-          ? `Counts are compared as they are: ${printable(diff.basis.why)}.`
+          ? `Counts are compared without scaling: ${printable(diff.basis.why)}.`
           : `Counts are divided by ${diff.basis.per === 'second' ? 'seconds' : `events of ${printable(diff.basis.event ?? '')}`}: ${printable(diff.basis.why)}.`,
-        ' What is “unchanged” cannot be told from chance.',
+        ' “Unchanged” means that the difference may be chance.',
       ),
       notFollowed(app, ['allocator']),
       table({
@@ -156,7 +156,7 @@ export function compareTables(app: App, diff: Diff, allocator: AllocatorName): H
         short: true,
         rows: totals,
         columns: [allocatorColumn<Compared>(), ...numberColumns(diff.columns[key].unit)],
-        empty: 'Neither trace has allocations of it.',
+        empty: 'Neither trace has its allocations.',
       }),
     ),
     callSites(app, diff, key, allocator),

@@ -40,8 +40,8 @@ function placeName(what: string, place: number): string {
 
 function othersNote(byNode: boolean): string {
   return byNode
-    ? 'CPUs with few frees, and those whose node is not in the trace, are put together as other nodes. Their frees of objects of other CPUs count as those of another node, and the reverse.'
-    : 'CPUs with few frees are put together as other CPUs.';
+    ? 'CPUs with few frees, and CPUs whose node is not in the trace, are merged as other nodes. If such a CPU frees an object of a different CPU, or vice versa, this counts as a free on another node.'
+    : 'CPUs with few frees are merged as other CPUs.';
 }
 
 function matrix(grid: Matrix, what: string, sums: CpuRow[]): HTMLElement {
@@ -107,9 +107,9 @@ export function cpusPage(app: App): HTMLElement {
       allocatorControl(app, 'cpu-allocator'),
     ),
     notFollowed(app, ['range', 'allocator']),
-    !knowsNodes && note('The trace does not say which CPU is on which NUMA node.'),
+    !knowsNodes && note('The trace does not have the NUMA nodes of CPUs.'),
     all === 0
-      ? empty('Nothing that the filters leave was both allocated and freed in the trace.')
+      ? empty('With these filters, no memory was both allocated and freed in the trace.')
       : el(
           'div',
           {},

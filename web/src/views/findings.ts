@@ -231,7 +231,7 @@ function states(found: Investigation): HTMLElement {
   return table<StateGrowth>({
     name: kStates,
     idOf: (row) => row.name,
-    label: 'What changed by the kernel’s own account',
+    label: 'Changes according to the kernel’s counters',
     rows: found.states,
     columns: [
       {
@@ -260,7 +260,7 @@ function states(found: Investigation): HTMLElement {
       {
         key: 'explained',
         title: 'Explained',
-        help: 'by the findings above that are sure or likely, all their caches together; SUnreclaim counts whole slabs, with what is free in them',
+        help: 'explained by the confirmed and likely findings above, for all their caches; SUnreclaim counts whole slabs, including free objects',
         value: (row) => row.explained_bytes_per_s,
         text: (row) => (row.explained_bytes_per_s > 0 ? rate(row.explained_bytes_per_s) : '–'),
       },
@@ -269,7 +269,7 @@ function states(found: Investigation): HTMLElement {
         title: 'Grows',
         isText: true,
         width: 12,
-        help: 'all the time, or since some time of the watch on',
+        help: 'growth during the whole investigation, or since a later time',
         value: howItGrows,
         text: howItGrows,
       },
@@ -300,7 +300,7 @@ function balance(rows: BalanceChange[]): HTMLElement {
     row.before === null || row.after === null ? null : row.after - row.before;
   return table<BalanceChange>({
     name: 'finding-balance',
-    label: 'Where memory was at begin and end',
+    label: 'Memory use at the start and at the end',
     rows: rows.filter((row) => row.before !== 0 || row.after !== 0),
     columns: [
       {
@@ -344,15 +344,15 @@ function unknowns(found: Investigation): HTMLElement {
       el(
         'li',
         {},
-        `${bytes(found.left_out_bytes)} that still live are not judged: page tables of processes, what the kernel takes back, and what it may free on paths without tracepoint.`,
+        `${bytes(found.left_out_bytes)} of live memory are not judged: page tables of processes, reclaimable memory, and memory that may be freed on untraced paths.`,
       ),
-    el('li', {}, 'Memory from before is known by its sum alone.'),
+    el('li', {}, 'Of older memory, only the sum is known.'),
   );
 }
 
 export function findingsPage(app: App): HTMLElement {
   const found = app.document.investigation;
-  if (!found) return empty('This page holds no investigation.');
+  if (!found) return empty('This page has no investigation.');
   const { cost } = found;
   return el(
     'div',
@@ -361,7 +361,7 @@ export function findingsPage(app: App): HTMLElement {
       'What grows',
       el('p', { class: 'lead', 'data-found': String(found.found) }, verdict(found)),
       note(
-        `Watched for ${duration(found.seconds * 1e9)}; ${count(found.judged)} groups of one task and entry into the kernel.`,
+        `Watched for ${duration(found.seconds * 1e9)}; ${count(found.judged)} groups, each with one task and one kernel entry point.`,
       ),
       !found.complete && note(`The investigation ended early: ${found.cut_short ?? ''}.`),
     ),

@@ -19,8 +19,8 @@ import { allocatorChoices, filterLink, functionSearch, leftOutNote, nothingLeft,
 export const kMetricTitles: Record<Metric, { title: string; help: string }> = {
   allocated: { title: 'Allocated', help: 'bytes given' },
   live: { title: 'Live', help: 'bytes live at the end' },
-  peak: { title: 'Peak', help: 'bytes live when most was live' },
-  wasted: { title: 'Wasted', help: 'bytes given beyond the request' },
+  peak: { title: 'Peak', help: 'live bytes at the time of the highest sum' },
+  wasted: { title: 'Wasted', help: 'bytes allocated beyond the request' },
   hits: { title: 'Hits', help: 'allocations' },
 };
 
@@ -237,7 +237,7 @@ export function flamePage(app: App): HTMLElement {
     ),
     metric === 'peak' &&
       note(
-        `What was live at ${clock((highest + 1) * model.explore.bucket_ns)}, the end of the bucket at which ${rootName} was highest: ${bytes(whole[highest])}. Frames add up so; each one's own peak may be at another time.`,
+        `Memory live at ${clock((highest + 1) * model.explore.bucket_ns)}, the end of the bucket at which ${rootName} was highest: ${bytes(whole[highest])}. Frames add up so; each one's own peak may be at another time.`,
       ),
     !model.explore.has_stacks &&
       note(

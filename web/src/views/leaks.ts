@@ -20,9 +20,9 @@ const kReasons: Record<string, string> = {
   'tasks-selected': 'only some tasks were recorded',
   'lost-stretch': 'may be freed in events that were lost',
   'incomplete-trace': 'the trace is incomplete',
-  reallocated: 'the group is often freed without an event: its addresses come again',
+  reallocated: 'objects are often freed without an event: their addresses are reused',
   'untraced-path': 'may be freed on a path without tracepoint',
-  'older-freed': 'older objects of the same kind were freed at the same pace',
+  'older-freed': 'older objects of the same kind were freed at the same rate',
   'page-tables': 'page tables grow with the memory of processes',
   'slab-pages': 'pages of slabs, whose objects count',
   reclaimable: 'the kernel frees it when it needs memory',
@@ -72,7 +72,7 @@ function details(app: App, row: Leak, leaks: Leaks): HTMLElement {
           brush: (a, b) => app.setTimes(start_ns + a * 1e9, start_ns + b * 1e9),
           height: 170,
         })
-      : empty('The traced kernel does not say how many bytes this takes.'),
+      : empty('The traced kernel does not report these bytes.'),
     growth &&
       note(
         `${bytes(growth.bytes_per_s)} a second, from ${bytes(growth.low)} to ${bytes(growth.high)} with 95 % confidence; ${bytes(growth.late_bytes_per_s)} a second in the last half.`,
@@ -140,7 +140,7 @@ export function leaksPage(app: App): HTMLElement {
       ` ${count(leaks.judged)} groups were judged against ${bytes(leaks.threshold_bytes_per_s)} a second.`,
     ),
     !onlyBy(app.state.filter, 'allocator', 'site') &&
-      note('Growth is judged over the whole time and by caller: filters of time, cache and task do not change it.'),
+      note('Growth is judged by caller over the whole time, so filters of time, cache and task do not apply.'),
     total > rows.length &&
       app.state.filter.allocator === null &&
       note(`${count(total - rows.length)} groups more have live allocations and are not in this file.`),
@@ -181,7 +181,7 @@ export function leaksPage(app: App): HTMLElement {
         {
           key: 'certain_growth',
           title: 'For certain',
-          help: 'the same without what may be freed already',
+          help: 'growth without objects that may have been freed',
           value: (row) => row.certain_growth?.bytes_per_s ?? null,
           text: (row) => bytes(row.certain_growth?.bytes_per_s),
         },
@@ -227,7 +227,7 @@ export function leaksPage(app: App): HTMLElement {
         {
           key: 'doubt',
           title: 'In doubt',
-          help: 'of them perhaps freed',
+          help: 'number that may have been freed',
           value: (row) => row.uncertain_bytes,
           text: (row) => bytes(row.uncertain_bytes),
         },
@@ -246,7 +246,7 @@ export function leaksPage(app: App): HTMLElement {
       empty:
         rows.length > 0
           ? 'No group is left by the filters.'
-          : 'Nothing that was allocated in the trace is live at its end.',
+          : 'No memory that was allocated in the trace is live at its end.',
     }),
     below,
   );

@@ -84,10 +84,10 @@ export function lifetimesPage(app: App): HTMLElement {
     !grid
       ? empty(
           rare > 0
-            ? 'No free of this call site is among those that are counted.'
+            ? 'The counted frees include none of this call site.'
             : any
-              ? 'Nothing that the filters leave was freed.'
-              : 'Nothing that was allocated in the trace was freed in it.',
+              ? 'With these filters, no memory was freed.'
+              : 'No memory that was allocated in the trace was freed in it.',
         )
       : el(
           'div',

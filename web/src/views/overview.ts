@@ -106,19 +106,19 @@ function totalsTable(app: App): HTMLElement {
         node: (row) => badge(allocatorNumber(row.allocator)),
       },
       column('allocations', 'Allocations', count),
-      column('frees', 'Frees', count, 'of what was allocated in the trace'),
+      column('frees', 'Frees', count, 'frees of memory that was allocated in the trace'),
       column('requested', 'Requested', bytes),
       column('allocated', 'Allocated', bytes),
-      column('wasted', 'Wasted', bytes, 'bytes given beyond the request'),
+      column('wasted', 'Wasted', bytes, 'bytes allocated beyond the request'),
       column('live', 'Live bytes', bytes, 'not freed at the end'),
-      column('peak', 'Peak', bytes, 'most bytes live at one time'),
+      column('peak', 'Peak', bytes, 'highest number of live bytes'),
       column('peakAt', 'Peak at', clock, 'since the first event'),
       column('meanLife', 'Mean life', duration),
       column('failed', 'Failed', count),
-      column('freeEvents', 'Free events', count, 'all frees in the trace, of whatever was allocated before it, too'),
+      column('freeEvents', 'Free events', count, 'all frees in the trace, including older objects'),
     ],
     activate: (row) => app.filterBy('allocator', app.state.filter.allocator === row.allocator ? null : row.allocator),
-    activateHelp: 'Filters everything by this allocator; once more takes the filter away',
+    activateHelp: 'Filters everything by this allocator; repeat it to remove the filter',
     empty: 'The trace has no allocations and no frees.',
   });
 }
@@ -158,11 +158,12 @@ function standingOut(app: App): HTMLElement {
         'li',
         {},
         filterLink(app, 'site', wasting.name),
-        ` wastes most: ${bytes(wasting.wasted)}, ${percent((100 * wasting.wasted) / (wasting.allocated ?? 1))} of what it is given.`,
+        ` wastes most: ${bytes(wasting.wasted)}, ${percent((100 * wasting.wasted) / (wasting.allocated ?? 1))} of its allocated bytes.`,
       ),
     );
   // Growth is known only for the whole trace, so it is not shown with filters.
-  if (filtered) return items.length > 0 ? el('ul', { class: 'lead' }, ...items) : empty('The filters leave nothing.');
+  if (filtered)
+    return items.length > 0 ? el('ul', { class: 'lead' }, ...items) : empty('No allocation matches the filters.');
   const leaks = Object.values(app.trace.leaks?.groups ?? {}).flatMap((groups) => groups.rows);
   const certain = leaks.filter((row) => row.verdict === 'certain');
   const worst = certain.sort((a, b) => (b.growth?.bytes_per_s ?? 0) - (a.growth?.bytes_per_s ?? 0)).at(0);
@@ -189,14 +190,13 @@ function loss(app: App): HTMLElement {
   const words: HTMLElement[] = [];
   if (trace.lost_events === 0 && !trace.loss_known)
     return note(
-      'The trace does not say how many events were lost: it is damaged or cut off, or its format does not tell.',
+      'The number of lost events is unknown: the trace is damaged or cut off, or its format lacks the number.',
     );
-  if (trace.lost_events === 0 && trace.loss_known)
-    return note('No event was lost: every count is of all that was recorded.');
+  if (trace.lost_events === 0 && trace.loss_known) return note('No event was lost: all counts are complete.');
   words.push(
     note(
       `${count(trace.lost_events)} events were lost${trace.loss_known ? '' : ', as far as the trace knows; there may be more'}. ` +
-        'An allocation whose free was lost looks live: live bytes, peaks and leaks are too high. What was allocated in lost events is missing everywhere, and its frees look like those of unknown objects.',
+        'An allocation whose free was lost looks live: live bytes, peaks and leaks are too high. Allocations in lost events are missing everywhere, and their frees look like frees of unknown objects.',
     ),
   );
   const losing = per.map((lost, cpu) => ({ lost, cpu })).filter((one) => one.lost > 0);
@@ -353,7 +353,7 @@ function memory(app: App): HTMLElement[] {
     section('What stands out', standingOut(app)),
     section(
       'Totals',
-      app.isFiltered && note('Of what the filters leave; peaks are taken at the ends of buckets of time.'),
+      app.isFiltered && note('Only memory that matches the filters; peaks are measured at the ends of time buckets.'),
       totalsTable(app),
       note(
         'Pages of the slab allocator, of percpu memory and of vmalloc areas are among the pages: never add these rows.',
@@ -381,14 +381,10 @@ export function overviewPage(app: App): HTMLElement {
   return el(
     'div',
     { class: 'overview' },
-    !report.complete && note('Reading ended early: this is the part of the trace that was read.'),
+    !report.complete && note('Reading ended early; this page shows the part of the trace that was read.'),
     ...(hasMemory(app.trace)
       ? memory(app)
-      : [
-          empty(
-            'Nothing was allocated or freed in this trace: it has no event of memory. What was recorded stands below, at “Events”.',
-          ),
-        ]),
+      : [empty('This trace has no memory events. “Events” below shows what was recorded.')]),
     el(
       'div',
       { class: 'columns' },

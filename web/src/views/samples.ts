@@ -23,7 +23,7 @@ const kSources: Record<string, string> = {
 export function samples(app: App, timeline: Timeline): HTMLElement {
   const sources = [...new Set(timeline.samples.map((sample) => sample.source))];
   if (sources.length === 0)
-    return empty('The trace holds no samples of meminfo, vmstat or slabinfo: recordings of kmemtrace do.');
+    return empty('The trace has no samples of meminfo, vmstat or slabinfo; recordings of kmemtrace have them.');
   const source = sources.includes(options.source) ? options.source : sources[0];
   const all = timeline.samples.filter((sample) => sample.source === source);
   const change = (points: [number, number][]): number => {
@@ -161,10 +161,10 @@ export function samples(app: App, timeline: Timeline): HTMLElement {
 export function balances(timeline: Timeline): HTMLElement | null {
   if (timeline.balances.length === 0) return null;
   return section(
-    'What the trace explains of it',
+    'Parts that the trace explains',
     table({
       name: 'balances',
-      label: 'Changes of the kernel’s account, and what the trace explains of them',
+      label: 'Changes of the kernel’s counters, and the parts that the trace explains',
       short: true,
       rows: timeline.balances,
       columns: [

@@ -68,19 +68,22 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
       {
         key: 'requested',
         title: 'Requested',
-        help: 'bytes asked for; of percpu memory for one CPU',
+        help: 'bytes requested; for percpu memory, per CPU',
         get: (row) => row.requested,
       },
       bytes,
     ),
     numeric({ key: 'allocated', title: 'Allocated', help: 'bytes given', get: (row) => row.allocated }, bytes),
-    numeric({ key: 'size', title: 'Each', help: 'bytes given for one allocation, on average', get: each }, bytes),
-    numeric({ key: 'waste', title: 'Waste', help: 'part of the bytes given beyond the request', get: waste }, percent),
+    numeric({ key: 'size', title: 'Each', help: 'average bytes allocated per allocation', get: each }, bytes),
+    numeric({ key: 'waste', title: 'Waste', help: 'share of bytes allocated beyond the request', get: waste }, percent),
     numeric(
-      { key: 'wasted', title: 'Wasted', help: 'bytes given beyond the request', get: (row) => row.wasted },
+      { key: 'wasted', title: 'Wasted', help: 'bytes allocated beyond the request', get: (row) => row.wasted },
       bytes,
     ),
-    numeric({ key: 'frees', title: 'Frees', help: 'frees of what was allocated here', get: (row) => row.frees }, count),
+    numeric(
+      { key: 'frees', title: 'Frees', help: 'frees of memory that was allocated here', get: (row) => row.frees },
+      count,
+    ),
     numeric({ key: 'freed', title: 'Freed', help: 'bytes of these frees', get: (row) => row.freed }, bytes),
     numeric({ key: 'live', title: 'Live', help: 'allocations not freed at the end', get: (row) => row.live }, count),
     numeric(
@@ -90,7 +93,7 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
     {
       key: 'peak',
       title: 'Peak',
-      help: exact ? 'most bytes live at one time' : 'most bytes live at the end of a bucket of time',
+      help: exact ? 'highest number of live bytes' : 'highest number of live bytes at the end of a time bucket',
       value: (row) => row.peak,
       text: (row) => (row.peakIsExact || row.peak === null ? bytes(row.peak) : `≥ ${bytes(row.peak)}`),
     },
@@ -108,14 +111,19 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
         {
           key: 'mean-life',
           title: 'Mean life',
-          help: 'how long freed ones had lived, on average',
+          help: 'average lifetime of freed allocations',
           get: (row) => row.meanLife,
         },
         duration,
       ),
     exact &&
       numeric(
-        { key: 'p50-life', title: 'Life 50%', help: 'half of them lived no longer', get: (row) => row.p50 },
+        {
+          key: 'p50-life',
+          title: 'Life 50%',
+          help: 'half of the freed allocations lived at most this long',
+          get: (row) => row.p50,
+        },
         duration,
       ),
     exact &&
@@ -148,11 +156,7 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
         },
         count,
       ),
-    exact &&
-      numeric(
-        { key: 'failed', title: 'Failed', help: 'allocations that got nothing', get: (row) => row.failed },
-        count,
-      ),
+    exact && numeric({ key: 'failed', title: 'Failed', help: 'failed allocations', get: (row) => row.failed }, count),
   ];
   return columns.filter((column) => column !== false);
 }
@@ -171,8 +175,8 @@ function groupsTable(app: App, name: Exclude<TableName, 'orders'>): HTMLElement 
     anyExact || rows.length === 0
       ? !exact &&
           rows.length > 0 &&
-          note('Rows with “≥” are sums over time: their peak is taken at the ends of buckets.')
-      : note('These are sums over time: peaks are taken at the ends of its buckets.'),
+          note('Rows with “≥” are sums over time; their peak is measured at the ends of buckets.')
+      : note('These are sums over time; peaks are measured at the ends of buckets.'),
     missing > 0 && note(`The ${count(missing)} smallest rows are not in this file.`),
     !exact && leftOutNote(app),
     table({
@@ -183,7 +187,7 @@ function groupsTable(app: App, name: Exclude<TableName, 'orders'>): HTMLElement 
       sort: '-allocated',
       filterText: (row) => printable(row.name),
       activate: (row) => app.filterBy(dimension, app.state.filter[dimension] === row.name ? null : row.name),
-      activateHelp: 'Filters everything by this row; once more takes the filter away',
+      activateHelp: 'Filters everything by this row; repeat it to remove the filter',
       empty: nothingLeft(app),
     }),
   );
@@ -210,7 +214,7 @@ function ordersTable(app: App): HTMLElement {
       {
         key: 'frees',
         title: exact ? 'Free events' : 'Frees',
-        help: exact ? 'frees of this order, of whatever was allocated with' : 'allocations of this order that ended',
+        help: exact ? 'frees of this order' : 'allocations of this order that ended',
         get: (row) => row.frees,
       },
       count,
@@ -219,12 +223,12 @@ function ordersTable(app: App): HTMLElement {
       {
         key: 'live-bytes',
         title: 'Live bytes',
-        help: 'bytes of allocations of this order not freed',
+        help: 'live bytes of allocations of this order',
         get: (row) => row.liveBytes,
       },
       bytes,
     ),
-    numeric({ key: 'failed', title: 'Failed', help: 'allocations that got no page', get: (row) => row.failed }, count),
+    numeric({ key: 'failed', title: 'Failed', help: 'failed allocations', get: (row) => row.failed }, count),
   ];
   return table({
     name: 'orders',

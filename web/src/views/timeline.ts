@@ -182,7 +182,7 @@ function kernelsAccount(app: App): (HTMLElement | null)[] {
   const { timeline } = app.trace;
   return [
     section(
-      'What the kernel said of its memory',
+      'The kernel’s own memory counters',
       filtersGroups(app.state.filter) && notFollowed(app, ['range']),
       timeline ? samples(app, timeline) : empty('The report was written without a timeline.'),
     ),
@@ -244,10 +244,10 @@ export function timelinePage(app: App): HTMLElement {
       rangeFields(app),
     ),
     several &&
-      note('Allocators are not stacked: pages of the slab allocator, of percpu memory and of areas are pages, too.'),
+      note('Allocators are not stacked, because pages include the pages of slab, percpu memory and vmalloc areas.'),
     !known
       ? empty(
-          `The traced kernel does not say how many bytes ${kAllocatorTitles[allocator].toLowerCase()} memory takes.`,
+          `The traced kernel does not report how many bytes ${kAllocatorTitles[allocator].toLowerCase()} memory takes.`,
         )
       : courses.live.length + courses.allocated.length === 0
         ? empty(nothingLeft(app))
@@ -287,7 +287,7 @@ export function timelinePage(app: App): HTMLElement {
               el('div', {}, el('h3', {}, 'Largest by allocated bytes'), allocated.element),
             ),
             note(
-              `Drag over a plot to choose a time: all pages show it then. Buckets of ${clock(bucket_ns)}; live bytes and peaks are those at their ends.`,
+              `Drag over a plot to select a time range for all pages. Buckets of ${clock(bucket_ns)}; live bytes and peaks are those at their ends.`,
             ),
           ),
     ...kernelsAccount(app),

@@ -31,7 +31,7 @@ const sum = (pairs: SizePair[], of: (pair: SizePair) => number): number =>
 
 function map(app: App, pairs: SizePair[]): HTMLElement {
   const found = sizeMap(pairs);
-  if (!found) return empty('No size is known.');
+  if (!found) return empty('No sizes are known.');
   const { cells, columns, firstRow, firstColumn, rowSizes, columnSizes } = found;
   const { of, format } = kWeights[options.weight];
   const values = cells.map((cell) => sum(cell, of));
@@ -85,7 +85,7 @@ function sections(app: App, pairs: SizePair[]): HTMLElement[] {
       ),
       map(app, pairs),
       note(
-        'Outlined are sizes for which about as much is given as is asked for; the farther from them, the more is wasted.',
+        'Outlined cells have nearly equal requested and allocated sizes. The farther a cell is from them, the more is wasted.',
       ),
     ),
     section(
@@ -157,7 +157,7 @@ export function wastePage(app: App): HTMLElement {
       noted,
       empty(
         app.state.filter.allocator !== null && app.state.filter.allocator !== 'slab'
-          ? 'Only the slab allocator gives more than it is asked for; another one is filtered by.'
+          ? 'Only the slab allocator allocates more than requested, and the filter selects another allocator.'
           : rare.allocations > 0
             ? rareOfSite(rare.allocations)
             : nothingLeft(app),
@@ -176,7 +176,7 @@ export function wastePage(app: App): HTMLElement {
     ofOneSite && rare.allocations > 0 && note(rareOfSite(rare.allocations)),
     others.allocations > 0 &&
       note(
-        `Rare sizes are not shown one by one: ${count(others.allocations)} allocations, which were given ${bytes(others.allocated)} and asked for ${bytes(others.requested)}.`,
+        `Rare sizes are not shown separately: ${count(others.allocations)} allocations, which were given ${bytes(others.allocated)} and asked for ${bytes(others.requested)}.`,
       ),
     ...(pairs.length > 0 ? sections(app, pairs) : []),
   );
