@@ -79,9 +79,12 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
     return;
   }
   unfinished_ = unfinished_name(path_);
+  listed_ = list_unfinished(unfinished_.c_str());  // first, because a signal may arrive when the file exists
   file_ = FileDescriptor(::open(unfinished_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
-  if (!file_) throw system_error("Cannot create a temporary file beside it", path_).hint("Choose another path with -o");
-  listed_ = list_unfinished(unfinished_.c_str());
+  if (!file_) {
+    if (listed_) *listed_ = nullptr;
+    throw system_error("Cannot create a temporary file beside it", path_).hint("Choose another path with -o");
+  }
   if (replaces_)
     pass_on_owner(fd(), status);
   else
@@ -89,12 +92,11 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
 }
 
 NewFile::~NewFile() {
-  if (listed_) *listed_ = nullptr;
-  if (unfinished_.empty()) return;
-  if (prepared_)
+  if (prepared_ && !unfinished_.empty())
     remove_outside(*prepared_);
-  else
+  else if (!unfinished_.empty())
     ::unlink(unfinished_.c_str());
+  if (listed_) *listed_ = nullptr;
 }
 
 void NewFile::finish() {

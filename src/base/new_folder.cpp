@@ -25,19 +25,19 @@ NewFolder::NewFolder(std::string path) : path_(std::move(path)) {
   if (const std::filesystem::path folder(path_); folder.has_parent_path()) make_folder(folder.parent_path());
   constexpr unsigned kPrivateFolder = 0700;
   unfinished_ = unfinished_name(path_);
-  if (::mkdir(unfinished_.c_str(), kPrivateFolder) != 0)
-    throw system_error("Cannot make a temporary folder beside it", path_).hint("Choose another path with -o");
-  listed_ = list_unfinished(unfinished_.c_str());
+  listed_ = list_unfinished(unfinished_.c_str());  // first, because a signal may arrive when the folder exists
+  if (::mkdir(unfinished_.c_str(), kPrivateFolder) == 0) return;
+  if (listed_) *listed_ = nullptr;
+  throw system_error("Cannot make a temporary folder beside it", path_).hint("Choose another path with -o");
 }
 
 NewFolder::~NewFolder() {
-  if (listed_) *listed_ = nullptr;
-  if (unfinished_.empty()) return;
   std::error_code code;
-  if (prepared_)
+  if (prepared_ && !unfinished_.empty())
     remove_outside(*prepared_);
-  else
+  else if (!unfinished_.empty())
     std::filesystem::remove_all(unfinished_, code);
+  if (listed_) *listed_ = nullptr;
 }
 
 void NewFolder::finish() {

@@ -115,7 +115,7 @@ class Reports:
         self.assertEqual(of[2]['recorded_ns'], of[0]['recorded_ns'] + of[1]['recorded_ns'])
         self.assertEqual(1, len({one['events'] for one in of}))
         done = run('fleet', 'report', '--server', self.urls[0], '--host', 'late', '--until', '2026-11-21')
-        self.assertRegex(done.stdout, r'1 trace of 1 host, 5\.000 s of recording')
+        self.assertRegex(done.stdout, r'1 trace of 1 host, 5\.000 s recorded in all')
         self.assertRegex(done.stdout, 'events .* in these traces \(whole traces, not only the selected time\)')
         # Live memory at the end of a period was allocated in the period or before.
         for measure in ('live_allocations', 'live_bytes'):
