@@ -290,15 +290,27 @@ std::string next_step(const LeaksResult& result, const TextStyle& style) {
       style);
 }
 
-// The groups that a brief report does not show.
+// Names the groups and stacks that a brief report does not show.
 std::string cut_line(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+  if (!options.is_brief) return {};
   std::size_t groups = 0;
-  for (const LeakTable& table : result.tables) groups += table.rows.size() - shown_rows(table, result, options).size();
-  if (!options.is_brief || groups == 0) return {};
+  std::size_t growing = 0;  // shown ones, which have stacks
+  for (const LeakTable& table : result.tables) {
+    const Rows rows = shown_rows(table, result, options);
+    groups += table.rows.size() - rows.size();
+    growing +=
+        static_cast<std::size_t>(std::ranges::count_if(rows, [](const LeakRow* row) { return is_growing(*row); }));
+  }
+  const bool has_stacks = std::ranges::find(result.by, GroupKey::stack) != result.by.end();
+  const std::size_t stacks =
+      has_stacks && options.stacks == StacksShown::growing && growing > kBriefStacks ? growing - kBriefStacks : 0;
+  if (groups == 0 && stacks == 0) return {};
+  const std::string more_stacks =
+      stacks == 0 ? "" : fmt::format(", and {}", say_number_of(stacks, "more stack", style));
   return "\n" + hanging("",
-                        fmt::format("Not shown: {}{}. To see all groups and their stacks: --limit 0 --stacks all.",
+                        fmt::format("Not shown: {}{}{}. To see all groups and their stacks: --limit 0 --stacks all.",
                                     say_number_of(groups, "group", style),
-                                    any_is_growing(result) ? "" : ", none of which grows"),
+                                    any_is_growing(result) ? "" : ", none of which grows", more_stacks),
                         style);
 }
 
