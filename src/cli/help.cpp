@@ -142,7 +142,7 @@ std::string help_text(const Command& program, const Command& command, bool is_lo
   if (is_long && command.footer.empty()) return out;
   if (is_long) return out + "\n" + wrapped(joined_paragraphs(command.footer), 0, columns);
   return out + fmt::format("\n`{} --help` shows more{}.\n", name,
-                           is_program ? "; `kmemtrace COMMAND --help` shows the help of a command" : "");
+                           is_program ? "; `kmemtrace COMMAND --help` explains a command" : "");
 }
 
 }  // namespace kmt

@@ -183,7 +183,7 @@ TEST(Writer, WhatATraceDatHasNoPlaceForIsSaid) {
   };
   EXPECT_EQ(said({}), "");
   EXPECT_EQ(said({{1}, {}}), "the types of calls' arguments and results");
-  EXPECT_NE(said({{1}, {{"vfs_open", {}}}}).find("with them the strings"), std::string::npos);
+  EXPECT_NE(said({{1}, {{"vfs_open", {}}}}).find("therefore also the strings"), std::string::npos);
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   const LeaksResult result = leaks();
   EXPECT_EQ(row_of(result, 1)->main_doubt, Doubt::reclaimable);
   EXPECT_EQ(row_of(result, 1)->doubtful.bytes, 1000u * 128);
-  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::uncertain);
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::explained);
   const LeakRow& mixed = *row_of(result, 2);
   EXPECT_EQ(mixed.doubtful.bytes, 250u * 128);
   EXPECT_EQ(mixed.verdict, LeakVerdict::certain);

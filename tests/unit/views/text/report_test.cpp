@@ -158,7 +158,7 @@ TEST(TextReport, NeverPrintsZerosForAnEmptyTrace) {
   result.trace.events = 5210;
   result.events = {{"sched_switch", 5210}};
   const std::string other = render(result);
-  EXPECT_TRUE(has(other, "no kmem events in this trace: it holds 5,210 events of other kinds: sched_switch 5,210"));
+  EXPECT_TRUE(has(other, "no kmem events in this trace, but 5,210 events of other kinds: sched_switch 5,210"));
   EXPECT_TRUE(has(other, "kmemtrace record"));
   EXPECT_FALSE(has(other, "Slab"));
 
