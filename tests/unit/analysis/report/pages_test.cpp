@@ -282,7 +282,7 @@ TEST_F(Pages, TextTellsTheStoryWithinTheWidth) {
       EXPECT_EQ(text.find('\x1b'), std::string::npos);
     }
   const std::string text = text_pages(got, {}, {120, false, false});
-  for (const char* const part : {"raise vm.min_free_kbytes by 6144", "(order 9, 2.0 MiB", "assumed because",
+  for (const char* const part : {"raise vm.min_free_kbytes by 6144", "(order 9", "assumed because",
                                  "(11 more)", "Failed page allocations", "Reclaimable", "0xcc0"})
     EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
   events.clear();
