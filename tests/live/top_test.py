@@ -63,7 +63,7 @@ class Top(LiveTest):
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertRegex(lines[0], r'^kmemtrace top - the whole machine, ')
         self.assertRegex(lines[1], r'^slab  [\d,]+/s')
-        self.assertRegex(lines[3], r'^cost ')
+        self.assertRegex(lines[3], r'^cost: ')
         self.assertRegex(lines[5], r'\*Bytes/s')
         self.assertRegex(lines[-1], r'^call-sites  .*q end')
 

@@ -88,8 +88,11 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
         rates[account_of(group.cache)] += group.bytes / (*seen)->seconds();
     for (StateGrowth& state : states)
       if (const auto rate = rates.find(state.name);
-          rate != rates.end() && rate->second >= kThresholds.much_explained * state.trend.bytes_per_s)
+          rate != rates.end() && rate->second >= kThresholds.much_explained * state.trend.bytes_per_s) {
         state.reclaimable = true;
+        state.sure = false;  // as for reclaimable caches
+        state.late.reset();
+      }
   }
 }
 
