@@ -282,8 +282,8 @@ TEST_F(Pages, TextTellsTheStoryWithinTheWidth) {
       EXPECT_EQ(text.find('\x1b'), std::string::npos);
     }
   const std::string text = text_pages(got, {}, {120, false, false});
-  for (const char* const part : {"raise vm.min_free_kbytes by 6144", "(order 9", "assumed because",
-                                 "(11 more)", "Failed page allocations", "Reclaimable", "0xcc0"})
+  for (const char* const part : {"raise vm.min_free_kbytes by 6144", "(order 9", "assumed because", "(11 more)",
+                                 "Failed page allocations", "Reclaimable", "0xcc0"})
     EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
   events.clear();
   EXPECT_NE(text_pages(result(), {}, {120, false, false}).find("no event of the page allocator"), std::string::npos);
