@@ -38,7 +38,7 @@ ENOUGH = 10  # rounds per command; at least one of them must leave a file
 READERS = {'profile': ('profile', '--show'), 'profile-continuous': ('profile', '--show'),
            'snapshots': ('snapshot', '--json')}
 MARK = 'KMEMTRACE_KILL_TEST'
-# After a kill the end of the file may be missing, but none of these damages may occur.
+# After a kill the end of the file may be missing, but none of these kinds of damage may occur.
 DAMAGES = {'damaged_section', 'damaged_block', 'damaged_page', 'bad_event_format', 'torn_record', 'damaged_stream'}
 
 

@@ -64,7 +64,7 @@ class Sites(Case):
         self.assertEqual(texts[0], texts[1])
 
     def test_cpu(self):
-        """A filter selects an anomaly by its allocation, or by the free if no allocation matches."""
+        """A filter applies to the allocation of an anomaly, or to the free if the anomaly has no allocation."""
         for sample in (real('s390x/trace.lost.dat'), planted('amd64', 1)):
             with self.subTest(sample.path):
                 self.check(sample, '--cpu', '1', selects=lambda subject: getattr(subject, 'event', subject).cpu == 1)

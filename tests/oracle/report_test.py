@@ -132,8 +132,7 @@ class Instances(Case):
     """Events in two buffers of one file must give the same result as in one buffer."""
 
     def split(self, kernel, pages_of_second):
-        """Moves some pages of each CPU to a second buffer. pages_of_second(cpu, page count) is the first page to
-        move."""
+        """Moves the last pages of each CPU to a second buffer, from page number pages_of_second(cpu, page count) on."""
         trace = tracedat.read(data(f'{kernel}/trace.dat'))
         whole = trace.buffers[0]
         first, second = {}, {}

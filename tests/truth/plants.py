@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs whose kernel memory grows: each holds what it makes, a given number per second.
+"""Programs that leak kernel memory: each creates a given number of objects per second and frees none.
 
 plants.py KIND [PER_SECOND [AFTER]]
-KIND is a key of PLANTS, or none. The program prints "growing", and starts AFTER seconds later."""
+KIND is a key of PLANTS, or the word none. The program prints "growing", and starts AFTER seconds later."""
 import ctypes
 import mmap
 import os

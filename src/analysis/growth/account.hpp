@@ -36,7 +36,7 @@ class KernelAccount {
   // True if the growth of a cache is confirmed, that cache has a large share of these bytes, and no other cause
   // explains most of its growth. `plainly` applies stricter thresholds, for use without other evidence.
   bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;
-  // True if a cache with too few states for a trend rose by about as much as the finding.
+  // True if the cache has too few states for a trend, but grew by about as much as the finding.
   bool differs_as_much(const FindingCache& cache) const;
   // Returns the caches that these groups allocate from, the fastest-growing first.
   std::vector<FindingCache> caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const;

@@ -66,7 +66,7 @@ class SampleGrowth {
   };
   struct Live {
     std::uint32_t group;
-    std::uint32_t step;  // fine step of its allocation
+    std::uint32_t step;  // the fine time step in which the object was allocated
     double objects;
     double bytes;
   };

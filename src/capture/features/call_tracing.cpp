@@ -66,8 +66,8 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
   return options;
 }
 
-// Returns what is missing for one back end; for "auto", what is missing for all. `is_denied` means that the kernel
-// refuses to trace functions, regardless of its options.
+// Returns what the back end needs to work; for "auto", what each back end needs. `is_denied`: the kernel refuses to
+// trace functions, whatever its build options.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> could;  // back ends

@@ -52,7 +52,7 @@ bool remove_own_instance(const std::string& path, unsigned patience_seconds);
 // Returns the instances whose kmemtrace process has ended.
 std::vector<std::string> stale_instances(const std::string& tracefs);
 
-// Removes the probes of ended kmemtrace processes and their instances, except instances in use.
+// Removes the probes and instances that ended kmemtrace processes have left, except instances in use.
 void remove_stale_probes(const std::string& tracefs);
 
 }  // namespace kmt

@@ -15,7 +15,7 @@ namespace kmt {
 // `states` must be sorted by time, with ticks in nanoseconds. If the states have zoneinfo, includes unaccounted memory.
 // Also sums up all objects of each size that changes, for recordings without names of caches.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
-// Does the same with precomputed unaccounted memory, for repeated calls, because a balance sheet is slow.
+// Like the function above, but takes the unaccounted memory as an argument: computing it for each call would be slow.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
                                            const std::vector<MemorySeriesPoint>& unaccounted);
 // Empty: unknown.

@@ -102,7 +102,7 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   say("{}{}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", where, latest, humane_count(sum.read),
       outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes), outcome.recording.kernel.clock);
   const RecorderCost& cost = outcome.cost;
-  // The level is sampled, so with lost events the real maximum may be higher.
+  // The fill level of ring buffers is only sampled. If events were lost, a buffer was fuller than any sample.
   say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {}{:.0f}% full at most\n",
       cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes),
       sum.lost > 0 ? "seen to be " : "", cost.fullest_buffer * 100);

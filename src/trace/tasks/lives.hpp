@@ -35,10 +35,10 @@ class TaskLives {
  public:
   void born(const TaskLife& life);
   void moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup);
-  // The time at which the kernel's files were read.
+  // When the process was read from /proc.
   enum class Noted : std::uint8_t {
     at_begin,   // at the start of the recording
-    meanwhile,  // while events were already recorded: the task may have been born before or after that
+    meanwhile,  // while events were recorded: it may have been born before or after the first event
     later,      // later: the ID may belong to another process
   };
   void known(std::int32_t pid, KnownProcess process, Noted when);

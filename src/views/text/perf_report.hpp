@@ -14,7 +14,7 @@ namespace kmt {
 bool adds_up(const Column<GroupRow>& column);
 
 struct PerfReportOptions {
-  const Column<GroupRow>* share_of = nullptr;  // a column whose values add up; null: events, like in perf
+  const Column<GroupRow>* share_of = nullptr;  // column of the percentages; null: number of events, as in perf
   std::size_t limit = 0;                       // lines; 0: all
   std::size_t keys = 0;                        // number of keys to show, from the first key of the result
   // Counts only this allocator; empty: all events, or bytes of the default allocator.

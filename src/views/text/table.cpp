@@ -20,7 +20,7 @@ constexpr std::size_t kGap = 2;
 
 constexpr std::string_view kEllipsis = "…";
 
-// Returns the least length of a shortened name. If that is not enough, columns are dropped.
+// Returns the length below which names are not shortened. If the table is still too wide, columns are dropped.
 std::size_t shortest_name(const Table& table) {
   const auto names =
       std::count_if(table.columns.begin(), table.columns.end(), [](const auto& column) { return column.name; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which calls are shown: the first ones and the slowest ones. Compares random trees of calls with sorting all of
-// them.
+// Tests which calls are shown: the first ones and the slowest ones. For random trees of calls, compares the
+// result with that of sorting all calls.
 #include "analysis/calls/shown.hpp"
 
 #include <algorithm>
