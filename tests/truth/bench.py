@@ -58,6 +58,10 @@ class Running:
                 pass
             process.wait()
             process.stdout.close()
+            try:
+                os.rmdir(f'/sys/fs/cgroup/kmemtrace-{process.pid}')  # of cgroup_loop
+            except OSError:
+                pass
         for folder in self.folders:
             for name in ('mnt', 'm'):
                 subprocess.run(['umount', '-l', f'{folder}/{name}'], stderr=subprocess.DEVNULL, check=False)
