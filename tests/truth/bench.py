@@ -23,6 +23,7 @@ import loads
 import plants
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'live'))
 
 
 class Running:
@@ -158,6 +159,11 @@ def main():
     parser.add_argument('--keep', default='')
     options = parser.parse_args()
     program = os.path.abspath(options.program)
+    os.environ.setdefault('KMEMTRACE', program)
+    from recording import why_not_live
+    if reason := why_not_live():
+        print(f'cannot record here: {reason}')
+        sys.exit(1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 0)
     names = options.only.split(',') if options.only else [*plants.PLANTS, *loads.NAMES]
     right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # by "is a plant": right, all
     for number in range(options.rounds):
