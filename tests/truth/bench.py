@@ -24,6 +24,7 @@ import plants
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'live'))
+from recording import why_not_live  # noqa: E402
 
 
 class Running:
@@ -40,7 +41,6 @@ class Running:
         else:
             self.start_load(name)
         self.process = self.processes[-1]
-        self.pid = self.process.pid
 
     def start_load(self, name):
         self.folders.append(tempfile.mkdtemp(prefix='kmemtrace-truth-'))
@@ -144,7 +144,7 @@ def judge(answer, running):
     if running.name not in plants.PLANTS:
         return not answer.confirmed, shown
     plant = plants.PLANTS[running.name]
-    return any(re.search(plant.names, words) and (plant.in_children or pid in (None, running.pid))
+    return any(re.search(plant.names, words) and (plant.in_children or pid in (None, running.process.pid))
                for words, pid in answer.confirmed), shown
 
 
@@ -159,8 +159,6 @@ def main():
     parser.add_argument('--keep', default='')
     options = parser.parse_args()
     program = os.path.abspath(options.program)
-    os.environ.setdefault('KMEMTRACE', program)
-    from recording import why_not_live
     if reason := why_not_live():
         print(f'cannot record here: {reason}')
         sys.exit(1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 0)

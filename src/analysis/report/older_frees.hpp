@@ -20,7 +20,7 @@ using CountByThird = std::array<std::uint64_t, 3>;
 
 class OlderFrees {
  public:
-  // Frees are told apart by their cache if the event has it, else by their call site.
+  // Counts a free for its cache if the event has it, otherwise for its call site.
   void add(CallSiteId site, CacheId cache, TimeBucket at);
 
   CountByThird of_cache(std::uint32_t cache, const TimeBuckets& clock) const;

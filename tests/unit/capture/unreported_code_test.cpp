@@ -20,13 +20,13 @@ const std::string kVdsoLine = "7f000000-7f001000 r-xp 00000000 00:00 0 [vdso]\n"
 // Processes as shown in /proc, and changes that are reported while they are read.
 struct CodeMachine {
   std::map<std::int32_t, std::string> maps;
-  MappedCode told;
+  MappedCode reported;
   std::vector<std::function<void()>> news;  // for each reading of /proc
   std::size_t looks = 0;
 
   void tell(std::int32_t process, std::uint64_t time_ns, const std::string& text) {
     for (const MapsLine& line : code_in_maps(text))
-      told.add(place_of(process, time_ns, line), reported_path(line.path));
+      reported.add(place_of(process, time_ns, line), reported_path(line.path));
   }
   LookAtProcesses look() {
     const auto processes = [this] {
@@ -34,19 +34,19 @@ struct CodeMachine {
       for (const auto& [process, text] : maps) ids.push_back(process);
       return ids;
     };
-    return look_at_processes(told, {processes,
-                                    [this](std::int32_t process) {
-                                      return ProcessMaps{maps[process], process};
-                                    },
-                                    [this] {
-                                      if (looks < news.size()) news[looks]();
-                                      ++looks;
-                                    }});
+    return look_at_processes(reported, {processes,
+                                        [this](std::int32_t process) {
+                                          return ProcessMaps{maps[process], process};
+                                        },
+                                        [this] {
+                                          if (looks < news.size()) news[looks]();
+                                          ++looks;
+                                        }});
   }
 };
 
 UnreportedCode untold_of(const CodeMachine& machine, std::int32_t process, const std::string& text) {
-  return unreported_code(machine.told, {process, process, code_in_maps(text)});
+  return unreported_code(machine.reported, {process, process, code_in_maps(text)});
 }
 
 TEST(UnreportedCode, IsWhatWasNotTold) {
@@ -64,8 +64,8 @@ TEST(UnreportedCode, IsWhatWasNotTold) {
 TEST(UnreportedCode, IsNoneOfAChildWithItsParentsMadeCode) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram);
-  machine.told.add(place_of(7, 11, code_in_maps(kMade)[0]), reported_path("/tmp/perf-7.map"));
-  machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
+  machine.reported.add(place_of(7, 11, code_in_maps(kMade)[0]), reported_path("/tmp/perf-7.map"));
+  machine.reported.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
   EXPECT_TRUE(untold_of(machine, 8, kProgram + kMade).lines.empty());
 }
 
@@ -76,7 +76,7 @@ TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
   machine.maps = {{7, kProgram}, {8, kProgram}};
   // Process 8 was read before its exec, which is reported now.
   machine.news = {[&] {
-    machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::executed}, "");
+    machine.reported.add({.time_ns = 20, .process = 8, .kind = Kind::executed}, "");
     machine.tell(8, 21, kOther);
     machine.maps[8] = kOther;
   }};
@@ -84,7 +84,7 @@ TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
   EXPECT_EQ(machine.looks, 2u);
   ASSERT_EQ(found.code.size(), 2u);
   for (const ProcessCode& code : found.code)
-    EXPECT_TRUE(unreported_code(machine.told, code).lines.empty()) << code.process;
+    EXPECT_TRUE(unreported_code(machine.reported, code).lines.empty()) << code.process;
   EXPECT_TRUE(found.gone.empty());
 }
 
@@ -102,7 +102,7 @@ TEST(LookAtProcesses, MissesWhatEndedUntold) {
   CodeMachine machine;
   for (const std::int32_t process : {5, 6, 7, 8}) machine.tell(process, 10, kProgram);
   machine.maps = {{6, ""}, {7, kProgram}};  // a zombie
-  machine.news = {[&] { machine.told.ended(8, 20); }};
+  machine.news = {[&] { machine.reported.ended(8, 20); }};
   const LookAtProcesses found = machine.look();
   EXPECT_EQ(std::set(found.gone.begin(), found.gone.end()), (std::set<std::int32_t>{5, 6}));
 }
