@@ -57,6 +57,12 @@ class Manual(unittest.TestCase):
                 missing = {name for name in options_of(command) if not re.search(rf'{name}(?![\w-])', page_of(command))}
                 self.assertEqual(set(), missing)
 
+    def test_each_example_has_a_line(self):
+        for command in commands():
+            with self.subTest(command):
+                headings = re.findall(r'^Examples:.*', help_of(command), re.MULTILINE)
+                self.assertIn(headings, ([], ['Examples:']))
+
     def test_commands_have_one_description(self):
         with open(f'{PAGES}/kmemtrace.1.scd', encoding='utf-8') as file:
             page = file.read()

@@ -42,8 +42,8 @@ struct ConvertArguments {
   std::string input_name() const { return from_standard_input() ? standard_input().path : printable(input); }
 };
 
-constexpr const char* kConvertFooter = R"(Examples: kmemtrace convert trace.dat small.kmt a few bytes per event; needs
-no other file
+constexpr const char* kConvertFooter = R"(Examples:
+  kmemtrace convert trace.dat small.kmt     a few bytes per event; needs no other file
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
   kmemtrace convert perf.data small.kmt     output of perf record, see docs/formats/perf-data.md
   ssh host cat trace.dat | kmemtrace convert - small.kmt

@@ -30,8 +30,9 @@ struct RepairArguments {
 
 constexpr std::size_t kPlacesShown = 20;
 
-constexpr const char* kRepairFooter = R"(Examples: kmemtrace repair trace.kmt after the recorder was killed or the disk
-was full kmemtrace repair damaged.kmt -o good.kmt keeps the damaged file unchanged
+constexpr const char* kRepairFooter = R"(Examples:
+  kmemtrace repair trace.kmt                after the recorder was killed, or the disk was full
+  kmemtrace repair damaged.kmt -o good.kmt  keeps the damaged file unchanged
 
 Every intact chunk of the file is kept unchanged. Everything else is dropped, and the index and the trailer are rebuilt.
 The file records which parts were dropped, and `kmemtrace check` still reports them.

@@ -57,8 +57,9 @@ struct InvestigateArguments {
   ResultOptions result;
 };
 
-constexpr const char* kInvestigateFooter = R"(Examples: kmemtrace investigate watches for two minutes; the page is
-index.html in a new folder kmemtrace investigate --dry-run shows the plan, its cost, and what cannot be observed here
+constexpr const char* kInvestigateFooter = R"(Examples:
+  kmemtrace investigate                     watches for two minutes; the page is index.html in a new folder
+  kmemtrace investigate --dry-run           shows the plan, its cost, and what cannot be observed here
   kmemtrace investigate --for 10m -o leak.html
                                             finds a slower leak; keeps only the page
   kmemtrace investigate --from copied/      uses files and a trace that were copied from another machine

@@ -27,8 +27,10 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kKmemtracedFooter = R"(Examples: mkdir capture && cd capture && kmemtraced records until Ctrl+C
-kmemtrace_check cpu0.out checks the file of one CPU kmemtrace-report shows allocations by call site
+constexpr const char* kKmemtracedFooter = R"(Examples:
+  mkdir capture && cd capture && kmemtraced      records until Ctrl+C
+  kmemtrace_check cpu0.out                       checks the file of one CPU
+  kmemtrace-report                               shows allocations by call site
 
 kmemtraced writes the same files as kmemtrace in July 2008: a file cpuN.out for each CPU, and kallsyms, a copy of
 /proc/kallsyms. The file total_overruns contains the number of lost events. `kmemtrace record` writes a better trace in

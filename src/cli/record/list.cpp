@@ -25,8 +25,9 @@ struct ListArguments {
   StyleOptions style;
 };
 
-constexpr const char* kListFooter = R"(Examples: kmemtrace list shows what can be recorded here, and why the rest cannot
-kmemtrace list events lists all events of this kernel, for record -e
+constexpr const char* kListFooter = R"(Examples:
+  kmemtrace list                shows what can be recorded here, and why the rest cannot
+  kmemtrace list events         lists all events of this kernel, for record -e
   kmemtrace list clocks --json
 
 The command changes nothing. If tracefs is not mounted, it is mounted only for this command.

@@ -45,7 +45,8 @@ struct DiffArguments {
   ResultOptions result;
 };
 
-constexpr const char* kDiffFooter = R"(Examples: kmemtrace diff before.kmt after.kmt compares two kernels by call site
+constexpr const char* kDiffFooter = R"(Examples:
+  kmemtrace diff before.kmt after.kmt            compares two kernels by call site
   kmemtrace diff slub.kmt slob.kmt --by size --sort wasted
                                                  compares the waste of two allocators by size
   kmemtrace diff a.kmt b.kmt --per task_newtask  compares the cost of each new process or thread

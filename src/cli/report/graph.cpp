@@ -56,12 +56,14 @@ struct GraphArguments {
   ResultOptions result;
 };
 
-constexpr const char* kGraphFooter = R"(Examples: kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname
-record the calls of cat, and show them kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms show slow page
-faults of a process kmemtrace graph 'ext4:ext4_file_*' -a --errors-only record the whole machine until Ctrl+C kmemtrace
-graph vfs_read --show 'file->f_path.dentry->d_name.name' -- ls show the file names kmemtrace graph vfs_read -o reads.kmt
--- ls keep the recording in reads.kmt trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls record calls and
-allocations of opening files kmemtrace graph trace.dat show this recording
+constexpr const char* kGraphFooter = R"(Examples:
+  kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname      records the calls of cat, and shows them
+  kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms         slow page faults of a process
+  kmemtrace graph 'ext4:ext4_file_*' -a --errors-only                       the whole machine, until Ctrl+C
+  kmemtrace graph vfs_read --show 'file->f_path.dentry->d_name.name' -- ls  with the names of the files
+  kmemtrace graph vfs_read -o reads.kmt -- ls                               keeps the recording in reads.kmt
+  trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls     calls and allocations of opening files
+  kmemtrace graph trace.dat                                           shows this recording
   kmemtrace graph trace.dat -F 'kmem_cache_alloc*' --duration-above 50us
   kmemtrace graph trace.dat -F handle_mm_fault --depth 1              one line per call
   kmemtrace graph trace.dat -p 812 --limit 0 | less

@@ -36,11 +36,12 @@ struct SimulateArguments {
   ResultOptions result;
 };
 
-constexpr const char* kSimulateFooter = R"(Examples: kmemtrace record --duration 1m && kmemtrace simulate suggests new
-caches kmemtrace simulate big.kmt --goal given considers all allocations, even short-lived ones kmemtrace simulate
-big.kmt --cache alloc_pipe_info adds a cache for the largest request of this function kmemtrace simulate big.kmt --cache
-'ext4_*=200' adds a cache for requests of up to 200 bytes kmemtrace simulate big.kmt --classes +640,+1280 adds two
-kmalloc classes
+constexpr const char* kSimulateFooter = R"(Examples:
+  kmemtrace record --duration 1m && kmemtrace simulate    suggests new caches
+  kmemtrace simulate big.kmt --goal given                 considers all allocations, even short-lived ones
+  kmemtrace simulate big.kmt --cache alloc_pipe_info      adds a cache for the largest request of this function
+  kmemtrace simulate big.kmt --cache 'ext4_*=200'         adds a cache for requests of up to 200 bytes
+  kmemtrace simulate big.kmt --classes +640,+1280         adds two kmalloc classes
   kmemtrace simulate big.kmt --classes 8,16,32,64,128,256,512,1024,2048,4096,8192
   kmemtrace simulate big.kmt --allocator slob             simulates SLOB
   kmemtrace simulate trace.dat --slabinfo before,after    check the model against copies of /proc/slabinfo

@@ -40,7 +40,8 @@ struct SnapshotArguments {
   ResultOptions result;
 };
 
-constexpr const char* kSnapshotFooter = R"(Examples: kmemtrace snapshot shows how memory of this machine is used now
+constexpr const char* kSnapshotFooter = R"(Examples:
+  kmemtrace snapshot                             shows how memory of this machine is used now
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
   kmemtrace snapshot after.kmt --sort free       shows slab caches with unused memory
   kmemtrace snapshot --from copied/ --json       uses files that were copied from another machine

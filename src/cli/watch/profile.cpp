@@ -53,8 +53,8 @@ struct ProfileArguments {
   ResultOptions result;
 };
 
-constexpr const char* kProfileFooter = R"(Examples: kmemtrace profile -d 1m shows where memory was allocated in a
-minute, and which is live
+constexpr const char* kProfileFooter = R"(Examples:
+  kmemtrace profile -d 1m                        where memory was allocated in a minute, and what of it is live
   kmemtrace profile -d 1m --by stack --top 5
   kmemtrace profile -d 10m -o heap.pb.gz         then: go tool pprof -http=: heap.pb.gz
   kmemtrace profile --rate 64K -- make -j8       profiles a build with more samples

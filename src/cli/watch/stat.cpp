@@ -33,7 +33,8 @@ struct StatArguments {
   ResultOptions result;
 };
 
-constexpr const char* kStatFooter = R"(Examples: kmemtrace stat counts events of this machine until Ctrl+C
+constexpr const char* kStatFooter = R"(Examples:
+  kmemtrace stat                       counts events of this machine until Ctrl+C
   kmemtrace stat -d 10s --interval 1s  counts per second, and in ten seconds
   kmemtrace stat -- make -j8           counts events of make and its child processes
   kmemtrace stat -a -- make -j8        counts events of the whole machine while make runs

@@ -45,7 +45,8 @@ struct TopArguments {
   ResultOptions result;
 };
 
-constexpr const char* kTopFooter = R"(Examples: kmemtrace top shows a screen until q is pressed
+constexpr const char* kTopFooter = R"(Examples:
+  kmemtrace top                                shows a screen until q is pressed
   kmemtrace top --view processes --sort live
   kmemtrace top --batch -n 3 --interval 5s     prints three frames as text, one every five seconds
   kmemtrace top --json -n 1                    prints one frame for a script
