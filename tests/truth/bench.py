@@ -114,12 +114,13 @@ def ask_investigate(program, seconds, folder):
             stack = ' '.join(frame for site in one['call_sites'][:1] for frame in site['stack'])
             confirmed.append((f'{one["call_site"]} {one["function"]} {caches} {stack}',
                               one['processes'][0]['process'] if one['processes'] else None))
+    counters = [state['name'] for state in found['states'] if state['sure']]
     if found['found'] and not confirmed:
-        confirmed.append(('the kernel\'s account', None))
+        confirmed.append((f'the counters of the kernel: {" ".join(counters)}', None))
     cost = found['cost']
     recorded = found['recording']['seconds'] if found['recording'] else 0
-    return Answer(confirmed, f'{describe(found)}; recorded {recorded:.1f} s; {cost["cpu_seconds"]:.2f} s + '
-                             f'{cost["kernel_cpu_seconds"]:.2f} s of CPU time')
+    return Answer(confirmed, f'{describe(found)}; counters that grow: {" ".join(counters) or "none"}; recorded '
+                             f'{recorded:.1f} s; {cost["cpu_seconds"]:.2f} s + {cost["kernel_cpu_seconds"]:.2f} s of CPU time')
 
 
 def ask_leaks(program, seconds, folder):

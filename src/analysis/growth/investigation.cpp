@@ -51,7 +51,8 @@ class Judge {
   }
 
  private:
-  // Marks caches that grow with reclaimable memory, as the accounting data of slabs of dentries does.
+  // Marks caches that grow with reclaimable memory, as the accounting data of slabs of dentries does, and SUnreclaim if
+  // such caches are most of its growth.
   void mark_reclaimable(std::vector<StateGrowth>& states) const;
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
@@ -83,9 +84,14 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
   for (const auto* const seen : {&evidence_.samples, &evidence_.trace}) {
     if (!*seen || (*seen)->seconds() <= 0) continue;
     std::map<std::string, double> rates;
-    for (const GrowthGroup& group : (*seen)->groups)
-      if (group.excluded && !group.stack.empty() && is_shrinkable({}, std::string(function_of(group.stack.front()))))
-        rates[account_of(group.cache)] += group.bytes / (*seen)->seconds();
+    for (const GrowthGroup& group : (*seen)->groups) {
+      if (!group.excluded || group.stack.empty() ||
+          !is_shrinkable({}, std::string(function_of(group.stack.front()))))
+        continue;
+      const double rate = group.bytes / (*seen)->seconds();
+      rates[account_of(group.cache)] += rate;
+      if (is_slab_cache(group.cache) && !is_shrinkable(group.cache, {})) rates["SUnreclaim"] += rate;
+    }
     for (StateGrowth& state : states)
       if (const auto rate = rates.find(state.name);
           rate != rates.end() && rate->second >= kThresholds.much_explained * state.trend.bytes_per_s) {

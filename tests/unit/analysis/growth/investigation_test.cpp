@@ -249,6 +249,28 @@ TEST(Investigation, WhatIsNoSlabExplainsNoSlabs) {
   }
 }
 
+// The accounting data of slabs of dentries lies in an unreclaimable cache, but is freed with the dentries.
+TEST(Investigation, AccountingDataOfReclaimableSlabsIsReclaimable) {
+  for (const bool is_accounting : {true, false}) {
+    InvestigationEvidence evidence = evidence_with_noise(1);
+    const std::vector<std::string> stack =
+        is_accounting ? std::vector<std::string>{"alloc_slab_obj_exts+0x40", "__d_alloc+0x22", "lookup_one+0x9"} : kPipe;
+    for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace}) {
+      seen->groups.push_back(group_of(stack, "kmalloc-192", "stat", 4321, steady));
+      seen->groups.back().excluded = true;
+    }
+    for (const char* const name : {"kmalloc-192", "SUnreclaim"}) evidence.states.push_back(cache_series(name, steady));
+    evidence.states.back().source = MemorySource::meminfo;
+    const Judgement judgement = judge(evidence);
+    for (const char* const name : {"kmalloc-192", "SUnreclaim"}) {
+      const auto state = std::ranges::find(judgement.states, name, &StateGrowth::name);
+      ASSERT_NE(state, judgement.states.end());
+      EXPECT_EQ(state->reclaimable, is_accounting) << name;
+      EXPECT_EQ(state->sure, !is_accounting) << name;
+    }
+  }
+}
+
 TEST(Investigation, WhatIsLeftOutIsNotJudged) {
   InvestigationEvidence evidence = evidence_with_noise(4);
   plant(evidence);
