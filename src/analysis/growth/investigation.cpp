@@ -85,8 +85,7 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
     if (!*seen || (*seen)->seconds() <= 0) continue;
     std::map<std::string, double> rates;
     for (const GrowthGroup& group : (*seen)->groups) {
-      if (!group.excluded || group.stack.empty() ||
-          !is_shrinkable({}, std::string(function_of(group.stack.front()))))
+      if (!group.excluded || group.stack.empty() || !is_shrinkable({}, std::string(function_of(group.stack.front()))))
         continue;
       const double rate = group.bytes / (*seen)->seconds();
       rates[account_of(group.cache)] += rate;

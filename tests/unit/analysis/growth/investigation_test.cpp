@@ -254,7 +254,8 @@ TEST(Investigation, AccountingDataOfReclaimableSlabsIsReclaimable) {
   for (const bool is_accounting : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(1);
     const std::vector<std::string> stack =
-        is_accounting ? std::vector<std::string>{"alloc_slab_obj_exts+0x40", "__d_alloc+0x22", "lookup_one+0x9"} : kPipe;
+        is_accounting ? std::vector<std::string>{"alloc_slab_obj_exts+0x40", "__d_alloc+0x22", "lookup_one+0x9"}
+                      : kPipe;
     for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace}) {
       seen->groups.push_back(group_of(stack, "kmalloc-192", "stat", 4321, steady));
       seen->groups.back().excluded = true;
