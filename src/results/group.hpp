@@ -14,6 +14,7 @@
 #include "results/report/history.hpp"
 #include "results/report/lifetimes.hpp"
 #include "results/report/traffic.hpp"
+#include "results/task_name.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/event.hpp"
 
@@ -77,14 +78,6 @@ std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& sta
 
 // Returns "__d_alloc+0x29", with " (fs/dcache.c:1760)" added if the source line is known.
 std::string plain_text(const CodeAddress& code);
-struct TaskName {
-  std::optional<std::int32_t> id;  // empty for allocations in interrupts, which belong to no task
-  std::string comm;                // name; for a process, its last name
-  // Set if several tasks of the trace have this ID; 0: born before the trace.
-  std::optional<std::uint64_t> born_ns = {};
-  // For a process: the names under which it allocated earlier (only the first ones).
-  std::vector<std::string> earlier = {};
-};
 // A kernel number with its name: a migrate type or GFP flags.
 struct NamedNumber {
   std::uint64_t number = 0;

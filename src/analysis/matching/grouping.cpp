@@ -55,7 +55,7 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceT
       by_syscall_(std::ranges::find(by_, GroupKey::syscall) != by_.end()),
       by_container_(std::ranges::find(by_, GroupKey::container) != by_.end()),
       syscalls_(info, tasks, symbols),
-      fixed_by_call_(std::all_of(by_.begin(), by_.end(), is_fixed_by_call)) {}
+      fixed_by_call_(!options_.processes && std::ranges::all_of(by_, is_fixed_by_call)) {}
 
 std::uint32_t Grouping::origin_of(const Event& event) {
   const Allocator allocator = allocator_of(event.kind);
@@ -77,6 +77,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   for (std::size_t i = 0; i < by_.size(); ++i)
     key.group.values[i] =
         applies(by_[i], allocator) ? value_of(by_[i], event, key.bytes_requested, key.bytes_allocated) : kNotSaid;
+  if (options_.processes && origins_.size() < kMostOriginsOfProcesses) key.process = 1 + process_row(event);
   if (recent != 0 && std::memcmp(&origins_[recent - 1], &key, sizeof key) == 0) return recent;
   const auto [number, is_new] = origins_.id_of(key);
   if (is_new)
@@ -90,7 +91,8 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .migrate_type = event.migrate_type,
                             .from_cache = event.kind == EventKind::cache_alloc,
                             .account = allocator == Allocator::slab ? account_of(event) : SlabAccount::unreclaimable,
-                            .page_use = page_use});
+                            .page_use = page_use,
+                            .process = static_cast<std::uint32_t>(key.process)});
   return recent = number + 1;
 }
 

@@ -38,6 +38,7 @@ struct Origin {
   bool from_cache = false;                           // kmem_cache_alloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
   PageUse page_use = PageUse::unknown;               // only with GroupingOptions::page_uses
+  std::uint32_t process = 0;  // only with GroupingOptions::processes: for Grouping::process_name(); 0: unknown
 };
 
 // Names a kernel address; "unknown" if the kernel does not report the address.
@@ -53,6 +54,7 @@ struct GroupingOptions {
   bool tree = false;
   bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
   bool page_uses = false;         // find the use of pages from stacks
+  bool processes = false;         // each origin belongs to one process
 };
 
 class Grouping {
@@ -77,6 +79,7 @@ class Grouping {
   const std::vector<GroupKey>& by() const { return by_; }
   std::size_t groups() const { return groups_.size(); }
   Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
+  const TaskName& process_name(const Origin& origin) const { return tasks_[origin.process - 1]; }
   // Returns a value for each key, except GroupKey::lifetime: allocations have no lifetime yet.
   std::vector<KeyValue> values_of(std::uint32_t group, const SymbolNames& symbols) const;
 
@@ -93,7 +96,11 @@ class Grouping {
     std::uint64_t bytes_allocated;
     std::uint32_t call_site;
     std::uint32_t cache_and_family;
+    std::uint64_t process;  // as in Origin
   };
+
+  // Further origins have no process. This bounds memory if many short-lived processes allocate.
+  static constexpr std::size_t kMostOriginsOfProcesses = std::size_t{1} << 20;
 
   static bool is_same_call(const OriginKey& known, const OriginKey& key) {
     return known.bytes_requested == key.bytes_requested && known.bytes_allocated == key.bytes_allocated &&

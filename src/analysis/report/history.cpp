@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
@@ -334,6 +335,52 @@ class HistoryMaker {
   std::vector<OriginFacts> facts_;  // by origin number
 };
 
+// The live memory of each process, by group.
+class Holders {
+ public:
+  explicit Holders(const HistorySources& from) : from_(from), of_origin_(from.origins.size()) {}
+
+  void add(std::uint32_t number, std::uint64_t bytes, bool head) {
+    of_origin_[number].allocations += head ? 1 : 0;
+    of_origin_[number].bytes += bytes;
+  }
+
+  void store_in(const std::vector<std::shared_ptr<GroupHistory>>& of_group) const {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Held> all;  // by group and process
+    for (std::uint32_t number = 1; number < from_.origins.size(); ++number) {
+      const Origin& origin = from_.origins[number];
+      if (origin.process == 0 || of_origin_[number].bytes == 0 || !of_group[origin.group]) continue;
+      Held& held = all[{origin.group, origin.process}];
+      held.origin = number;
+      held.live.allocations += of_origin_[number].allocations;
+      held.live.bytes += of_origin_[number].bytes;
+    }
+    for (auto first = all.begin(); first != all.end();) {
+      const std::uint32_t group = first->first.first;
+      std::vector<Held> of_this;
+      for (; first != all.end() && first->first.first == group; ++first) of_this.push_back(first->second);
+      store(std::move(of_this), *of_group[group]);
+    }
+  }
+
+ private:
+  struct Held {
+    std::uint32_t origin = 0;  // any of the process
+    LiveCount live;
+  };
+
+  void store(std::vector<Held> held, GroupHistory& history) const {
+    std::ranges::stable_sort(held, std::greater(), [](const Held& one) { return one.live.bytes; });
+    history.holders_in_all = held.size();
+    held.resize(std::min(held.size(), GroupHistory::kMostHolders));
+    for (const Held& one : held)
+      history.holders.push_back({from_.grouping.process_name(from_.origins[one.origin]), one.live});
+  }
+
+  const HistorySources& from_;
+  std::vector<LiveCount> of_origin_;
+};
+
 }  // namespace
 
 std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, std::size_t groups,
@@ -362,15 +409,18 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
     if (of_group[origin.group]) maker.add_reuse(*of_group[origin.group], number);
     maker.add_reuse(*of_allocator[static_cast<std::size_t>(origin.allocator)], number);
   }
+  Holders holders(sources);
   sources.matching.for_each_live(
       [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool head) {
         if (number == 0) return;
         const Origin& origin = sources.origins[number];
         const std::uint64_t bytes =
             allocator == Allocator::pages ? pages * sources.info.machine.page_size : origin.bytes_allocated;
+        holders.add(number, bytes, head);
         if (of_group[origin.group]) maker.add_live(*of_group[origin.group], number, began_ns, bytes, head);
         maker.add_live(*of_allocator[static_cast<std::size_t>(allocator)], number, began_ns, bytes, head);
       });
+  holders.store_in(of_group);
   for (const std::uint32_t group : followed) {
     HistoryMaker::end(*of_group[group]);
     shared[group] = std::move(of_group[group]);

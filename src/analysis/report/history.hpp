@@ -98,6 +98,7 @@ struct HistorySources {
   const std::vector<Origin>& origins;
   const TraceInfo& info;
   const SymbolNames& symbols;
+  const Grouping& grouping;
 };
 
 // Returns histories by group. Groups that are not in `followed` have a null pointer.

@@ -2,6 +2,7 @@
 #include "analysis/report/leaks.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "analysis/series/trend.hpp"
@@ -88,6 +89,31 @@ LeakTable table_of(Allocator allocator, const ReportResult& report) {
   return table;
 }
 
+bool is_same_process(const TaskName& a, const TaskName& b) {
+  return a.id == b.id && a.born_ns == b.born_ns && (a.id || a.comm == b.comm);
+}
+
+// Finds the processes that hold the memory with the most certain growth.
+void find_holders(LeaksResult& result) {
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) result.worst = std::max(result.worst, row.verdict);
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) {
+      if (row.verdict != result.worst) continue;
+      ++result.worst_groups;
+      result.worst_bytes += row.group.live_bytes;
+      for (const LiveHolder& of_group : row.group.history->holders) {
+        auto holder = std::ranges::find_if(result.holders, [&of_group](const LeakHolder& one) {
+          return is_same_process(one.process, of_group.process);
+        });
+        if (holder == result.holders.end()) holder = result.holders.insert(holder, {of_group.process});
+        holder->bytes += of_group.live.bytes;
+        ++holder->groups;
+      }
+    }
+  std::ranges::stable_sort(result.holders, std::greater(), &LeakHolder::bytes);
+}
+
 }  // namespace
 
 LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
@@ -111,6 +137,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.confidence_needed = needed_evenness(result.judged);
   for (LeakTable& table : result.tables)
     for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result);
+  find_holders(result);
   return result;
 }
 

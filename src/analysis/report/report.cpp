@@ -66,7 +66,8 @@ struct ReportAnalysis::State {
         symbols(symbol_names),
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
-                 std::move(request.find_caller), {request.tree, request.with_interrupted, request.history}),
+                 std::move(request.find_caller),
+                 {request.tree, request.with_interrupted, request.history, request.holders}),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info.tasks,
                                symbol_names, caches),
                    grouping),
@@ -286,7 +287,7 @@ std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end
   if (!ledger.history()) return std::nullopt;
   ledger.end(end_ns);
   Histories common;
-  histories = histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols},
+  histories = histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols, grouping},
                                   ledger.accounts().size(), groups_to_follow(common), common);
   return common;
 }
@@ -390,9 +391,9 @@ bool needs_cache_names(const ReportRequest& request) {
 }
 
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
-  const bool asks =
-      !request.filter.comms.empty() || groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm,
-                                                           GroupKey::syscall, GroupKey::cgroup, GroupKey::container});
+  const bool asks = request.holders || !request.filter.comms.empty() ||
+                    groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm, GroupKey::syscall,
+                                        GroupKey::cgroup, GroupKey::container});
   return asks && may_tell_earlier_names(info.tables.event_types);
 }
 

@@ -30,6 +30,7 @@ struct ReportRequest {
   bool traffic = false;           // fill ReportResult::traffic; not with GroupKey::lifetime
   // If there are too many groups, follow live groups that may grow instead of the highest peaks.
   bool history_of_live = false;
+  bool holders = false;  // with `history`: fill GroupHistory::holders
 };
 
 class ReportAnalysis {

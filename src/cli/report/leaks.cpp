@@ -119,7 +119,7 @@ int leaks(const Command& command, const LeaksArguments& options) {
   if (!options.sort.empty()) view.sort = &column_named(pointers_to(leak_columns()), options.sort);
   ReportRequest request;
   request.filter = filter_of(options.filter);
-  request.history = request.history_of_live = true;
+  request.history = request.history_of_live = request.holders = true;
   if (!options.by.empty()) request.by = parse_keys_of_live(options.by);
   set_tree(request, options.tree);
   view.filtered = !request.filter.selects_all();

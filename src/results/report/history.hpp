@@ -13,6 +13,7 @@
 #include "results/report/lifetimes.hpp"
 #include "results/series/memory_series.hpp"
 #include "results/series/time_series.hpp"
+#include "results/task_name.hpp"
 #include "trace/event.hpp"
 #include "trace/imperfections.hpp"
 
@@ -47,7 +48,15 @@ struct LiveCount {
   std::uint64_t bytes = 0;
 };
 
+// A process, or interrupts, with live memory that it allocated.
+struct LiveHolder {
+  TaskName process;
+  LiveCount live;
+};
+
 struct GroupHistory {
+  static constexpr std::size_t kMostHolders = 8;
+
   std::vector<TimeSeriesPoint> series;  // one point for each bucket
   // By bucket: doubtful bytes live at the end that were allocated before the end of the bucket.
   std::vector<std::uint64_t> doubtful_bytes;
@@ -59,6 +68,9 @@ struct GroupHistory {
   std::uint64_t reallocated = 0;
   std::uint64_t reallocated_of = 0;
   std::string_view untraced_path;  // description of the path from the table; empty: none
+  // With ReportRequest::holders: those with most live bytes, at most kMostHolders, and the number of all.
+  std::vector<LiveHolder> holders;
+  std::size_t holders_in_all = 0;
 
   LiveCount doubtful_in_all() const {
     LiveCount sum;

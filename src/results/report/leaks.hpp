@@ -49,6 +49,13 @@ struct LeakRow {
   }
 };
 
+// A process with live memory of groups that have the same verdict.
+struct LeakHolder {
+  TaskName process;
+  std::uint64_t bytes = 0;
+  std::size_t groups = 0;
+};
+
 struct LeakTable {
   Allocator allocator = Allocator::slab;
   bool whole = false;             // true: only one row, for the whole allocator, because no key applies to it
@@ -71,6 +78,11 @@ struct LeaksResult {
   std::optional<std::uint64_t> older_lived;  // slab objects at the start of the trace, if known from its samples
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;
   Findings findings;
+
+  LeakVerdict worst = LeakVerdict::no_clock;  // verdict of the most certain growth
+  std::size_t worst_groups = 0;               // groups with this verdict
+  std::uint64_t worst_bytes = 0;              // live bytes of these groups
+  std::vector<LeakHolder> holders;            // of these bytes, the largest first
 
   bool found() const;  // true if any growth is certain
 };

@@ -27,6 +27,18 @@ Json doubts_to_json(const LeakRow& row) {
   return list;
 }
 
+Json holders_to_json(const GroupHistory& history) {
+  Json list = Json::array();
+  for (const LiveHolder& holder : history.holders) {
+    Json json = Json::object();
+    json["process"] = key_to_json(GroupKey::process, holder.process);
+    json["live_allocations"] = holder.live.allocations;
+    json["live_bytes"] = holder.live.bytes;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<GroupKey>& by) {
   const GroupHistory& history = *row.group.history;
   Json json = Json::object();
@@ -43,6 +55,8 @@ Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<Group
   json["reallocated"] = history.reallocated;
   json["reallocated_of"] = history.reallocated_of;
   json["untraced_path"] = text_or_null(history.untraced_path);
+  json["processes"] = holders_to_json(history);
+  json["processes_in_all"] = history.holders_in_all;
   Json age = Json::object();
   age["oldest_ns"] = history.oldest_ns;
   age["median_ns"] = row.median_age_ns();

@@ -89,6 +89,18 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
   return column.importance < 10;
 }
 
+bool names_processes(const std::vector<GroupKey>& by) {
+  return std::ranges::any_of(by, [](GroupKey key) { return key == GroupKey::process || key == GroupKey::task; });
+}
+
+// Names the process with most live bytes, and the number of other processes.
+std::string holders_of(const LeakRow& row) {
+  const GroupHistory& history = *row.group.history;
+  if (history.holders.empty()) return "-";
+  const std::string most = printable(plain_text(history.holders.front().process));
+  return history.holders_in_all == 1 ? most : fmt::format("{}, {} more", most, history.holders_in_all - 1);
+}
+
 // If the caller is also a key, the table only numbers the stacks, and their frames follow the table.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
   return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
@@ -119,6 +131,10 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
     table.columns.push_back({std::string(column.header), false, &column == options.sort ? 0 : column.importance});
     for (std::size_t i = 0; i < rows.size(); ++i)
       table.rows[i].cells.push_back(cell_text(column.get(*rows[i]), column.unit, style.raw));
+  }
+  if (!names_processes(by)) {
+    table.columns.push_back({"Process", true, 2});
+    for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(holders_of(*rows[i]));
   }
   table.columns.push_back({"Over time", false, 3});
   for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(over_time(*rows[i], style));
@@ -279,14 +295,31 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
                      result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }
 
+// Names the processes that hold what grows; empty if nothing grows, or if the groups are processes.
+std::string who_holds(const LeaksResult& result, const TextStyle& style) {
+  constexpr std::size_t kMost = 3;
+  if (result.worst < LeakVerdict::uneven || result.holders.empty() || names_processes(result.by)) return {};
+  std::string text;
+  for (std::size_t i = 0; i < std::min(result.holders.size(), kMost); ++i) {
+    const LeakHolder& holder = result.holders[i];
+    const double share =
+        100 * static_cast<double>(holder.bytes) / static_cast<double>(std::max(result.worst_bytes, std::uint64_t{1}));
+    if (i > 0 && share < 1) break;
+    text += fmt::format("{}{} with {:.0f} %", i == 0 ? "" : ", ", printable(plain_text(holder.process)), share);
+  }
+  return hanging(
+      "Allocated by: ",
+      fmt::format("{} of the {} that are live in {}.", text, say_bytes(result.worst_bytes, style),
+                  result.worst_groups == 1 ? "this group" : fmt::format("these {} groups", result.worst_groups)),
+      style);
+}
+
 // The command that shows more of what grows; empty if nothing does.
 std::string next_step(const LeaksResult& result, const TextStyle& style) {
-  if (!any_is_growing(result) || std::ranges::find(result.by, GroupKey::process) != result.by.end()) return {};
+  if (!any_is_growing(result)) return {};
   return hanging(
       "Next: ",
-      fmt::format("`kmemtrace leaks {} --by process,caller` names the processes, and `kmemtrace report {} --html "
-                  "page.html` shows the memory over time.",
-                  printable(result.trace.path), printable(result.trace.path)),
+      fmt::format("`kmemtrace report {} --html page.html` shows the memory over time.", printable(result.trace.path)),
       style);
 }
 
@@ -325,7 +358,7 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
     return out + anomalies + "\n" +
            hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace holds no events at all.",
                    style);
-  out += "\n" + hanging("", verdict(result, style), style) + next_step(result, style);
+  out += "\n" + hanging("", verdict(result, style), style) + who_holds(result, style) + next_step(result, style);
   if (result.groups_not_followed > 0)
     out += hanging("",
                    fmt::format("Not judged: {} with {} live, which may grow. To judge all groups, form fewer groups "

@@ -73,7 +73,7 @@ class Leaks : public testing::Test {
     ReportRequest request;
     request.by = std::move(by);
     request.filter = std::move(filter);
-    request.history = request.history_of_live = true;
+    request.history = request.history_of_live = request.holders = true;
     ReportAnalysis analysis(info, names, request);
     analysis.add(events);
     return analysis.finish(complete);
@@ -121,6 +121,26 @@ TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[3], &rows[1], &rows[2], &rows[0]}));
   rows[3].certain.bytes_per_s = 0.5;  // almost all of it may already be freed
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[1], &rows[3], &rows[2], &rows[0]}));
+}
+
+// Three of four objects are from process 70, which has two threads.
+TEST_F(Leaks, GroupsNameTheProcessesThatHoldThem) {
+  leak(1);
+  info.tasks.thread_groups = {{70, 70}, {71, 70}, {90, 90}};
+  std::size_t number = 0;
+  for (Event& event : events) event.tid = std::array{70, 71, 90, 71}[number++ % 4];
+  churn(2);
+  const LeaksResult result = leaks();
+  const std::vector<LiveHolder>& holders = row_of(result, 1)->group.history->holders;
+  ASSERT_EQ(holders.size(), 2u);
+  EXPECT_EQ(holders[0].process.id, 70);
+  EXPECT_EQ(holders[0].live.allocations, 750u);
+  EXPECT_EQ(holders[0].live.bytes, 750u * 128);
+  EXPECT_EQ(holders[1].process.id, 90);
+  EXPECT_EQ(holders[1].live.bytes, 250u * 128);
+  EXPECT_EQ(result.worst, LeakVerdict::certain);
+  EXPECT_EQ(result.worst_bytes, 1000u * 128);
+  EXPECT_EQ(result.holders.front().bytes, 750u * 128);
 }
 
 TEST_F(Leaks, BelowTheThresholdItIsSlow) {
