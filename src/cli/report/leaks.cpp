@@ -44,6 +44,7 @@ constexpr const char* kLeaksFooter = R"(Examples:
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
                                                    growth in total, without tracing
 
+"Process" names the process that allocated most of the live memory of a group, and the number of other processes.
 "Over time" shows live bytes from the start to the end of the recording. "Ages" shows the distribution of the ages of
 live objects. The youngest are on the left, and those as old as the recording are on the right. The ages of each bar are
 four times those of the bar before. At most 4096 groups are followed: those with the most live bytes.
