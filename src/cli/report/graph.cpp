@@ -250,6 +250,41 @@ int graph(const Command& command, const GraphArguments& options) {
   return recorded ? recorded->exit_status() : static_cast<int>(ExitCode::good);
 }
 
+void add_call_filter_options(Command& command, GraphArguments& options) {
+  command.option("-F,--function", &options.functions, "GLOB",
+                 "Show calls of functions that match GLOB, and all calls inside them (default: all calls)\nSeparate "
+                 "several with commas, or repeat the option.",
+                 {.repeats = true});
+  command.option("-p,--pid", &options.processes, "LIST",
+                 "Show calls of the tasks with these IDs (812,813), and of interrupts during these tasks\n"
+                 "When recording: record only these processes, all their threads and their future child processes.",
+                 {.repeats = true});
+  command.option("--depth", &options.depth, "N", "Show N levels of calls", {.range = OptionRange{1, 1000}});
+  command.option("--duration-above", &options.duration, "TIME",
+                 "Show calls that took at least TIME (50us, 2ms)\nIf the end of a call is not in the trace, the call "
+                 "is assumed to last until the last event of its task.");
+  command.option("--where", &options.where, "CONDITION",
+                 "Show calls whose argument or result (ret) satisfies CONDITION; for an argument, also show all calls "
+                 "inside them: "
+                 "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nThe operators == != < <= > >= compare the whole "
+                 "value, and & tests that bits are set. The right side is a number, \"text\", true, false, NULL, an "
+                 "error, or names of flags or enumerators as in the output. If several conditions are given, all must "
+                 "be true. Use --errors-only for any error.",
+                 {.repeats = true});
+  command.flag("--errors-only", &options.errors_only, "Show calls that returned an error; implies --ret");
+  command.flag("--args", &options.arguments,
+               "Show arguments of calls by name and type, if the trace has them\nftrace records arguments since Linux "
+               "6.15, if its option funcgraph-args exists and is set.");
+  command.flag(
+      "--ret", &options.return_values,
+      "Show results of calls, if the trace has them\nErrors are shown by number and name. Without types, all other "
+      "results are in hex. The result of a function that returns nothing is then a meaningless register value.");
+  command.option(
+      "--btf", &options.btf, "FILE",
+      "Read types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nThis is for traces without "
+      "types. FILE must be from exactly the traced kernel. For a recording, a file from another kernel is refused.");
+}
+
 }  // namespace
 
 Command graph_command() {
@@ -263,38 +298,7 @@ Command graph_command() {
       "extension of a trace, is the trace to show. With COMMAND or an option for recording, all words are functions.");
   command.words_after_dashes = &options->recording.command;
   command.argument("COMMAND", {}, "Run COMMAND, and record COMMAND and its child processes until COMMAND ends");
-  command.option("-F,--function", &options->functions, "GLOB",
-                 "Show calls of functions that match GLOB, and all calls inside them (default: all calls)\nSeparate "
-                 "several with commas, or repeat the option.",
-                 {.repeats = true});
-  command.option("-p,--pid", &options->processes, "LIST",
-                 "Show calls of the tasks with these IDs (812,813), and of interrupts during these tasks\n"
-                 "When recording: record only these processes, all their threads and their future child processes.",
-                 {.repeats = true});
-  command.option("--depth", &options->depth, "N", "Show N levels of calls", {.range = OptionRange{1, 1000}});
-  command.option("--duration-above", &options->duration, "TIME",
-                 "Show calls that took at least TIME (50us, 2ms)\nIf the end of a call is not in the trace, the call "
-                 "is assumed to last until the last event of its task.");
-  command.option("--where", &options->where, "CONDITION",
-                 "Show calls whose argument or result (ret) satisfies CONDITION; for an argument, also show all calls "
-                 "inside them: "
-                 "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nThe operators == != < <= > >= compare the whole "
-                 "value, and & tests that bits are set. The right side is a number, \"text\", true, false, NULL, an "
-                 "error, or names of flags or enumerators as in the output. If several conditions are given, all must "
-                 "be true. Use --errors-only for any error.",
-                 {.repeats = true});
-  command.flag("--errors-only", &options->errors_only, "Show calls that returned an error; implies --ret");
-  command.flag("--args", &options->arguments,
-               "Show arguments of calls by name and type, if the trace has them\nftrace records arguments since Linux "
-               "6.15, if its option funcgraph-args exists and is set.");
-  command.flag(
-      "--ret", &options->return_values,
-      "Show results of calls, if the trace has them\nErrors are shown by number and name. Without types, all other "
-      "results are in hex. The result of a function that returns nothing is then a meaningless register value.");
-  command.option(
-      "--btf", &options->btf, "FILE",
-      "Read types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nThis is for traces without "
-      "types. FILE must be from exactly the traced kernel. For a recording, a file from another kernel is refused.");
+  add_call_filter_options(command, *options);
   command.option("--sort", &options->sort, "COLUMN",
                  "Sort functions by COLUMN, largest first (default: total-time)\nColumns:" +
                      list_of(pointers_to(graph_function_columns())));
