@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { watchCanvases } from './geometry.mjs';
 
 const kFlags = [
   '--no-sandbox',
@@ -26,6 +27,7 @@ export async function open(browser, file, { width = 1280, height = 900, dark = f
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'no-preference',
   });
+  await watchCanvases(context);
   const page = await context.newPage();
   const wrongs = [];
   const own = pathToFileURL(path.resolve(file)).href;

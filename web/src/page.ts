@@ -2,6 +2,7 @@
 // Draws the parts that all pages have: the trace's name, the navigation, and the current filters.
 import type { App } from './app';
 import { kAllocatorTitles } from './data/allocators';
+import type { PageDocument } from './data/document';
 import { kDimensions, kDimensionTitles } from './data/filter';
 import { showHelp } from './help';
 import { tellingNames } from './data/names';
@@ -60,71 +61,67 @@ function tools(app: App): HTMLElement {
   );
 }
 
-function headerWithoutTrace(app: App): HTMLElement {
-  const { investigation } = app.document;
+function title(app: App): HTMLElement {
+  if (app.document.investigation) return el('h1', {}, 'Investigation');
+  return el('h1', { title: printable(app.trace.report.trace.path) }, traceNames(app)[0]);
+}
+
+// The name of the trace, or a choice between the two traces of a comparison.
+function who(app: App): HTMLElement {
+  const sides = traceNames(app).map((name, at) => ({ value: String(at), title: `${'AB'[at]}: ${name}` }));
+  const choice = segmented('side', 'Trace', sides, String(app.state.side), (side) => app.set({ side: Number(side) }));
   return el(
-    'header',
-    {},
-    el(
-      'div',
-      { class: 'top' },
-      el('div', { class: 'who' }, el('span', { class: 'brand' }, 'kmemtrace'), el('h1', {}, 'Investigation')),
-      tools(app),
-    ),
-    el(
-      'dl',
-      { class: 'facts' },
-      fact('Kernel', printable(investigation?.kernel ?? 'not known')),
-      investigation?.host ? fact('Host', printable(investigation.host)) : null,
-    ),
+    'div',
+    { class: 'who' },
+    el(choice ? 'h1' : 'span', { class: 'brand' }, 'kmemtrace'),
+    choice ?? title(app),
   );
 }
 
-function header(app: App): HTMLElement {
-  if (!app.hasTrace) return headerWithoutTrace(app);
+function investigationFacts({ investigation }: PageDocument): (HTMLElement | null)[] {
+  if (!investigation) return [];
+  const ns = investigation.seconds * 1e9;
+  return [
+    investigation.host ? fact('Host', printable(investigation.host)) : null,
+    fact('Watched for', ns > 0 ? duration(ns) : 'not known', ns),
+  ];
+}
+
+function traceFacts(app: App): HTMLElement[] {
   const { report } = app.trace;
-  const trace = report.trace;
-  const names = traceNames(app);
-  const sides = names.map((name, at) => ({ value: String(at), title: `${'AB'[at]}: ${name}` }));
+  const { trace } = report;
+  const lost = trace.loss_known
+    ? count(trace.lost_events)
+    : trace.lost_events === 0
+      ? 'not known'
+      : `${count(trace.lost_events)} or more`;
+  return [
+    fact('Machine', `${printable(trace.arch ?? 'not known')}, ${trace.cpus} ${trace.cpus === 1 ? 'CPU' : 'CPUs'}`),
+    // The recording of an investigation covers only a part of its time.
+    fact(app.document.investigation ? 'Recorded for' : 'Duration', duration(trace.duration_ns), trace.duration_ns),
+    fact('Events', count(trace.events), trace.events),
+    fact('Lost', lost, trace.lost_events),
+    ...presentAllocators(app)
+      .filter((name) => name === 'slab' || name === 'pages')
+      .map((name) => {
+        const allocated = report[name].bytes_allocated;
+        return fact(`${kAllocatorTitles[name]} allocated`, bytes(allocated), allocated);
+      }),
+  ];
+}
+
+function header(app: App): HTMLElement {
+  const kernel = app.hasTrace ? app.trace.report.trace.kernel : app.document.investigation?.kernel;
   return el(
     'header',
     {},
-    el(
-      'div',
-      { class: 'top' },
-      el(
-        'div',
-        { class: 'who' },
-        el(sides.length > 1 ? 'h1' : 'span', { class: 'brand' }, 'kmemtrace'),
-        sides.length > 1
-          ? segmented('side', 'Trace', sides, String(app.state.side), (side) => app.set({ side: Number(side) }))
-          : el('h1', { title: printable(trace.path) }, app.document.investigation ? 'Investigation' : names[0]),
-      ),
-      tools(app),
-    ),
+    el('div', { class: 'top' }, who(app), tools(app)),
     el(
       'dl',
       { class: 'facts' },
-      fact('Kernel', printable(trace.kernel ?? 'not known')),
-      app.document.investigation?.host ? fact('Host', printable(app.document.investigation.host)) : null,
-      fact('Machine', `${printable(trace.arch ?? 'not known')}, ${trace.cpus} ${trace.cpus === 1 ? 'CPU' : 'CPUs'}`),
-      fact('Duration', duration(trace.duration_ns), trace.duration_ns),
-      fact('Events', count(trace.events), trace.events),
-      fact(
-        'Lost',
-        trace.loss_known
-          ? count(trace.lost_events)
-          : trace.lost_events === 0
-            ? 'not known'
-            : `${count(trace.lost_events)} or more`,
-        trace.lost_events,
-      ),
-      ...presentAllocators(app)
-        .filter((name) => name === 'slab' || name === 'pages')
-        .map((name) => {
-          const allocated = report[name].bytes_allocated;
-          return fact(`${kAllocatorTitles[name]} allocated`, bytes(allocated), allocated);
-        }),
+      fact('Kernel', printable(kernel ?? 'not known')),
+      ...investigationFacts(app.document),
+      ...(app.hasTrace ? traceFacts(app) : []),
     ),
   );
 }
@@ -207,22 +204,12 @@ function content(app: App): HTMLElement {
 
 export function drawPage(app: App): void {
   const view = kViews[app.page];
-  const scrolled = document.querySelector('[role=tablist]')?.scrollLeft ?? 0;
   const name = app.hasTrace ? traceNames(app)[app.state.side] : 'Investigation';
   document.title = `${view.title} – ${name} – kmemtrace`;
-  const tabs = navigation(app);
-  const shown = chips(app);
   document.body.replaceChildren(
     header(app),
-    el('div', { class: 'bars' }, tabs, shown),
+    el('div', { class: 'bars' }, navigation(app), chips(app)),
     el('main', { id: 'page', role: 'tabpanel', 'aria-labelledby': `tab-${app.page}` }, content(app)),
     el('footer', {}, `kmemtrace ${app.document.version} · press ? for keys`),
   );
-  const list = tabs.firstElementChild;
-  const tab = list?.querySelector<HTMLElement>('[aria-selected=true]');
-  if (!list || !tab) return;
-  list.scrollLeft = scrolled;
-  const left = tab.offsetLeft - (list as HTMLElement).offsetLeft;
-  if (left < list.scrollLeft || left + tab.offsetWidth > list.scrollLeft + list.clientWidth)
-    list.scrollLeft = left - list.clientWidth / 2 + tab.offsetWidth / 2;
 }

@@ -7,6 +7,7 @@ import { empty, note, section, segmented } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { heat } from '../widgets/heat';
 import { table } from '../widgets/table';
+import { cellTicks } from '../widgets/ticks';
 import { allocatorControl, notFollowed, weightControl, type Weight } from './common';
 
 const options: { by: 'cpu' | 'node'; weight: Weight } = { by: 'cpu', weight: 'frees' };
@@ -55,12 +56,12 @@ function matrix(grid: Matrix, what: string, sums: CpuRow[]): HTMLElement {
     rowsDown: true,
     square: true,
     value: (row, column) => grid[weight][row * grid.columns + column],
-    rowTitle: name,
-    columnTitle: name,
+    rowTicks: cellTicks(grid.rows, name),
+    columnTicks: cellTicks(grid.columns, name),
     rowAxis: 'allocated on',
     columnAxis: 'freed on',
     marked: (row, column) => row === column && grid.places[row] >= 0,
-    format,
+    unit: weight === 'frees' ? 'count' : 'bytes',
     rowSum: (row) => `Σ ${format(sums[row].allocated)}`,
     columnSum: (column) => `Σ ${format(sums[column].freed)}`,
     tooltip: (row, column) => [

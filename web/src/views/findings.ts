@@ -194,8 +194,6 @@ function findingSection(finding: GrowthFinding, at: number, found: Investigation
       stacked: true,
       from: 0,
       to: finding.series.length * finding.step_seconds,
-      format: bytes,
-      isBytes: true,
       brush: () => undefined,
       height: 150,
     }),
@@ -216,15 +214,18 @@ function howItGrows(state: StateGrowth): string {
   if (state.sure) return 'confirmed';
   if (state.of_the_recording) return 'of the recording';
   if (state.rises_since_s !== null) return `since ${Math.round(state.rises_since_s)} s`;
-  return state.reclaimable ? 'taken back' : '';
+  return state.reclaimable ? 'reclaimable' : '';
 }
 
 function shownName(state: StateGrowth): string {
   return state.name === 'unaccounted' ? 'unaccounted memory' : withMerged(state.kind ?? state.name, state.merged_with);
 }
 
+// After a late jump, the trend can contradict the change. Then this is the average rate, as in the text.
 function rateOf(state: StateGrowth): number {
-  return state.growth?.bytes_per_s ?? state.mean_bytes_per_s;
+  const trend = state.growth?.bytes_per_s ?? 0;
+  const change = state.last - state.first;
+  return trend * change > 0 ? trend : state.mean_bytes_per_s;
 }
 
 function states(found: Investigation): HTMLElement {
@@ -242,9 +243,29 @@ function states(found: Investigation): HTMLElement {
         value: (row) => row.name,
         text: shownName,
       },
-      { key: 'source', title: 'Said by', isText: true, value: (row) => row.source, text: (row) => row.source },
-      { key: 'first', title: 'From', value: (row) => row.first, text: (row) => bytes(row.first) },
-      { key: 'last', title: 'To', value: (row) => row.last, text: (row) => bytes(row.last) },
+      {
+        key: 'course',
+        title: 'Course',
+        width: 12,
+        value: () => null,
+        text: () => '',
+        node: (row) => {
+          const least = Math.min(...row.series);
+          return sparkline(
+            row.series.map((value) => value - least),
+            `Course of ${shownName(row)}`,
+          );
+        },
+      },
+      {
+        key: 'judged',
+        title: 'Grows',
+        isText: true,
+        width: 12,
+        help: 'growth during the whole investigation, or since a later time',
+        value: howItGrows,
+        text: howItGrows,
+      },
       {
         key: 'change',
         title: 'Change',
@@ -264,29 +285,9 @@ function states(found: Investigation): HTMLElement {
         value: (row) => row.explained_bytes_per_s,
         text: (row) => (row.explained_bytes_per_s > 0 ? rate(row.explained_bytes_per_s) : '–'),
       },
-      {
-        key: 'judged',
-        title: 'Grows',
-        isText: true,
-        width: 12,
-        help: 'growth during the whole investigation, or since a later time',
-        value: howItGrows,
-        text: howItGrows,
-      },
-      {
-        key: 'course',
-        title: 'Course',
-        width: 12,
-        value: () => null,
-        text: () => '',
-        node: (row) => {
-          const least = Math.min(...row.series);
-          return sparkline(
-            row.series.map((value) => value - least),
-            `Course of ${shownName(row)}`,
-          );
-        },
-      },
+      { key: 'first', title: 'From', value: (row) => row.first, text: (row) => bytes(row.first) },
+      { key: 'last', title: 'To', value: (row) => row.last, text: (row) => bytes(row.last) },
+      { key: 'source', title: 'Source', isText: true, value: (row) => row.source, text: (row) => row.source },
     ],
     sort: '-change',
     filterText: shownName,
@@ -308,7 +309,12 @@ function balance(rows: BalanceChange[]): HTMLElement {
         title: 'Where it is',
         isText: true,
         value: (row) => row.label,
-        text: (row) => `${'  '.repeat(row.depth)}${row.label}`,
+        text: (row) => row.label,
+        node: (row) => {
+          const label = el('span', { class: 'indented' }, row.label);
+          label.style.paddingLeft = `${1.5 * row.depth}em`;
+          return label;
+        },
       },
       {
         key: 'before',

@@ -67,8 +67,6 @@ function details(app: App, row: Leak, leaks: Leaks): HTMLElement {
           stacked: true,
           from: from / 1e9,
           to: to / 1e9,
-          format: bytes,
-          isBytes: true,
           brush: (a, b) => app.setTimes(start_ns + a * 1e9, start_ns + b * 1e9),
           height: 170,
         })
@@ -94,11 +92,11 @@ function details(app: App, row: Leak, leaks: Leaks): HTMLElement {
 }
 
 // Explains the verdicts in the table.
-function legend(rows: Leak[], verdicts: Record<string, string>): HTMLElement {
+function meanings(rows: Leak[], verdicts: Record<string, string>): HTMLElement {
   const given = Object.entries(verdicts).filter(([verdict]) => rows.some((row) => row.verdict === verdict));
   return el(
     'dl',
-    { class: 'legend' },
+    { class: 'meanings' },
     ...given.flatMap(([verdict, sentence]) => [
       el('dt', { class: `verdict ${verdict}` }, verdict),
       el('dd', {}, printable(sentence)),
@@ -144,7 +142,7 @@ export function leaksPage(app: App): HTMLElement {
     total > rows.length &&
       app.state.filter.allocator === null &&
       note(`${count(total - rows.length)} groups more have live allocations and are not in this file.`),
-    legend(shown, leaks.verdicts),
+    meanings(shown, leaks.verdicts),
     table<Leak>({
       name: 'leaks',
       label: 'What is live at the end',

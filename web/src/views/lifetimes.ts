@@ -8,8 +8,10 @@ import { empty, note, section } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { heat } from '../widgets/heat';
 import { table } from '../widgets/table';
+import { octaveTicks, timeTicks } from '../widgets/ticks';
 import { allocatorControl, notFollowed, weightControl, type Weight } from './common';
 
+const kTimeTicks = 12; // about
 const options: { weight: Weight } = { weight: 'frees' };
 
 function octaveTitle(octave: number): string {
@@ -19,17 +21,15 @@ function octaveTitle(octave: number): string {
 function draw(model: Model, grid: LifetimeGrid): HTMLElement {
   const weight = options.weight;
   const width = model.explore.bucket_ns * model.explore.coarse;
-  const format = weight === 'frees' ? count : bytes;
   const cell = (row: number, column: number): number => grid[weight][row * grid.columns + column];
-  const digits = Math.max(0, Math.min(6, Math.ceil(-Math.log10(width / 1e9)) + 1));
   const begin = (column: number): number => (grid.firstBucket + column) * width;
   return heat({
     label: 'Lifetimes over time; the table below has the sums',
     rows: grid.rows,
     columns: grid.columns,
     value: cell,
-    rowTitle: (row) => octaveTitle(grid.firstOctave + row),
-    columnTitle: (column) => `${(begin(column) / 1e9).toFixed(digits)} s`,
+    rowTicks: octaveTicks(grid.firstOctave, grid.rows),
+    columnTicks: timeTicks(begin(0), begin(grid.columns), width, kTimeTicks),
     rowAxis: 'lifetime',
     columnAxis: 'time of the free',
     tooltip: (row, column) => {
@@ -42,7 +42,7 @@ function draw(model: Model, grid: LifetimeGrid): HTMLElement {
         ['Bytes', bytes(grid.bytes[at])],
       ];
     },
-    format,
+    unit: weight === 'frees' ? 'count' : 'bytes',
   });
 }
 

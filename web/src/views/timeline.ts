@@ -13,6 +13,7 @@ import { allocatorColor, css, seriesColors } from '../widgets/colors';
 import { action, empty, note, section, segmented } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { plot } from '../widgets/plot';
+import { scrollHint } from '../widgets/scroll_hint';
 import { allocatorChoices, filterLink, nothingLeft, notFollowed, oneAllocator, presentAllocators } from './common';
 import { balances, samples } from './samples';
 
@@ -116,7 +117,7 @@ function legend(
     );
   });
   const heads = [...columns.map((column) => column.title), 'At the pointer'];
-  const element = el(
+  const frame = el(
     'div',
     { class: 'table short' },
     el(
@@ -135,6 +136,7 @@ function legend(
       el('tbody', {}, ...rows),
     ),
   );
+  const element = el('div', { class: 'table-box' }, scrollHint(frame), frame);
   const hover = (index: number | null): void => {
     cells.forEach((cell, at) => {
       const value = index === null ? undefined : courses[at].values[index];
@@ -205,7 +207,6 @@ export function timelinePage(app: App): HTMLElement {
     stacked: !several,
     from: range.from * seconds,
     to: range.to * seconds,
-    isBytes: true,
     brush,
   };
   const at = (part: number): Float64Array =>
@@ -261,7 +262,6 @@ export function timelinePage(app: App): HTMLElement {
                 label: `Live bytes by ${what} over time; the table below has the numbers`,
                 times: at(1),
                 lines: courses.live,
-                format: bytes,
                 hover: live.hover,
               }),
             ),
@@ -275,7 +275,7 @@ export function timelinePage(app: App): HTMLElement {
                   ...course,
                   values: course.values.map((value) => value / seconds),
                 })),
-                format: perSecond,
+                suffix: '/s',
                 hover: allocated.hover,
                 height: 150,
               }),

@@ -5,18 +5,19 @@ import { sizeMap, sizePairs, sizesLeftOut, type SizePair } from '../data/grids';
 import { bytes, bytesSpan, count, percent, printable } from '../text';
 import { empty, note, section, segmented } from '../widgets/controls';
 import { el } from '../widgets/dom';
-import { heat } from '../widgets/heat';
+import { heat, type HeatUnit } from '../widgets/heat';
 import { table } from '../widgets/table';
+import { cellTicks } from '../widgets/ticks';
 import { filterLink, nothingLeft, notFollowed } from './common';
 
 const kSitesShown = 3;
 
 type Weight = 'wasted' | 'given' | 'hits';
 const options: { weight: Weight } = { weight: 'wasted' };
-const kWeights: Record<Weight, { title: string; of: (pair: SizePair) => number; format: (value: number) => string }> = {
-  wasted: { title: 'Wasted', of: (pair) => pair.wasted, format: bytes },
-  given: { title: 'Given', of: (pair) => pair.allocated * pair.allocations, format: bytes },
-  hits: { title: 'Hits', of: (pair) => pair.allocations, format: count },
+const kWeights: Record<Weight, { title: string; of: (pair: SizePair) => number; unit: HeatUnit }> = {
+  wasted: { title: 'Wasted', of: (pair) => pair.wasted, unit: 'bytes' },
+  given: { title: 'Given', of: (pair) => pair.allocated * pair.allocations, unit: 'bytes' },
+  hits: { title: 'Hits', of: (pair) => pair.allocations, unit: 'count' },
 };
 
 function topSites(app: App, pair: SizePair): string[] {
@@ -33,19 +34,19 @@ function map(app: App, pairs: SizePair[]): HTMLElement {
   const found = sizeMap(pairs);
   if (!found) return empty('No sizes are known.');
   const { cells, columns, firstRow, firstColumn, rowSizes, columnSizes } = found;
-  const { of, format } = kWeights[options.weight];
+  const { of, unit } = kWeights[options.weight];
   const values = cells.map((cell) => sum(cell, of));
   return heat({
     label: 'Requested size against allocated size; the table below has the numbers',
     rows: found.rows,
     columns,
     value: (row, column) => values[row * columns + column],
-    rowTitle: (row) => bytesSpan(...rowSizes[row]),
-    columnTitle: (column) => bytesSpan(...columnSizes[column]),
+    rowTicks: cellTicks(found.rows, (row) => bytesSpan(...rowSizes[row])),
+    columnTicks: cellTicks(columns, (column) => bytesSpan(...columnSizes[column])),
     rowAxis: 'allocated',
     columnAxis: 'requested',
     marked: (row, column) => firstRow + row === firstColumn + column && cells[row * columns + column].length > 0,
-    format,
+    unit,
     tooltip: (row, column) => {
       const cell = cells[row * columns + column];
       return [

@@ -43,30 +43,6 @@ export function changeColor(share: number): string {
     : `hsl(${hue} ${30 + 45 * strength}% ${90 - 24 * strength}%)`;
 }
 
-type Rgb = [number, number, number];
-const kLight: Rgb[] = [
-  [232, 239, 250],
-  [122, 166, 228],
-  [38, 92, 176],
-  [20, 56, 124],
-];
-const kDark: Rgb[] = [
-  [28, 38, 54],
-  [44, 88, 150],
-  [92, 154, 226],
-  [150, 196, 250],
-];
-
-// Returns the colour for `share`, from 0 to 1, and a text colour that is readable on it.
-export function heatColor(share: number): { fill: string; text: string } {
-  const stops = isDark() ? kDark : kLight;
-  const at = Math.max(0, Math.min(1, share)) * (stops.length - 1);
-  const step = Math.min(stops.length - 2, Math.floor(at));
-  const mixed = stops[step].map((from, part) => Math.round(from + (stops[step + 1][part] - from) * (at - step)));
-  const luminance = (0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2]) / 255;
-  return { fill: `rgb(${mixed.join(' ')})`, text: luminance > 0.5 ? '#10151d' : '#ffffff' };
-}
-
 export function hashOf(text: string): number {
   let hash = 2166136261;
   for (let at = 0; at < text.length; ++at) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);

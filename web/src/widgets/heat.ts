@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A heat map on a canvas: cells in rows and columns, coloured by the logarithm of their values.
-import { css, heatColor } from './colors';
+import { bytes, count } from '../text';
+import { css, isDark } from './colors';
 import { el, onWidth, sized } from './dom';
+import { placeOnScale, scaleColor, scaleStops, textOn, type Rgb } from './heat_scale';
+import { cellTicks, thinOut, type Tick } from './ticks';
 import { hideTooltip, showTooltip } from './tooltip';
+
+export type HeatUnit = 'bytes' | 'count';
+const kFormats: Record<HeatUnit, (value: number) => string> = { bytes, count };
+const rgb = (color: Rgb): string => `rgb(${color.join(' ')})`;
 
 export interface HeatOptions {
   label: string;
@@ -10,12 +17,12 @@ export interface HeatOptions {
   columns: number;
   rowsDown?: boolean;
   value: (row: number, column: number) => number;
-  rowTitle: (row: number) => string;
-  columnTitle: (column: number) => string;
+  rowTicks: Tick[];
+  columnTicks: Tick[];
   rowAxis: string;
   columnAxis: string;
   tooltip: (row: number, column: number) => (string | [string, string])[];
-  format: (value: number) => string; // for cells that are large enough, and for the scale
+  unit: HeatUnit;
   marked?: (row: number, column: number) => boolean;
   square?: boolean;
   rowSum?: (row: number) => string; // sum shown after each row
@@ -23,21 +30,18 @@ export interface HeatOptions {
 }
 
 const kBelow = 40;
-const kScaleSteps = 12;
 
-// A scale that shows the colours of values.
-function scale(most: number, format: (value: number) => string): HTMLElement {
-  const share = (part: number): number => Math.expm1(part * Math.log1p(most));
-  const bar = el('span', { class: 'scale-bar' });
-  const stops = Array.from({ length: kScaleSteps + 1 }, (_, step) => heatColor(step / kScaleSteps).fill);
-  bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(', ')})`;
+// A legend: the colours of round values.
+function legend(least: number, most: number, unit: HeatUnit): HTMLElement {
+  const stops = scaleStops(least, most, unit === 'bytes' ? 16 : 10);
   return el(
-    'div',
-    { class: 'scale' },
-    el('span', {}, format(0)),
-    bar,
-    el('span', {}, format(most)),
-    el('span', { class: 'middle' }, `half-way: ${format(Math.round(share(0.5)))}`),
+    'ul',
+    { class: 'scale', 'aria-label': 'Colours of values' },
+    ...stops.map((value) => {
+      const swatch = el('span', { class: 'swatch', 'aria-hidden': 'true' });
+      swatch.style.backgroundColor = rgb(scaleColor(placeOnScale(value, least, most), isDark()));
+      return el('li', {}, swatch, kFormats[unit](value));
+    }),
   );
 }
 
@@ -50,75 +54,75 @@ export function heat(options: HeatOptions): HTMLElement {
     'data-focus': 'heat',
   });
   const said = el('p', { class: 'said', role: 'status' });
+  let least = Infinity;
   let most = 0;
   for (let row = 0; row < rows; ++row)
-    for (let column = 0; column < columns; ++column) most = Math.max(most, options.value(row, column));
-  const element = el('div', { class: 'heat' }, canvas, most > 0 && scale(most, options.format), said);
+    for (let column = 0; column < columns; ++column) {
+      const value = options.value(row, column);
+      if (value > 0) [least, most] = [Math.min(least, value), Math.max(most, value)];
+    }
+  const element = el('div', { class: 'heat' }, canvas, most > 0 && legend(least, most, options.unit), said);
   let box = { left: 0, top: 4, width: 1, height: 1, cellX: 1, cellY: 1 };
   const cursor = { row: -1, column: -1 };
   let context: CanvasRenderingContext2D | null = null;
   let size = { width: 0, height: 0 };
+  const { columnSum } = options;
+  const sums = columnSum ? cellTicks(columns, columnSum) : [];
+  let widestSum = 0;
 
+  // Returns the upper edge of a row, or the place of a tick.
   const y = (row: number): number => box.top + (options.rowsDown ? row : rows - 1 - row) * box.cellY;
+  const yOf = (tick: Tick): number => box.top + (options.rowsDown ? tick.at : rows - tick.at) * box.cellY;
 
-  function draw(): void {
-    if (!context) return;
-    const to = context;
-    const muted = css('--muted');
-    const lines = css('--line');
-    to.clearRect(0, 0, size.width, size.height);
-    to.font = `11px ${css('--sans')}`;
-    to.fillStyle = css('--sunken');
-    to.fillRect(box.left, box.top, box.width, box.height);
+  function drawCell(to: CanvasRenderingContext2D, row: number, column: number): void {
     const gap = box.cellX > 6 && box.cellY > 6 ? 1 : 0;
-    for (let row = 0; row < rows; ++row)
-      for (let column = 0; column < columns; ++column) {
-        const value = options.value(row, column);
-        const x = box.left + column * box.cellX;
-        if (value > 0) {
-          const color = heatColor(most > 1 ? Math.log1p(value) / Math.log1p(most) : 1);
-          to.fillStyle = color.fill;
-          to.fillRect(x, y(row), Math.max(1, box.cellX - gap), Math.max(1, box.cellY - gap));
-          const text = options.format(value);
-          if (box.cellX > 20 && to.measureText(text).width < box.cellX - 8 && box.cellY > 14) {
-            to.fillStyle = color.text;
-            to.textAlign = 'center';
-            to.textBaseline = 'middle';
-            to.fillText(text, x + box.cellX / 2, y(row) + box.cellY / 2);
-          }
-        }
-        if (options.marked?.(row, column)) {
-          to.strokeStyle = css('--found');
-          to.lineWidth = 2;
-          to.strokeRect(x + 1, y(row) + 1, Math.max(1, box.cellX - gap - 2), Math.max(1, box.cellY - gap - 2));
-        }
+    const value = options.value(row, column);
+    const x = box.left + column * box.cellX;
+    if (value > 0) {
+      const color = scaleColor(placeOnScale(value, least, most), isDark());
+      to.fillStyle = rgb(color);
+      to.fillRect(x, y(row), Math.max(1, box.cellX - gap), Math.max(1, box.cellY - gap));
+      const text = kFormats[options.unit](value);
+      if (box.cellX > 20 && to.measureText(text).width < box.cellX - 8 && box.cellY > 14) {
+        to.fillStyle = rgb(textOn(color));
+        to.textAlign = 'center';
+        to.textBaseline = 'middle';
+        to.fillText(text, x + box.cellX / 2, y(row) + box.cellY / 2);
       }
-    to.fillStyle = muted;
-    to.strokeStyle = lines;
+    }
+    if (!options.marked?.(row, column)) return;
+    to.strokeStyle = css('--mark');
+    to.lineWidth = 2;
+    to.strokeRect(x + 1, y(row) + 1, Math.max(1, box.cellX - gap - 2), Math.max(1, box.cellY - gap - 2));
+  }
+
+  function drawTicks(to: CanvasRenderingContext2D): void {
     to.textAlign = 'right';
     to.textBaseline = 'middle';
-    const everyRow = Math.max(1, Math.ceil(16 / box.cellY));
-    for (let row = 0; row < rows; row += everyRow)
-      to.fillText(options.rowTitle(row), box.left - 6, y(row) + box.cellY / 2, box.left - 20);
+    for (const tick of thinOut(options.rowTicks, box.cellY, 16)) to.fillText(tick.text, box.left - 6, yOf(tick));
     to.textAlign = 'center';
     to.textBaseline = 'top';
-    let widest = 0;
-    for (let column = 0; column < columns; ++column)
-      widest = Math.max(widest, to.measureText(options.columnTitle(column)).width);
-    for (let column = 0; column < columns; column += Math.max(1, Math.ceil((widest + 12) / box.cellX)))
-      to.fillText(options.columnTitle(column), box.left + (column + 0.5) * box.cellX, box.top + box.height + 5);
+    const widest = Math.max(0, ...options.columnTicks.map((tick) => to.measureText(tick.text).width));
+    for (const tick of thinOut(options.columnTicks, box.cellX, widest + 12)) {
+      const right = size.width - to.measureText(tick.text).width / 2 - 1;
+      to.fillText(tick.text, Math.min(box.left + tick.at * box.cellX, right), box.top + box.height + 5);
+    }
+  }
+
+  function drawSums(to: CanvasRenderingContext2D): void {
     if (options.rowSum && box.cellY >= 12) {
       to.textAlign = 'left';
       to.textBaseline = 'middle';
       for (let row = 0; row < rows; ++row)
         to.fillText(options.rowSum(row), box.left + box.width + 8, y(row) + box.cellY / 2);
     }
-    if (options.columnSum && box.cellX >= 48) {
-      to.textAlign = 'center';
-      to.textBaseline = 'bottom';
-      for (let column = 0; column < columns; ++column)
-        to.fillText(options.columnSum(column), box.left + (column + 0.5) * box.cellX, box.top - 4);
-    }
+    to.textAlign = 'center';
+    to.textBaseline = 'bottom';
+    for (const tick of thinOut(sums, box.cellX, widestSum + 8))
+      to.fillText(tick.text, box.left + tick.at * box.cellX, box.top - 4);
+  }
+
+  function drawAxes(to: CanvasRenderingContext2D): void {
     to.textAlign = 'center';
     to.textBaseline = 'top';
     to.fillText(options.columnAxis, box.left + box.width / 2, box.top + box.height + 22);
@@ -128,12 +132,25 @@ export function heat(options: HeatOptions): HTMLElement {
     to.textBaseline = 'middle';
     to.fillText(options.rowAxis, 0, 0);
     to.restore();
-    if (cursor.row >= 0) {
-      to.strokeStyle = css('--accent');
-      to.lineWidth = 2;
-      const x = box.left + cursor.column * box.cellX;
-      to.strokeRect(x, y(cursor.row), Math.max(2, box.cellX), Math.max(2, box.cellY));
-    }
+  }
+
+  function draw(): void {
+    if (!context) return;
+    const to = context;
+    to.clearRect(0, 0, size.width, size.height);
+    to.font = `11px ${css('--sans')}`;
+    to.fillStyle = css('--sunken');
+    to.fillRect(box.left, box.top, box.width, box.height);
+    for (let row = 0; row < rows; ++row) for (let column = 0; column < columns; ++column) drawCell(to, row, column);
+    to.fillStyle = css('--muted');
+    drawTicks(to);
+    drawSums(to);
+    drawAxes(to);
+    if (cursor.row < 0) return;
+    to.strokeStyle = css('--accent');
+    to.lineWidth = 2;
+    const x = box.left + cursor.column * box.cellX;
+    to.strokeRect(x, y(cursor.row), Math.max(2, box.cellX), Math.max(2, box.cellY));
   }
 
   canvas.addEventListener('mousemove', (event) => {
@@ -167,14 +184,18 @@ export function heat(options: HeatOptions): HTMLElement {
 
   onWidth(element, (width) => {
     const measure = canvas.getContext('2d');
-    let left = 40;
-    if (measure) {
+    const widest = (texts: string[]): number => {
+      if (!measure) return 60;
       measure.setTransform(1, 0, 0, 1, 0, 0);
       measure.font = `11px ${css('--sans')}`;
-      for (let row = 0; row < rows; ++row) left = Math.max(left, measure.measureText(options.rowTitle(row)).width + 26);
-    }
-    const top = options.columnSum ? 22 : 4;
-    const room = width - left - 20 - (options.rowSum ? 78 : 0);
+      return Math.max(0, ...texts.map((text) => measure.measureText(text).width));
+    };
+    const { rowSum } = options;
+    const left = Math.max(40, widest(options.rowTicks.map((tick) => tick.text)) + 26);
+    const right = rowSum ? widest(Array.from({ length: rows }, (_, row) => rowSum(row))) + 12 : 0;
+    widestSum = widest(sums.map((tick) => tick.text));
+    const top = columnSum ? 22 : 8;
+    const room = width - left - 20 - right;
     const cellX = options.square ? Math.min(96, room / columns) : room / columns;
     const cellY = options.square ? Math.max(4, Math.min(cellX, 44)) : Math.max(14, Math.min(26, 420 / rows));
     box = { left, top, width: cellX * columns, height: cellY * rows, cellX, cellY };

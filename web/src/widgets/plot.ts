@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines and stacked areas over time, drawn by uPlot. A brush selects a time range.
+// Lines and stacked areas of bytes over time, drawn by uPlot. A brush selects a time range.
 import uPlot from 'uplot';
 import { css } from './colors';
 import { el, onWidth } from './dom';
+import { byteTicks } from './ticks';
 
 export interface Line {
   name: string;
@@ -18,8 +19,7 @@ export interface PlotOptions {
   points?: boolean;
   from: number; // start of the visible range in seconds
   to: number;
-  format: (value: number) => string;
-  isBytes: boolean; // axis marks are powers of two
+  suffix?: string; // after the unit of bytes: "/s"
   brush: (from: number, to: number) => void;
   hover?: (index: number | null) => void;
   height?: number;
@@ -76,7 +76,7 @@ export function plot(options: PlotOptions): HTMLElement {
         width,
         height,
         legend: { show: false },
-        padding: [10, 8, 0, 0],
+        padding: [10, 26, 0, 0],
         cursor: {
           drag: { x: true, y: false, setScale: false },
           // All plots show the pointer's position, but a drag affects only one plot.
@@ -92,8 +92,8 @@ export function plot(options: PlotOptions): HTMLElement {
           {
             ...axis,
             size: 74,
-            values: (_, ticks) => ticks.map((tick) => options.format(tick)),
-            ...(options.isBytes ? { incrs: kPowersOfTwo } : {}),
+            values: (_, ticks) => byteTicks(ticks, options.suffix),
+            incrs: kPowersOfTwo,
           },
         ],
         series: [

@@ -4,6 +4,7 @@
 // names.
 import { el } from './dom';
 import { textField } from './controls';
+import { scrollHint } from './scroll_hint';
 
 export interface Column<Row> {
   key: string;
@@ -16,6 +17,7 @@ export interface Column<Row> {
   isCode?: boolean; // true for names from the kernel
   width?: number; // in characters; if missing, computed from the texts
   room?: number; // in characters; reserved for a more important text
+  wraps?: boolean; // long texts have several lines; only for short tables, because other rows have a fixed height
 }
 
 export interface TableOptions<Row> {
@@ -74,7 +76,14 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
 
   const body = el('tbody');
   const classOf = (column: Column<Row>): string =>
-    [column.isText && 'text', column.isCode && 'code', column === pinned && 'pinned'].filter(Boolean).join(' ');
+    [
+      column.isText && 'text',
+      column.isCode && 'code',
+      column.wraps && 'wraps',
+      column === pinned && 'pinned',
+    ]
+      .filter(Boolean)
+      .join(' ');
   const heads = columns.map((column) =>
     el(
       'th',
@@ -291,5 +300,5 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     frame.scrollTop = top;
     draw();
   });
-  return el('div', { class: 'table-box', 'data-table': options.name }, bar ?? null, frame);
+  return el('div', { class: 'table-box', 'data-table': options.name }, bar ?? null, scrollHint(frame), frame);
 }
