@@ -141,4 +141,9 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   return result;
 }
 
+std::vector<GroupKey> usual_leak_keys(bool by_stack) {
+  if (by_stack) return {GroupKey::caller, GroupKey::stack};
+  return {GroupKey::call_site, GroupKey::order};
+}
+
 }  // namespace kmt

@@ -2,6 +2,8 @@
 // Decides which groups of a report grow, and whether certainly live memory alone explains the growth.
 #pragma once
 
+#include <vector>
+
 #include "results/report/leaks.hpp"
 
 namespace kmt {
@@ -15,5 +17,9 @@ namespace kmt {
 //
 // The report must have histories.
 LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s);
+
+// Returns the default grouping keys. Stacks give the best groups, then callers of allocation wrappers. Only slab and
+// percpu events have call sites, so without stacks pages are grouped by order.
+std::vector<GroupKey> usual_leak_keys(bool by_stack);
 
 }  // namespace kmt

@@ -56,7 +56,7 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
   const std::vector<GroupKey> keys[] = {{GroupKey::call_site},
                                         {GroupKey::cache},
                                         {GroupKey::comm},
-                                        {has_stacks ? GroupKey::caller : GroupKey::call_site, GroupKey::order},
+                                        usual_leak_keys(has_stacks),
                                         explore_keys(has_stacks)};
   std::vector<ReportRequest> requests;
   for (const std::vector<GroupKey>& by : keys) {
@@ -65,7 +65,7 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
     request.by = by;
   }
   requests[1].history = true;
-  requests[3].history = requests[3].history_of_live = true;
+  requests[3].history = requests[3].history_of_live = requests[3].holders = true;
   requests[4].traffic = true;
   AnalyseOptions options = reading.options;
   options.trace.call_records = reading.with_calls;

@@ -83,20 +83,13 @@ std::string verdicts_help() {
   return text;
 }
 
-// Stacks give the best groups, then callers of allocation wrappers. Only slab and percpu events have call sites, so
-// pages are grouped by order instead.
-std::vector<GroupKey> usual_keys(bool by_stack) {
-  if (by_stack) return {GroupKey::caller, GroupKey::stack};
-  return {GroupKey::call_site, GroupKey::order};
-}
-
 // Analyses the trace with the default keys. Reads it again if stacks appear only later in the trace.
 ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest request) {
   const bool by_stack = begins_with_stacks(options);
-  request.by = usual_keys(by_stack);
+  request.by = usual_leak_keys(by_stack);
   ReportResult result = analyse(options, request);
   if (by_stack || result.trace.stacks == 0 || !result.trace.complete) return result;
-  request.by = usual_keys(true);
+  request.by = usual_leak_keys(true);
   return analyse(options, std::move(request));
 }
 

@@ -146,6 +146,8 @@ export interface LeakRow {
   uncertain_bytes: number | null;
   uncertain: { reason: string; allocations: number; bytes: number }[];
   untraced_path: string | null;
+  processes?: { process: KeyValue; live_allocations: number; live_bytes: number }[]; // the largest first; not all
+  processes_in_all?: number;
   age: { oldest_ns: number; median_ns: number };
   series: (number | null)[] | null;
 }

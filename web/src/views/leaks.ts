@@ -4,7 +4,7 @@ import type { App } from '../app';
 import { allocatorNumber, kAllocators } from '../data/allocators';
 import type { LeakRow, Leaks } from '../data/document';
 import { onlyBy } from '../data/filter';
-import { rankLeaks } from '../data/leaks';
+import { processName, rankLeaks } from '../data/leaks';
 import { keyName } from '../data/rows';
 import { bytes, count, duration, percent, printable } from '../text';
 import { empty, note, section } from '../widgets/controls';
@@ -36,7 +36,7 @@ interface Leak extends LeakRow {
 
 function nameOf(row: LeakRow): string {
   const words = Object.entries(row.keys ?? {})
-    .filter(([, value]) => value !== null)
+    .filter(([key, value]) => value !== null && key !== 'stack')
     .map(([key, value]) => (key === 'order' ? `order ${keyName(value)}` : keyName(value)));
   return words.length > 0 ? words.join(', ') : 'all';
 }
@@ -47,6 +47,35 @@ function known(series: (number | null)[] | null): number[] {
 
 function doubts(row: LeakRow): string {
   return row.uncertain.map((doubt) => kReasons[doubt.reason] ?? doubt.reason).join('; ');
+}
+
+function stack(row: LeakRow): HTMLElement | null {
+  const frames = row.keys?.['stack'];
+  if (!Array.isArray(frames) || frames.length === 0) return null;
+  return el('pre', { class: 'stack' }, frames.map((frame) => printable(keyName(frame))).join('\n'));
+}
+
+function holders(row: LeakRow): HTMLElement {
+  const named = row.processes ?? [];
+  const others = (row.processes_in_all ?? named.length) - named.length;
+  return el(
+    'ul',
+    { 'aria-label': 'Processes that allocated this memory' },
+    ...named.map((one) =>
+      el(
+        'li',
+        {},
+        `${printable(processName(one.process))}: ${bytes(one.live_bytes)} in ${count(one.live_allocations)} live allocations`,
+      ),
+    ),
+    others > 0 && el('li', {}, `${count(others)} more processes`),
+  );
+}
+
+// On the page of an investigation, its verdict counts.
+function verdictOfInvestigation(app: App): HTMLElement | null {
+  if (!app.document.investigation) return null;
+  return note('Only the recording is judged here. The verdict of the whole investigation is on the page “Findings”.');
 }
 
 function details(app: App, row: Leak, leaks: Leaks): HTMLElement {
@@ -71,6 +100,8 @@ function details(app: App, row: Leak, leaks: Leaks): HTMLElement {
           height: 170,
         })
       : empty('The traced kernel does not report these bytes.'),
+    stack(row),
+    (row.processes ?? []).length > 0 && holders(row),
     growth &&
       note(
         `${bytes(growth.bytes_per_s)} a second, from ${bytes(growth.low)} to ${bytes(growth.high)} with 95 % confidence; ${bytes(growth.late_bytes_per_s)} a second in the last half.`,
@@ -137,6 +168,7 @@ export function leaksPage(app: App): HTMLElement {
       leaks.found ? 'Something grows for certain.' : 'Nothing grows for certain.',
       ` ${count(leaks.judged)} groups were judged against ${bytes(leaks.threshold_bytes_per_s)} a second.`,
     ),
+    verdictOfInvestigation(app),
     !onlyBy(app.state.filter, 'allocator', 'site') &&
       note('Growth is judged by caller over the whole time, so filters of time, cache and task do not apply.'),
     total > rows.length &&

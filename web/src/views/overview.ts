@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page with totals, notable results, and the trace's reliability.
 import type { App } from '../app';
-import { allocatorNumber, kAllocators, kAllocatorTitles } from '../data/allocators';
+import { allocatorNumber, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName, Finding } from '../data/document';
 import { filtersGroups } from '../data/filter';
 import { hasMemory, rangeOf, selectedGroups } from '../data/model';
-import { keyName, knowsBytes, tableRows, type Row } from '../data/rows';
+import { knowsBytes, tableRows } from '../data/rows';
 import { listOf, sumGroups } from '../data/sums';
-import { bytes, clock, count, duration, percent, printable } from '../text';
+import { bytes, clock, count, duration, printable } from '../text';
 import { empty, note, section } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { table, type Column } from '../widgets/table';
-import { badge, filterLink, nothingLeft, presentAllocators } from './common';
+import { badge, nothingLeft, presentAllocators } from './common';
+import { standingOut } from './standing_out';
 import { rowColumns } from './tables';
 
 const kMostCpus = 16;
@@ -121,67 +122,6 @@ function totalsTable(app: App): HTMLElement {
     activateHelp: 'Filters everything by this allocator; repeat it to remove the filter',
     empty: 'The trace has no allocations and no frees.',
   });
-}
-
-function standingOut(app: App): HTMLElement {
-  const filter = app.state.filter;
-  const filtered = filter.range !== null || filtersGroups(filter);
-  const { rows } = tableRows(app.model(), 'site', filter);
-  const named = rows.filter((row) => row.name !== '(others)' && row.name !== 'unknown');
-  // Other allocators also allocate pages, but their own call sites are more informative.
-  const slab = named.filter((row) => kAllocators[row.allocator] === 'slab');
-  const known = slab.length > 0 ? slab : named;
-  const items: HTMLElement[] = [];
-  const most = (of: (row: Row) => number | null): Row | undefined =>
-    known
-      .slice()
-      .sort((a, b) => (of(b) ?? 0) - (of(a) ?? 0))
-      .at(0);
-  const largest = most((row) => row.allocated);
-  if (largest?.allocated) {
-    const whole = app.trace.report[kAllocators[largest.allocator]].bytes_allocated;
-    const given = `${printable(kAllocators[largest.allocator])} allocator`;
-    const share = whole && !filtered ? `${percent((100 * largest.allocated) / whole)} of what` : 'of what';
-    items.push(
-      el(
-        'li',
-        {},
-        filterLink(app, 'site', largest.name),
-        ` was given most: ${bytes(largest.allocated)}, ${share} the ${given} gave, in ${count(largest.hits)} allocations.`,
-      ),
-    );
-  }
-  const wasting = most((row) => row.wasted);
-  if (wasting?.wasted)
-    items.push(
-      el(
-        'li',
-        {},
-        filterLink(app, 'site', wasting.name),
-        ` wastes most: ${bytes(wasting.wasted)}, ${percent((100 * wasting.wasted) / (wasting.allocated ?? 1))} of its allocated bytes.`,
-      ),
-    );
-  // Growth is known only for the whole trace, so it is not shown with filters.
-  if (filtered)
-    return items.length > 0 ? el('ul', { class: 'lead' }, ...items) : empty('No allocation matches the filters.');
-  const leaks = Object.values(app.trace.leaks?.groups ?? {}).flatMap((groups) => groups.rows);
-  const certain = leaks.filter((row) => row.verdict === 'certain');
-  const worst = certain.sort((a, b) => (b.growth?.bytes_per_s ?? 0) - (a.growth?.bytes_per_s ?? 0)).at(0);
-  if (worst) {
-    const name =
-      Object.values(worst.keys ?? {})
-        .map(keyName)
-        .at(0) ?? 'A group';
-    items.push(
-      el(
-        'li',
-        {},
-        el('b', {}, printable(name)),
-        ` grows for certain: ${bytes(worst.growth?.bytes_per_s)} a second, ${bytes(worst.live_bytes)} live at the end.`,
-      ),
-    );
-  } else if (app.trace.leaks) items.push(el('li', {}, 'No group of allocations grows for certain.'));
-  return items.length > 0 ? el('ul', { class: 'lead' }, ...items) : empty('The trace has no allocations.');
 }
 
 function loss(app: App): HTMLElement {

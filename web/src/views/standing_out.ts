@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The most important results, each as a sentence with a link to its numbers: growth, then waste, then churn.
+import type { App } from '../app';
+import { kAllocators } from '../data/allocators';
+import type { LeakRow, Leaks } from '../data/document';
+import { filtersGroups } from '../data/filter';
+import { growthOf, processName } from '../data/leaks';
+import { keyName, tableRows, type Row } from '../data/rows';
+import type { Page } from '../state';
+import { bytes, count, duration, percent, printable } from '../text';
+import { empty, note } from '../widgets/controls';
+import { el } from '../widgets/dom';
+
+type Kind = 'growth' | 'waste' | 'churn';
+
+function item(kind: Kind, ...sentence: (Node | string)[]): HTMLElement {
+  return el('li', { 'data-kind': kind }, ...sentence);
+}
+
+// A link to a page. If `site` is given, the page shows only this call site.
+function link(app: App, text: string, page: Page, site?: string): HTMLElement {
+  const filter = site === undefined ? app.state.filter : { ...app.state.filter, site };
+  return el(
+    'button',
+    { type: 'button', class: 'link', title: 'Show the numbers', click: () => app.set({ page, filter }) },
+    printable(text),
+  );
+}
+
+function linkToGroup(app: App, row: LeakRow): HTMLElement {
+  const keys = row.keys ?? {};
+  const site = keys['caller'] ?? keys['call-site'];
+  if (site !== null && site !== undefined) return link(app, keyName(site), 'leaks', keyName(site));
+  const order = keys['order'];
+  return link(app, order === null || order === undefined ? 'memory' : `pages of order ${keyName(order)}`, 'leaks');
+}
+
+function holders(row: LeakRow): string {
+  const names = (row.processes ?? []).slice(0, 2).map(({ process }) => printable(processName(process)));
+  if (names.length === 0) return '';
+  const others = (row.processes_in_all ?? names.length) - names.length;
+  return `, allocated by ${names.join(' and ')}${others > 0 ? ` and ${count(others)} more` : ''}`;
+}
+
+function growth(app: App, leaks: Leaks): HTMLElement {
+  const found = growthOf(leaks);
+  const { row } = found;
+  if (row === null) {
+    const sentence =
+      leaks.judged > 0
+        ? ' No group of allocations grows above the threshold, except reclaimable or otherwise explained memory.'
+        : ' Growth cannot be judged: each group was followed for less than a second.';
+    return item('growth', link(app, 'Growth:', 'leaks'), sentence);
+  }
+  const certain = row.verdict === 'certain';
+  const rate = `${bytes((certain ? row.certain_growth : row.growth)?.bytes_per_s)} a second`;
+  const live = `${bytes(row.live_bytes)} live at the end${holders(row)}.`;
+  const others = found.groups - 1;
+  const more =
+    others > 0 ? ` ${count(others)} more ${others === 1 ? 'group has' : 'groups have'} the same verdict.` : '';
+  const words = certain
+    ? ` grows for certain by ${rate}: ${live}`
+    : ` may grow by ${rate}, but is not certain to (${printable(row.verdict)}): ${live}`;
+  return item('growth', linkToGroup(app, row), words, more);
+}
+
+// An investigation has more evidence than its recording, so its verdict counts.
+function growthFound(app: App): HTMLElement | null {
+  const { investigation } = app.document;
+  if (investigation) return item('growth', link(app, 'Growth:', 'findings'), ` ${printable(investigation.words)}`);
+  return app.trace.leaks && growth(app, app.trace.leaks);
+}
+
+function most(rows: Row[], of: (row: Row) => number | null): Row | undefined {
+  return rows
+    .slice()
+    .sort((a, b) => (of(b) ?? 0) - (of(a) ?? 0))
+    .at(0);
+}
+
+function waste(app: App, rows: Row[]): HTMLElement | null {
+  const row = most(rows, (one) => one.wasted);
+  if (!row?.wasted) return null;
+  const share = percent((100 * row.wasted) / (row.allocated ?? 1));
+  return item(
+    'waste',
+    link(app, row.name, 'waste', row.name),
+    ` wastes most: ${bytes(row.wasted)}, ${share} of its allocated bytes.`,
+  );
+}
+
+function churn(app: App, rows: Row[], ns: number): HTMLElement | null {
+  const row = most(rows, (one) => one.frees);
+  if (!row?.frees) return null;
+  const rate = ns > 0 ? `, ${count((row.hits * 1e9) / ns)} a second` : '';
+  const life = row.meanLife === null ? '' : `; they live ${duration(row.meanLife)} on average`;
+  const peak = row.peak === null ? '' : `, and at most ${bytes(row.peak)} are live at a time`;
+  return item(
+    'churn',
+    link(app, row.name, 'lifetimes', row.name),
+    ` allocates and frees most: ${count(row.hits)} allocations${rate}${life}${peak}.`,
+  );
+}
+
+export function standingOut(app: App): HTMLElement {
+  const { filter } = app.state;
+  const filtered = filter.range !== null || filtersGroups(filter);
+  const { rows } = tableRows(app.model(), 'site', filter);
+  const named = rows.filter((row) => row.name !== '(others)' && row.name !== 'unknown');
+  // Other allocators also allocate pages, but their own call sites are more informative.
+  const slab = named.filter((row) => kAllocators[row.allocator] === 'slab');
+  const known = slab.length > 0 ? slab : named;
+  const { from, to } = app.times;
+  const ns = filter.range ? to - from : app.trace.report.trace.recorded_ns;
+  // Growth is judged only for the whole trace.
+  const items = [filtered ? null : growthFound(app), waste(app, known), churn(app, known, ns)];
+  const shown = items.filter((one) => one !== null);
+  if (shown.length === 0)
+    return empty(filtered ? 'No allocation matches the filters.' : 'The trace has no allocations.');
+  return el(
+    'div',
+    {},
+    el('ul', { class: 'lead' }, ...shown),
+    app.document.investigation && note('Waste and churn are those of the recording.'),
+  );
+}
