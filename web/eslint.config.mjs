@@ -11,7 +11,8 @@ function globals(names) {
 const kNode = globals('console process setTimeout URL');
 // Code that runs in the page under test.
 const kBrowser = globals(
-  'CSS document Event getComputedStyle location KeyboardEvent MutationObserver performance requestAnimationFrame window',
+  'CanvasRenderingContext2D CSS devicePixelRatio document DOMPoint Event getComputedStyle location KeyboardEvent ' +
+    'MutationObserver NodeFilter performance requestAnimationFrame window',
 );
 
 export default tseslint.config(

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Opens HTML reports in Chromium, uses them like a person, and compares them with the output of `kmemtrace … --json`.
 //   node check_reports.mjs --modules FOLDER [--chromium PROGRAM] [--shots FOLDER] [--open-ms N] [--large REPORT.html]
-//                          [--none REPORT.html] [--found REPORT.html] [--brief REPORT.html]… REPORT.html…
+//                          [--none REPORT.html] [--found REPORT.html]… [--brief REPORT.html]… REPORT.html…
 // --shots: the folder for screenshots of all pages.
 // --large: this report must stay fluid.
 // --none: this report is of a trace without memory events, and must only state that.
 // --found: this report is of an investigation; its claims must link to numbers.
 // --brief: only the numbers of this report are compared, and each page is opened once, because only the data differ.
-// Reports with calls are also tried on a small screen. Only the first report is tried in dark colors, because colors do
-// not depend on data.
+// Reports that are not brief, and reports with calls, are tried at widths of 390, 1280 and 1920 pixels. The first report
+// and those of investigations are also tried in dark colors. Colors hardly depend on data.
 // These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json
-// (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.tasks.json (--by comm),
+// (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.tasks.json (--by comm), REPORT.leaks.json (leaks --json),
 // REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0).
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,18 +24,21 @@ import {
   keysWork,
   namesStay,
   plotsAreFreed,
+  resultsStandOut,
   tablesSort,
   tabsMove,
   timeIsBrushed,
 } from './doing.mjs';
-import { claimsLead, tellsSinceWhen } from './findings.mjs';
+import { balanceIsIndented, claimsLead, tellsSinceWhen, wholeInvestigationCounts } from './findings.mjs';
+import { misplaced } from './geometry.mjs';
 import { staysFluid, tellsOfRareOnes } from './large.mjs';
 import { numbersAgree } from './numbers.mjs';
-import { settle } from './reading.mjs';
+import { goTo, settle } from './reading.mjs';
 
 const kLight = { name: 'light', width: 1280, height: 900, dark: false };
 const kDark = { name: 'dark', width: 1280, height: 900, dark: true };
-const kPhone = { name: 'phone', width: 360, height: 780, dark: false };
+const kWide = { name: 'wide', width: 1920, height: 1080, dark: false };
+const kPhone = { name: 'phone', width: 390, height: 844, dark: false };
 const kOpenings = 4; // at most
 
 const { values, positionals: reports } = parseArgs({
@@ -47,14 +50,14 @@ const { values, positionals: reports } = parseArgs({
     'open-ms': { type: 'string', default: '10000' },
     large: { type: 'string' },
     none: { type: 'string' },
-    found: { type: 'string' },
+    found: { type: 'string', multiple: true, default: [] },
     brief: { type: 'string', multiple: true, default: [] },
   },
 });
 
 function documentsOf(report) {
   const documents = {};
-  for (const name of ['report', 'caches', 'tasks', 'diff', 'graph']) {
+  for (const name of ['report', 'caches', 'tasks', 'leaks', 'diff', 'graph']) {
     const file = report.replace(/\.html$/, `.${name}.json`);
     if (existsSync(file)) documents[name] = JSON.parse(readFileSync(file, 'utf8'));
   }
@@ -64,7 +67,7 @@ function documentsOf(report) {
 const isBrief = (report) => values.brief.includes(report);
 const isLarge = (report) => report === values.large;
 const isNone = (report) => report === values.none;
-const isFound = (report) => report === values.found;
+const isFound = (report) => values.found.includes(report);
 
 // A trace without memory events must have no empty tables and no pages without content.
 async function saysThatThereIsNothing(page, checks) {
@@ -88,6 +91,7 @@ async function workWith(page, checks, report) {
     await staysFluid(page, checks);
     await tellsOfRareOnes(page, checks);
   } else {
+    await resultsStandOut(page, checks, documentsOf(report).leaks);
     await tablesSort(page, checks);
     await filtersWork(page, checks);
     await keysWork(page, checks);
@@ -105,7 +109,7 @@ async function clickThrough(page, checks, report, look) {
     await settle(page);
     const what = `${name}, ${look.name}`;
     checks.ok((await page.locator('main').innerText()).trim().length > 20, `${what}: shows something`);
-    for (const barrier of await barriers(page)) checks.ok(false, `${what}: ${barrier}`);
+    for (const wrong of [...(await barriers(page)), ...(await misplaced(page))]) checks.ok(false, `${what}: ${wrong}`);
     if (values.shots)
       await page.screenshot({
         path: path.join(values.shots, `${path.basename(report, '.html')}-${name}-${look.name}.png`),
@@ -124,14 +128,24 @@ async function openIn(browser, report, look, checks, work) {
   return opened;
 }
 
+// Returns the looks in which a report is opened, in addition to kLight.
+function looksOf(report) {
+  if (report === reports[0]) return [kDark, kWide, kPhone];
+  if (isBrief(report)) return documentsOf(report).graph ? [kWide, kPhone] : [];
+  return isFound(report) ? [kDark, kWide, kPhone] : [kWide, kPhone];
+}
+
 async function check(browser, report) {
   const checks = new Checks(path.basename(report));
   const begun = performance.now();
   let opened = await openIn(browser, report, kLight, checks, async (page) => {
     if (isNone(report)) await saysThatThereIsNothing(page, checks);
     else if (isFound(report)) {
+      await goTo(page, '#findings');
       await claimsLead(page, checks);
       await tellsSinceWhen(page, checks);
+      await balanceIsIndented(page, checks);
+      await wholeInvestigationCounts(page, checks);
     } else await workWith(page, checks, report);
   });
   // Use the fastest of several rounds, because other programs can only make a round slower.
@@ -142,10 +156,9 @@ async function check(browser, report) {
     await again.close();
   }
   checks.ok(opened < wanted, `opens in ${wanted} ms: took ${opened}`);
-  if (report === reports[0]) await openIn(browser, report, kDark, checks);
-  if (isNone(report) || isFound(report)) await openIn(browser, report, kPhone, checks);
-  else if (!isBrief(report)) await openIn(browser, report, kPhone, checks, (page) => namesStay(page, checks));
-  else if (documentsOf(report).graph) await openIn(browser, report, kPhone, checks);
+  const hasSites = !isBrief(report) && !isFound(report) && !isNone(report);
+  for (const look of looksOf(report))
+    await openIn(browser, report, look, checks, look === kPhone && hasSites ? (page) => namesStay(page, checks) : null);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
   console.log(`${path.basename(report)}: opened in ${opened} ms, ${checks.passed} checks in ${seconds} s`);
   return checks;
@@ -156,7 +169,7 @@ const browser = await launch(values.modules, values.chromium);
 let passed = 0;
 let failed = 0;
 try {
-  for (const report of [...reports, ...values.brief, values.large, values.none, values.found].filter(Boolean)) {
+  for (const report of [...reports, ...values.brief, values.large, values.none, ...values.found].filter(Boolean)) {
     const checks = await check(browser, report);
     passed += checks.passed;
     failed += checks.failures.length;

@@ -62,6 +62,35 @@ export async function plotsAreFreed(page, checks) {
   checks.equal(await page.evaluate(() => window.kmemtrace.livePlots()), 0, 'plots that listen where none is shown');
 }
 
+// The first page must lead with growth, then waste, then churn. Growth is that of `kmemtrace leaks --json`. Each sentence
+// has a link to its numbers.
+export async function resultsStandOut(page, checks, leaks) {
+  const kinds = () => page.locator('li[data-kind]').evaluateAll((all) => all.map((item) => item.dataset.kind));
+  await goTo(page, '#overview');
+  checks.equal((await kinds()).join(' '), 'growth waste churn', 'order of what stands out');
+  const growth = await page.locator('li[data-kind=growth]').innerText();
+  const rows = Object.values(leaks?.groups ?? {}).flatMap((groups) => groups.rows);
+  const verdicts = Object.keys(leaks?.verdicts ?? {});
+  const growing = verdicts.slice(0, verdicts.indexOf('unsure'));
+  const worst = growing.find((verdict) => rows.some((row) => row.verdict === verdict));
+  const shown = growth.includes('for certain') ? 'certain' : /is not certain to \((\S+)\)/.exec(growth)?.[1]; // undefined: nothing grows
+  if (leaks) checks.equal(shown, worst, `verdict on growth in "${growth}"`);
+  for (const [kind, wanted] of [
+    ['growth', 'leaks'],
+    ['waste', 'waste'],
+    ['churn', 'lifetimes'],
+  ]) {
+    await goTo(page, '#overview');
+    await page.locator(`li[data-kind=${kind}] .link`).click();
+    await settle(page);
+    checks.equal(
+      await page.getAttribute('[aria-selected=true]', 'id'),
+      `tab-${wanted}`,
+      `${kind} leads to its numbers`,
+    );
+  }
+}
+
 // On a phone, the names in a table must stay visible, and so must the column by which the table is sorted.
 export async function namesStay(page, checks) {
   await goTo(page, '#tables/sites');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Uses the page of an investigation like a person.
-import { settle } from './reading.mjs';
+import { goTo, settle } from './reading.mjs';
 
 // A call site that started during the investigation. The investigation has 64 steps of half a second, and the site
 // grows in the second half.
@@ -9,6 +9,44 @@ export async function tellsSinceWhen(page, checks) {
   const told = await row.locator('[data-column=judged]').innerText();
   const since = Number(/^since (\d+) s$/.exec(told)?.[1]);
   checks.ok(Math.abs(since - 16) <= 1, `began-late grows "${told}"`);
+}
+
+// The header must show for how long the investigation watched, and apart from that how long the recording is. The page
+// of the recording must not contradict the verdict of the investigation.
+export async function wholeInvestigationCounts(page, checks) {
+  const facts = Object.fromEntries(
+    await page
+      .locator('.facts > div')
+      .evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.innerText))),
+  );
+  checks.equal(facts['Watched for'], '32.000 s', 'time of the investigation in the header');
+  if (!(await page.locator('#tab-overview').count())) return;
+  checks.ok(facts['Recorded for']?.endsWith(' ms'), `time of the recording in the header: ${facts['Recorded for']}`);
+  checks.equal(facts['Duration'], undefined, 'no other time in the header');
+  const verdict = await page.locator('[data-found]').innerText();
+  await goTo(page, '#overview');
+  const growth = await page.locator('li[data-kind=growth]').innerText();
+  checks.ok(growth.startsWith(verdict), `the overview leads with "${verdict}": "${growth}"`);
+  await page.locator('li[data-kind=growth] .link').click();
+  await settle(page);
+  checks.equal(await page.getAttribute('[aria-selected=true]', 'id'), 'tab-findings', 'growth leads to the findings');
+}
+
+// The parts of a sum must be indented below it.
+export async function balanceIsIndented(page, checks) {
+  const labels = page.locator('[data-table=finding-balance] td[data-column=label]');
+  if ((await labels.count()) === 0) return;
+  const lefts = await labels.evaluateAll((cells) =>
+    Object.fromEntries(
+      cells.map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell.querySelector('.indented').firstChild);
+        return [cell.dataset.value, range.getBoundingClientRect().left];
+      }),
+    ),
+  );
+  const moved = lefts['objects in use'] - lefts['slab'];
+  checks.ok(moved > 8, `"objects in use" is to the right of "slab": ${moved} pixels`);
 }
 
 // Each claim must link to its numbers: a row, or the heading of a section, receives the focus and is visible.

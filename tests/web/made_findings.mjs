@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Prints the evidence.json of an investigation. Pipes of one process make one cache grow among many others. Another
-// cache starts to grow after half of the time.
+// cache starts to grow after half of the time. RECORDED_SECONDS is the length of a recording in the same folder.
+//   node made_findings.mjs [RECORDED_SECONDS]
 const kSteps = 64;
 const kStepSeconds = 0.5;
 const kRate = 200e3;
@@ -32,7 +33,7 @@ console.log(
     machine: 'x86_64',
     start_unix_ns: 1,
     cut_short: '',
-    recorded_seconds: 0,
+    recorded_seconds: Number(process.argv[2] ?? 0),
     unseen: [],
     seconds: kSteps * kStepSeconds,
     threshold_bytes_per_s: 1000,

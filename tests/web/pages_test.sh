@@ -14,6 +14,7 @@ documents() { # NAME TRACE
   "$kmemtrace" report --json --limit 2000 "$2" >"$1.report.json"
   "$kmemtrace" report --json --limit 2000 --by cache "$2" >"$1.caches.json"
   "$kmemtrace" report --json --limit 2000 --by comm "$2" >"$1.tasks.json"
+  "$kmemtrace" leaks --json "$2" >"$1.leaks.json" || [[ $? == 1 ]]
 }
 
 of_trace() { # NAME TRACE
@@ -83,10 +84,16 @@ printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: c
 mkdir -p found
 "$NODE" "$here/made_findings.mjs" >found/evidence.json
 "$kmemtrace" investigate --from found -o found.html >/dev/null || [[ $? == 1 ]]
+# The same, with a recording, and copies of the kernel's memory from the start and the end.
+mkdir -p recorded
+"$NODE" "$here/made_findings.mjs" 10 >recorded/evidence.json
+cp "$data/amd64-stacks/trace.dat" recorded/trace.dat
+cp -r "$data/snapshot/amd64/before" "$data/snapshot/amd64/after" recorded
+"$kmemtrace" investigate --from recorded -o recorded.html >/dev/null || [[ $? == 1 ]]
 
 wait "$large"
 
 shots=()
 [[ -z ${KMEMTRACE_SHOTS:-} ]] || shots=(--shots "$KMEMTRACE_SHOTS")
 exec "$NODE" "$here/check_reports.mjs" --modules "$web/node_modules" --chromium "$chromium" ${shots[@]+"${shots[@]}"} \
-  --large large.html --none none.html --found found.html "${brief[@]}" "${reports[@]}"
+  --large large.html --none none.html --found found.html --found recorded.html "${brief[@]}" "${reports[@]}"

@@ -70,12 +70,7 @@ function title(app: App): HTMLElement {
 function who(app: App): HTMLElement {
   const sides = traceNames(app).map((name, at) => ({ value: String(at), title: `${'AB'[at]}: ${name}` }));
   const choice = segmented('side', 'Trace', sides, String(app.state.side), (side) => app.set({ side: Number(side) }));
-  return el(
-    'div',
-    { class: 'who' },
-    el(choice ? 'h1' : 'span', { class: 'brand' }, 'kmemtrace'),
-    choice ?? title(app),
-  );
+  return el('div', { class: 'who' }, el(choice ? 'h1' : 'span', { class: 'brand' }, 'kmemtrace'), choice ?? title(app));
 }
 
 function investigationFacts({ investigation }: PageDocument): (HTMLElement | null)[] {
@@ -111,7 +106,7 @@ function traceFacts(app: App): HTMLElement[] {
 }
 
 function header(app: App): HTMLElement {
-  const kernel = app.hasTrace ? app.trace.report.trace.kernel : app.document.investigation?.kernel;
+  const kernel = app.document.investigation?.kernel ?? (app.hasTrace ? app.trace.report.trace.kernel : null);
   return el(
     'header',
     {},

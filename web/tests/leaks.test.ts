@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LeakRow } from '../src/data/document';
-import { rankLeaks } from '../src/data/leaks';
+import type { LeakRow, Leaks } from '../src/data/document';
+import { growthOf, processName, rankLeaks } from '../src/data/leaks';
 
 function row(name: string, verdict: string, bytes_per_s: number | null): LeakRow & { name: string; rank: number } {
   const growth =
@@ -41,4 +41,34 @@ test('confirmed growth comes first, then the fastest', () => {
     rows.map(({ name, rank }) => `${rank} ${name}`),
     ['1 sure', '2 doubtful', '3 fast', '4 slow', '5 still', '6 falls', '7 unknown'],
   );
+});
+
+const kVerdicts = { certain: '', uncertain: '', uneven: '', unsure: '', explained: '', 'no-growth': '' };
+
+function leaksWith(...rows: LeakRow[]): Leaks {
+  return {
+    threshold_bytes_per_s: 1,
+    confidence_needed: 0.95,
+    judged: rows.length,
+    found: rows.some((one) => one.verdict === 'certain'),
+    start_ns: 0,
+    bucket_ns: 1,
+    verdicts: kVerdicts,
+    groups: { slab: { total: rows.length, older_frees: 0, rows } },
+  };
+}
+
+test('explained growth, as of the page cache, never counts as growth', () => {
+  const pageCache = row('__filemap_get_folio', 'explained', 1e9);
+  assert.deepEqual(growthOf(leaksWith(pageCache, row('slow', 'unsure', 1))), { row: null, groups: 0 });
+  const found = growthOf(
+    leaksWith(pageCache, row('slow', 'certain', 1), row('do_eventfd', 'certain', 7), row('x', 'uneven', 99)),
+  );
+  assert.equal((found.row as { name?: string } | null)?.name, 'do_eventfd');
+  assert.equal(found.groups, 2);
+});
+
+test('processes have their pid, interrupts have none', () => {
+  assert.equal(processName({ pid: 4321, comm: 'leaky' }), 'leaky (pid 4321)');
+  assert.equal(processName({ pid: null, comm: '[softirq]' }), '[softirq]');
 });

@@ -28,11 +28,14 @@ function link(app: App, text: string, page: Page, site?: string): HTMLElement {
 }
 
 function linkToGroup(app: App, row: LeakRow): HTMLElement {
-  const keys = row.keys ?? {};
-  const site = keys['caller'] ?? keys['call-site'];
-  if (site !== null && site !== undefined) return link(app, keyName(site), 'leaks', keyName(site));
-  const order = keys['order'];
-  return link(app, order === null || order === undefined ? 'memory' : `pages of order ${keyName(order)}`, 'leaks');
+  const key = (name: string): string | null => {
+    const value = row.keys?.[name] ?? null;
+    return value === null ? null : keyName(value);
+  };
+  const site = key('caller') ?? key('call-site');
+  if (site !== null) return link(app, site, 'leaks', site);
+  const order = key('order');
+  return link(app, order === null ? 'memory' : `pages of order ${order}`, 'leaks');
 }
 
 function holders(row: LeakRow): string {
@@ -48,9 +51,9 @@ function growth(app: App, leaks: Leaks): HTMLElement {
   if (row === null) {
     const sentence =
       leaks.judged > 0
-        ? ' No group of allocations grows above the threshold, except reclaimable or otherwise explained memory.'
-        : ' Growth cannot be judged: each group was followed for less than a second.';
-    return item('growth', link(app, 'Growth:', 'leaks'), sentence);
+        ? 'No group of allocations grows above the threshold, except reclaimable or otherwise explained memory. '
+        : 'Growth cannot be judged: each group was followed for less than a second. ';
+    return item('growth', sentence, link(app, 'Show what is live at the end', 'leaks'));
   }
   const certain = row.verdict === 'certain';
   const rate = `${bytes((certain ? row.certain_growth : row.growth)?.bytes_per_s)} a second`;
@@ -67,7 +70,8 @@ function growth(app: App, leaks: Leaks): HTMLElement {
 // An investigation has more evidence than its recording, so its verdict counts.
 function growthFound(app: App): HTMLElement | null {
   const { investigation } = app.document;
-  if (investigation) return item('growth', link(app, 'Growth:', 'findings'), ` ${printable(investigation.words)}`);
+  if (investigation)
+    return item('growth', `${printable(investigation.words)} `, link(app, 'Show the findings', 'findings'));
   return app.trace.leaks && growth(app, app.trace.leaks);
 }
 

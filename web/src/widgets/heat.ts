@@ -197,7 +197,8 @@ export function heat(options: HeatOptions): HTMLElement {
     const top = columnSum ? 22 : 8;
     const room = width - left - 20 - right;
     const cellX = options.square ? Math.min(96, room / columns) : room / columns;
-    const cellY = options.square ? Math.max(4, Math.min(cellX, 44)) : Math.max(14, Math.min(26, 420 / rows));
+    const usualY = options.square ? Math.max(4, Math.min(cellX, 44)) : Math.max(14, Math.min(26, 420 / rows));
+    const cellY = Math.max(usualY, (widest([options.rowAxis]) + 4) / rows);
     box = { left, top, width: cellX * columns, height: cellY * rows, cellX, cellY };
     size = { width: width - 12, height: box.height + kBelow + top };
     context = sized(canvas, size.width, size.height);

@@ -76,12 +76,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
 
   const body = el('tbody');
   const classOf = (column: Column<Row>): string =>
-    [
-      column.isText && 'text',
-      column.isCode && 'code',
-      column.wraps && 'wraps',
-      column === pinned && 'pinned',
-    ]
+    [column.isText && 'text', column.isCode && 'code', column.wraps && 'wraps', column === pinned && 'pinned']
       .filter(Boolean)
       .join(' ');
   const heads = columns.map((column) =>
