@@ -17,7 +17,7 @@ if (($#)); then shift; fi
 
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  export CCACHE_SLOPPINESS=pch_defines,time_macros  # ccache requires this for precompiled headers
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # without these, files with precompiled headers are not cached
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1     # lets another clone use the same cached objects
 fi
 log=$(mktemp)

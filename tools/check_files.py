@@ -8,7 +8,7 @@ import sys
 LICENCE = 'SPDX-License-Identifier: GPL-2.0-or-later'
 MOST_LINES = 600
 SUFFIXES = ('.cpp', '.hpp', '.c', '.h', '.def', '.py', '.sh', '.txt', '.cmake', '.yml', '.supp', '.ts', '.mjs', '.css', '.html')
-# Files of others, which need no licence line, and files that cannot have comments.
+# Files by other authors, which need no licence line, and files that cannot have comments.
 SKIPPED_FOLDERS = ('build', '.git', 'data', 'node_modules', 'out', '__pycache__')
 
 

@@ -183,7 +183,8 @@ def check_file(root, path):
                 problem = include and check_include(path, *include.groups())
             if problem:
                 yield f'{path}:{number}: {problem}'
-    # precompiled headers and files compiled together would hide a missing include
+    # each file must include the headers that it uses, because precompiled headers and grouped files would hide a
+    # missing include
     if formats and not includes_fmt and not path.endswith('CMakeLists.txt'):
         yield f'{path}:{formats}: include <fmt/format.h>'
 

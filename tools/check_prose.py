@@ -152,7 +152,7 @@ LINES_TOKEN = re.compile(r'(?:(?<=\n)|\A)(?P<comment>#[^\n]*)')
 HTML_TOKEN = re.compile(r'(?P<comment><!--.*?-->)', re.DOTALL)
 TOKENS = {'c': C_TOKEN, 'js': JS_TOKEN, 'hash': HASH_TOKEN, 'sql': SQL_TOKEN, 'lines': LINES_TOKEN, 'html': HTML_TOKEN}
 MARKS = re.compile(r'^\s*(?://[/!]?<?|/\*+|\*(?!\w)|#+!?|--+|<!--)?\s?|\s*(?:\*/|-->)\s*$')
-NOT_PROSE = re.compile(r'SPDX|NOLINT|clang-format|shellcheck|noqa|eslint|prettier|^\s*[{}();]|pragma|^!')
+NOT_PROSE = re.compile(r'SPDX|NOLINT|clang-format|shellcheck|noqa|eslint|prettier|^\s*(?:[{});]|\((?!\w))|pragma|^!')
 
 
 def line_numbers(source):
@@ -280,7 +280,7 @@ SENTENCE_END = re.compile(r'(?<=[.!?])["\')*]*\s+(?=[A-Z0-9`"(\[*])|(?<=[.!?])["
 
 
 def sentences(text):
-    """(offset, sentence) of each."""
+    """Yields each sentence of the text with its offset, as (offset, sentence)."""
     offset = 0
     for end in SENTENCE_END.finditer(text):
         yield offset, text[offset:end.end()].strip()
@@ -327,7 +327,7 @@ def words_of(sentence):
 
 
 def sentence_lengths(source):
-    """(line, words, sentence) of each sentence of a Markdown document."""
+    """Yields each sentence of a Markdown document, as (line, words, sentence)."""
     for text in markdown_texts(source):
         if text.is_sentence:
             for offset, sentence in sentences(text.text):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds groups of source files that can be compiled together, by one file that includes them. Files of a group must not
-define the same file-local name twice. Compilers spend most of their time in headers and templates, which are then
-parsed only once per group.
+define the same file-local name twice. Compilers spend most of their time in headers and templates. In a group, each
+header is parsed only once.
     tools/source_groups.py MOST FILE...       prints lines NUMBER=FILE; a group has at most MOST files
 """
 import re

@@ -56,7 +56,7 @@ EXAMPLES = {
 
 
 def rules_of(path, source):
-    """(line, rule) of what is refused in a file of that name and content."""
+    """Returns (line, rule) of each problem in a file with that name and content."""
     with tempfile.TemporaryDirectory() as root:
         full = os.path.join(root, path)
         os.makedirs(os.path.dirname(full), exist_ok=True)
@@ -94,6 +94,10 @@ class Texts(unittest.TestCase):
                              ('a.html', '<p><!-- nobody -->'), ('a.py', 'def f():\n    """As nobody."""\n'),
                              ('run', '#!/bin/sh\n# nobody\n'), ('a.scd', '*a*\n\tnobody\n')):
             self.assertEqual(['nobody'], [rule for _, rule in rules_of(path, source)], path)
+
+    def test_a_comment_continues_at_a_line_that_starts_with_a_bracket(self):
+        self.assertEqual([(2, 'but for')], rules_of('a.cpp', '// All names\n// (but\n// for one) stay.\n'))
+        self.assertEqual([(1, 'nobody')], rules_of('a.py', 'def f():\n    """(time, name) of nobody."""\n'))
 
     def test_code_is_no_comment(self):
         for path, source in (('a.cpp', 'nobody(told); auto a = "// nobody"; auto b = R"(// nobody)"; int c = 1\'000;\n'),
