@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes small, valid inputs for the fuzzers, cut from the real traces: the closer to the format a fuzzer starts, the
-deeper it gets.
+"""Writes small, valid inputs for the fuzzers, cut from real traces. A fuzzer that starts with valid inputs reaches more
+code.
   make_seeds.py FOLDER"""
 import json
 import os
@@ -47,7 +47,7 @@ def write_perf_seeds(folder):
         seeds.write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
 
 
-# Sources that the files of those machines lack.
+# Texts of kernel files that the copies of these machines lack.
 MEMINFO = b"""@meminfo
 MemTotal: 1000 kB
 MemFree: 500 kB

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Treats any text as a trace. Reading, reporting, checking and converting must not crash, hang or use excessive memory,
-// and both ways of reading must return the same events.
+// and reading it as events and as records must return the same number of events.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""record --backend bpf: what it records is what ftrace records of the same workload, record by record."""
+"""Checks that `record --backend bpf` records the same events as ftrace for the same workload, record by record."""
 import bisect
 import collections
 import contextlib
@@ -20,7 +20,8 @@ from recording import INSTANCES, PROGRAM, LiveTest, begin_loop, end_loop, in_int
 
 LAST_PID = '/proc/sys/kernel/ns_last_pid'
 CHOOSES_IDS = unittest.skipUnless(os.path.exists(LAST_PID), 'this kernel lets nobody choose the next id')
-# Fifty objects that only an eventfd has; and processes that do so having one id, one after the other.
+# MAKER allocates fifty objects that only eventfds have. ONE_ID starts twenty processes that do this one after the
+# other, all with the same process ID.
 MAKER = 'import os; input(); [os.close(os.eventfd(0)) for _ in range(50)]'
 ONE_ID = f"""
 import os, time
@@ -47,14 +48,16 @@ Full = collections.namedtuple('Full', 'event text frames')
 
 
 def tracing_functions(kallsyms):
-    """(begin, end) of the functions that ftrace has in its stacks in front of that with the tracepoint."""
+    """Returns (start, end) of ftrace's own functions, which stacks contain before the function that has the
+    tracepoint."""
     symbols = sorted((int(line.split()[0], 16), line.split()[2]) for line in kallsyms.decode().splitlines())
     return [(address, after) for (address, name), (after, _) in zip(symbols, symbols[1:])
             if name.startswith(('trace_event_raw_event_', '__traceiter_'))]
 
 
 def full_events(path):
-    """Every event with the text that it has, if any, and the frames of its stack, without those of tracing."""
+    """Returns every event with its text (if it has one) and the frames of its stack, without frames of tracing
+    functions."""
     file = File(path)
     functions = tracing_functions(file.facts['kallsyms'])
     begins = [begin for begin, _ in functions]
@@ -97,7 +100,8 @@ def attached_by(pid):
 
 class Bpf(LiveTest):
     def begin(self, *arguments):
-        """A recorder by BPF that has begun: when all programs are attached, and it has looked at all tasks."""
+        """Starts a recorder with BPF programs. Waits until all programs are attached and the recorder has read all
+        tasks."""
         process = self.launch('--backend', 'bpf', *arguments)
         self.assertTrue(wait_until(lambda: 'kmalloc' in attached_by(process.pid) or process.poll() is not None, 20))
         before = 0
@@ -107,8 +111,8 @@ class Bpf(LiveTest):
         return process
 
     def both(self, *arguments):
-        """The workload's counts, and what the two recorders saw of it. An interrupt while a program runs may cause a
-        reported miss. Then another workload is taken."""
+        """Returns the counts of the workload, and the events that each of the two recorders recorded. If an interrupt
+        during a BPF program makes a recorder miss events, runs another workload."""
         for _ in range(10):
             counted, said, found = self.attempt(*arguments)
             if all('othing was lost' in text for text in said):
@@ -136,9 +140,10 @@ class Bpf(LiveTest):
         return full.event.cpu, full.event.name, tuple(full.event.fields.items()), full.text, full.frames if frames else ()
 
     def assert_same(self, ours, theirs, frames=False):
-        """In task context in the same order. An interrupt may come between the two recorders' turns."""
+        """Events in task context must be in the same order. The order of interrupts is not compared, because an
+        interrupt may occur between the two recorders' probes."""
         begin, end = (max(of[0].event.time_ns for of in (ours, theirs)), min(of[-1].event.time_ns for of in (ours, theirs)))
-        near = 1000000  # each has its own times
+        near = 1000000  # ns; the recorders read the clock separately
         mine, others = ([self.compared(full, frames) for full in of if not in_interrupt(full.event) and
                          begin - near < full.event.time_ns < end + near] for of in (ours, theirs))
         self.assertGreater(len(mine), 10000)
@@ -175,7 +180,7 @@ class Bpf(LiveTest):
 
     def test_converted_for_trace_cmd(self):
         messages = self.record('--backend', 'bpf', '--', 'ls', '/')
-        self.assertLess(self.lost_said(messages), 20)  # an interrupt's, while a program ran
+        self.assertLess(self.lost_said(messages), 20)  # events in interrupts of a BPF program
         path = self.path('trace.dat')
         subprocess.run([os.environ['KMEMTRACE'], 'convert', self.trace, path], check=True, stderr=subprocess.DEVNULL)
         text = report(path)
@@ -218,7 +223,7 @@ class Bpf(LiveTest):
                 break
         self.assertEqual(loop.pid, before.pid)
         recorder = self.begin('-p', str(loop.pid))
-        loop.communicate('\n', timeout=60)  # it has ended when the recorder looks again
+        loop.communicate('\n', timeout=60)  # the process has ended when the recorder reads /proc again
         recorder.send_signal(signal.SIGINT)
         self.finish(recorder)
         self.assertEqual(self.eventfds_by_task(), [('python3', loop.pid, 50)])
@@ -238,7 +243,8 @@ class Bpf(LiveTest):
         self.assertEqual([event.name for event in found if 'free' not in event.name], [])
 
     def test_all_events_begin_and_end_at_once(self):
-        """Although programs are attached and detached one after the other. Events of tasks start earlier."""
+        """All memory events must start and end at the same time, although programs are attached and detached one after
+        the other. Events of tasks start earlier."""
         for _ in range(2):
             self.addCleanup(self.end, subprocess.Popen(['sh', '-c', 'while :; do /bin/true; done']))
         messages = self.record('--backend', 'bpf', '-d', '0.7')
@@ -257,13 +263,13 @@ class Bpf(LiveTest):
 
     def test_losses_are_counted(self):
         recorder = self.begin('-b', '64k')
-        recorder.send_signal(signal.SIGSTOP)  # the rings are not read
+        recorder.send_signal(signal.SIGSTOP)  # the recorder does not read its rings, so they overflow
         loop = begin_loop(3000)
         self.addCleanup(self.end, loop)
         counted = end_loop(loop)
         recorder.send_signal(signal.SIGCONT)
         time.sleep(0.3)
-        again = begin_loop(10)  # the first entries after the loss tell of it
+        again = begin_loop(10)  # the first entry after a loss contains the number of lost events
         self.addCleanup(self.end, again)
         end_loop(again)
         recorder.send_signal(signal.SIGINT)
@@ -282,7 +288,7 @@ class Bpf(LiveTest):
         self.assertNotIn('overrun', json.dumps(checked))
 
     def test_flight(self):
-        """Keeps the latest second, in blocks that are a second long at most."""
+        """The flight recorder keeps the latest second, in blocks of at most one second."""
         self.load(pause=0.05)
         recorder = self.begin('--flight', '1s')
         begun = time.clock_gettime(time.CLOCK_MONOTONIC)
@@ -322,7 +328,7 @@ class Bpf(LiveTest):
 
     def test_a_killed_recorder_leaves_nothing(self):
         recorder = self.begin()
-        time.sleep(1.5)  # the file begins with its first block
+        time.sleep(1.5)  # the recorder creates the file with the first block
         recorder.send_signal(signal.SIGKILL)
         recorder.wait()
         self.assertTrue(wait_until(lambda: not self.ours_at_all()))

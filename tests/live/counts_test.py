@@ -84,7 +84,8 @@ class Counts(LiveTest):
                 fields = line.split(',')
                 if len(fields) < 3 or not fields[2].startswith('kmem:'):
                     continue
-                # perf starts counting inside execve() and stops before exit() has freed everything; the trace has both.
+                # perf starts counting inside execve() and stops before exit() has freed everything. The trace also
+                # contains the events before and after.
                 self.assertAlmostEqual(seen[fields[2][5:]], int(fields[0]), delta=int(fields[0]) // 50,
                                        msg=fields[2])
 

@@ -33,7 +33,7 @@ class Investigate(LiveTest):
         plant = self.plant('pipes')
         rings = self.plant('rings', per_second=100)
         folder = self.path('out')
-        found = investigate(PROGRAM, folder, SECONDS, '--cpu', '50')  # leaves enough of the budget for a recording
+        found = investigate(PROGRAM, folder, SECONDS, '--cpu', '50')  # enough budget for samples and a recording
         of = {pid: [one for one in found['findings'] if one['processes'][0]['process'] == pid]
               for pid in (plant.process.pid, rings.process.pid)}
         self.assertTrue(all(of.values()), describe(found))

@@ -78,7 +78,7 @@ class Formats:
 
 
 def records_of(file):
-    """(cpu, the records of all of its blocks) for each CPU, in the buffer's order."""
+    """Yields (cpu, the records of all its blocks) for each CPU, in the order of the ring buffer."""
     for stream in file.streams.values():
         yield stream.cpu, [record for block in stream.blocks for record in block.records]
 

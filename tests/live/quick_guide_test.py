@@ -19,7 +19,7 @@ NAMES = {(1, 0): 'kmalloc', (1, 1): 'kmem_cache_alloc', (2, 0): 'kfree', (2, 1):
 
 
 def steps():
-    """(command, what it says) of the guide."""
+    """Returns each (command, output lines) of the guide."""
     found = []
     for line in read_file(GUIDE).splitlines():
         if line.startswith('    # '):
@@ -30,7 +30,7 @@ def steps():
 
 
 def records_in(path):
-    """(name, call site, pointer, sizes) of each record of a file, in order."""
+    """Returns (name, call site, pointer, sizes, time) of each record of a file, in order."""
     with open(path, 'rb') as file:
         data = file.read()
     records = []

@@ -63,7 +63,8 @@ class Stacks(LiveTest):
         self.assertLess((os.path.getsize(paths[0]) - begin) * 10, large)
 
     def pairs_of(self, file):
-        """(event, frames): in one context of one CPU, which an interrupt may interrupt, they alternate."""
+        """Returns (event, frames) pairs. On one CPU and in one interrupt context, events and stacks alternate; an
+        interrupt may come in between."""
         order = {b'little': '<', b'big': '>'}[file.facts['byte_order']]
         events, pairs = iter(events_of(file)), []
         for _, records in records_of(file):

@@ -165,7 +165,7 @@ class Spaces:
 
 
 def innermost_places(path):
-    """(time, process, place in the program) of each slab allocation in a task that has a stack."""
+    """Returns (time, process, position in the program) of each slab allocation that has a user stack."""
     file = kmt_events.File(path)
     order = {b'little': '<', b'big': '>'}[file.facts['byte_order']]
     formats = kmt_events.Formats(order, [text for _, text in file.formats])

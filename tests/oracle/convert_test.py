@@ -209,7 +209,7 @@ class Index(Case):
 
 
 def said(path, *options):
-    """A report without the properties of the file: its name, its format and its offsets."""
+    """Returns a report without the name, the format and the offsets of the file."""
     def of_trace(value):
         if isinstance(value, dict):
             return {key: of_trace(item) for key, item in value.items() if key not in ('path', 'format', 'offset')}

@@ -44,7 +44,7 @@ class Leaks:
             for (at, change), (until, _) in zip(steps, steps[1:] + [(seconds, 0)]):
                 level += change
                 integral += level * ((until - seconds / 2) ** 2 - (at - seconds / 2) ** 2) / 2
-            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # growth is 0 if all memory was freed
+            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # growth is reported as 0 if all is freed
         return slopes
 
     def test_growth(self):
@@ -102,7 +102,8 @@ class Leaks:
                     self.assertEqual(value, of_day[name], name)
 
     def test_paths_without_tracepoint(self):
-        """Heads of packets may be freed in bulk without an event. `leaks` reports the same for this trace."""
+        """skb heads may be freed in bulk without an event, so their growth is uncertain. `leaks` must report the same
+        for this trace."""
         url, path = f'{self.servers.all[0].url}/fleet_untraced', place('untraced.dat')
         write_kept_trace(path, function='__alloc_skb', allocation='kmem_cache_alloc', free='kmem_cache_free')
         load(url, path, 'a', '2026-11-20', level='aggregates')

@@ -178,8 +178,8 @@ class Loading:
             server.query("ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-01-01'")
 
     def test_what_was_dropped(self):
-        """Dropped rows must be stored again by the next load. Rows that were removed as described in
-        docs/formats/fleet.md must stay away."""
+        """The next load must store dropped rows again. Rows removed as described in docs/formats/fleet.md must not
+        reappear."""
         url = self.urls[0].replace('/fleet_test', '/dropped')
         for host in 'late', 'web1':
             load(url, HOSTS[host][0], host, HOSTS[host][1])

@@ -241,7 +241,7 @@ class MemoryEvent:
 
 
 def with_open_calls(lines):
-    """(memory event, names of the open calls of its task, the innermost last), from raw records."""
+    """Yields each memory event with the names of the open calls of its task, innermost last, from raw records."""
     stacks = collections.defaultdict(list)  # (depth, name)
     for match in filter(None, map(RAW_LINE.match, lines)):
         fields = dict(pair.split('=', 1) for pair in match[7].split() if '=' in pair)
@@ -357,7 +357,7 @@ class Made:
 
 
 def slab(call):
-    """(allocations, bytes, live bytes) inside."""
+    """Returns (allocations, bytes, live bytes) of the slab objects allocated inside the call."""
     inside = call['inside'].get('slab', {})
     return tuple(inside.get(key, 0) for key in ('allocations', 'bytes', 'live_bytes'))
 

@@ -49,7 +49,7 @@ def graph(*arguments):
 
 
 def changes_of(explore):
-    """(group, bucket, {count: value})"""
+    """Yields each entry of `changes` as (group, bucket, {count: value})."""
     columns = explore['changes']
     group = bucket = 0
     last = None

@@ -77,7 +77,7 @@ class Pages:
         self.fallbacks = collections.defaultdict(Task)  # (type asked for, type taken from)
         self.failures = collections.Counter()  # (task, order, gfp, type): count
         self.frames = {}  # live frame: (task, order, type), or None if its task was not selected
-        self.runs = {}  # sequence: name of the last event
+        self.runs = {}  # task or interrupt: name of its last page event
         self.events = 0
         for event in events:
             if window[0] <= event.time < window[1]:

@@ -211,7 +211,7 @@ class PerfKmem(Case):
 class PerfKmemStyle(Case):
     """Compares `report --style perf-kmem` line by line, except for the differences listed in docs/perf-kmem.md."""
     SLAB = tuple(f'{kernel}/perf.data' for kernel in KERNELS if kernel != 'arm64') + tuple(
-        name for name in TRACES if '.g.' in name or '.z.' in name)  # perf fails on arm64, as above
+        name for name in TRACES if '.g.' in name or '.z.' in name)  # perf cannot parse a print format of arm64
     PAGES = 'amd64/perf.data', 'amd64-5.10/perf.data', 'i386/perf.data', 's390x/perf.data'
     PING_PONG = 4
     SWAPPED = {'RECLAIM': 'MOVABLE', 'MOVABLE': 'RECLAIM'}  # perf uses the names of kernels before 4.4

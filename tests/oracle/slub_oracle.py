@@ -13,7 +13,7 @@ def order_of(size, page):
 
 
 def geometry(size, cpus, version, page=4096):
-    """(objects of a slab, its bytes)"""
+    """Returns (number of objects in a slab, bytes of a slab)."""
     objects = min(4 * (len(bin(cpus)) - 2 + 1), max((page << 3) // size, 1))
     tries = ([(objects, part) for part in (16, 8, 4, 2)] if version >= (6, 8) else
              [(count, part) for count in range(objects, 1, -1) for part in (16, 8, 4)])

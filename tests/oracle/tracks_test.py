@@ -67,7 +67,7 @@ class Tracks(Case):
         return told
 
     def same_slices(self, path, slices):
-        """(name, began, ended or None, args) are allocations as JSON lines tell of them."""
+        """Checks that the slices (name, start, end or None, args) are the allocations in JSON lines."""
         lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
         began = [row for row in lines if row.get('outcome', '').startswith('allocation')]
         self.assertEqual(sorted((row['time_ns'], row['bytes_allocated'], row['allocator']) for row in began),
@@ -163,7 +163,8 @@ class Tracks(Case):
         self.of_all(self.check_chrome)
 
     def same_calls(self, path, steps):
-        """(track, begin, end or instant, time_ns, name, args) are the calls that `graph` tells of, and nest as they do."""
+        """Checks that the steps (track, begin, end or instant, time_ns, name, args) are the calls in `graph`, with the
+        same nesting."""
         calls = json.loads(run('graph', path, '--json', '--limit', '0').stdout)['calls']
         whole = [call for call in calls if call['began_ns'] is not None and call['ended_ns'] is not None]
         wanted, nesting = collections.Counter(), collections.Counter()

@@ -28,7 +28,7 @@ class Engine:
         self.lock = threading.RLock()
 
     def query(self, sql):
-        """(whether it went well, what it said)"""
+        """Runs a query. Returns (True if it succeeded, the answer or the error message)."""
         text, _, format = sql.rpartition('\nFORMAT ') if '\nFORMAT ' in sql else (sql, '', 'TabSeparated')
         if text.endswith(' FORMAT TabSeparated'):
             text = text.removesuffix(' FORMAT TabSeparated')

@@ -49,7 +49,7 @@ def steps_of(document):
 
 
 def run(command, folder, program, **options):
-    """(exit status, output and messages) of a shell command for which `kmemtrace` is the program."""
+    """Runs a shell command in which `kmemtrace` is the program under test. Returns (exit status, stdout and stderr)."""
     environment = {**os.environ, 'PATH': f'{os.path.dirname(os.path.abspath(program))}:{os.environ["PATH"]}',
                    'COLUMNS': '100', 'LC_ALL': 'C.UTF-8', 'NO_COLOR': '1'}
     done = subprocess.run(['bash', '-c', command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,

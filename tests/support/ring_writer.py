@@ -106,7 +106,7 @@ class Recorder:
                 self.encoders[name] = _Encoder(trace.order, text)
         self.cpus, self.nodes, self.kernel = cpus, nodes, kernel
         self.events = {cpu: [] for cpu in range(cpus)}  # (time, place, payload)
-        self.wanted_losses = []  # (cpu, from, to, whether their number is told)
+        self.wanted_losses = []  # (cpu, from, to, True if the trace states the number of lost events)
         self.losses = []  # (cpu, from, to, number or None), set by finished()
         self.places = 0
 

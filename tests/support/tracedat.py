@@ -152,7 +152,7 @@ def _read_option(trace, kind, value, section, data, decompress):
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 def sections(trace):
-    """(option id, content) of the sections that both versions have, in the order of version 6."""
+    """Yields (option id, content) of the sections that versions 6 and 7 have in common, in the order of version 6."""
     pack = lambda code, *values: struct.pack(trace.order + code, *values)
     formats = lambda texts: pack('I', len(texts)) + b''.join(pack('Q', len(t)) + t for t in texts)
     systems = b''.join(name.encode() + b'\0' + formats(texts) for name, texts in trace.event_formats.items())

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Asks `investigate` and `leaks` about planted growth and about healthy loads, and counts how often they are right.
+"""Runs `investigate` and `leaks` on planted growth and on healthy loads, and counts how often their answers are right.
 
 bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investigate,leaks] [--beside LOAD] [--keep DIR] [--twice]
 
 A plant is found if a confirmed finding names one of its functions or caches and, where the tool names processes, its
-process. A confirmed finding in a healthy load is a false alarm. Prints a line for each question and a table. The exit
-status is 1 after a false alarm, or if fewer than 95 % of the plants are found. DIR gets the data of wrong answers. With
---twice, a question with a wrong answer is asked again, and only the second answer counts: other processes of the machine
-may allocate during one of them."""
+process. A confirmed finding in a healthy load is a false alarm. A question is one run of one tool with one plant or
+load. Prints a line for each question, and a table. The exit status is 1 after a false alarm, or if fewer than 95 % of
+the plants are found. For a wrong answer, the data is kept in DIR. With
+--twice, a question with a wrong answer is asked again, and only the second answer counts: during the first, other
+--processes of the machine may have allocated memory."""
 import argparse
 import json
 import os
@@ -30,7 +31,7 @@ from recording import why_not_live  # noqa: E402
 
 
 class Running:
-    """A plant or a load with its process, and a load beside it."""
+    """A running plant or load, and an optional second load that runs at the same time."""
 
     def __init__(self, name, beside='', per_second=0, after=0):
         self.name = name
@@ -62,7 +63,7 @@ class Running:
             process.wait()
             process.stdout.close()
             try:
-                os.rmdir(f'/sys/fs/cgroup/kmemtrace-{process.pid}')  # of cgroup_loop
+                os.rmdir(f'/sys/fs/cgroup/kmemtrace-{process.pid}')  # left by the load cgroup_loop
             except OSError:
                 pass
         for folder in self.folders:
@@ -92,7 +93,7 @@ def investigate(program, output, seconds, *options):
 
 
 def describe(found):
-    """The first findings of an investigation, in words."""
+    """Returns the first three findings of an investigation as text."""
     return '; '.join(f'{one["certainty"]} {one["function"]} ({one["call_site"]}) by {one["task"]} '
                      f'{one["processes"][0]["process"]} {one["growth"]["bytes_per_s"]:.0f} B/s'
                      for one in found['findings'][:3]) or 'nothing'
@@ -100,7 +101,7 @@ def describe(found):
 
 def is_named_first(found, kind, pid):
     """True if the first finding is confirmed, and names the plant's call site and process."""
-    if not found['found'] or not found['findings']:  # the kernel's own counters alone may show the growth
+    if not found['found'] or not found['findings']:  # counters may confirm growth without a finding
         return False
     first = found['findings'][0]
     return (re.search(plants.PLANTS[kind].names, f'{first["call_site"]} {first["function"]}') is not None and
@@ -173,7 +174,7 @@ def main():
     parser.add_argument('--rounds', type=int, default=1)
     parser.add_argument('--only', default='', help='names of plants and loads, separated by commas')
     parser.add_argument('--tools', default='investigate,leaks')
-    parser.add_argument('--beside', default='', help='a load beside each plant')
+    parser.add_argument('--beside', default='', help='a load that runs at the same time as each plant')
     parser.add_argument('--keep', default='')
     parser.add_argument('--twice', action='store_true')
     options = parser.parse_args()
@@ -182,7 +183,7 @@ def main():
         print(f'cannot record here: {reason}')
         sys.exit(1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 0)
     names = options.only.split(',') if options.only else [*plants.PLANTS, *loads.NAMES]
-    right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # by "is a plant": right, all
+    right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # {is a plant: [right, all]}
     for number in range(options.rounds):
         for name in names:
             for tool in right:

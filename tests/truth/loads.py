@@ -1,17 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads of a healthy machine: none makes the kernel's memory grow for good.
+"""Loads of a healthy machine: no load leaks kernel memory.
 
 loads.py NAME FOLDER
-runs the load NAME until it is killed; FOLDER is empty and the load's own. The program prints "running" when the load
-starts: what takes longer to prepare comes before."""
-import collections
-import os
-import resource
-import socket
-import subprocess
-import sys
-import time
+runs the load NAME until it is killed. FOLDER must be empty, and only this load uses it. The program prints "running"
+after the preparation, when the load starts.""" import collections import os import resource import socket import
+subprocess import sys import time
 
 BUILD = ('for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\nint f%d(int a){return a*%d;}\\n" '
          '$i $i > f$i.c; cc -O2 -c f$i.c -o f$i.o 2>/dev/null || cat f$i.c > f$i.o; done; cat f*.o > all.o; '
@@ -19,7 +13,7 @@ BUILD = ('for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\n
 FRESH_EXT4 = ('truncate -s 512M ext4.img && mkfs.ext4 -q -N 60000 ext4.img && mkdir -p mnt && mount -o loop ext4.img mnt && '
               'cp -r /usr/include /usr/share/perl /usr/lib/python3 mnt/ 2>/dev/null; umount mnt && mount -o loop ext4.img mnt')
 
-# Shell commands, each with its preparation and what is repeated.
+# Shell commands: (preparation, commands that are repeated).
 SHELL = {
     'idle': ('', 'sleep 1'),
     'build': ('', BUILD),
@@ -48,7 +42,7 @@ SHELL = {
 }
 
 
-# A function prepares its load, yields once, and then does not end.
+# Each function below prepares its load, yields once, and then runs the load in an endless loop.
 
 def negative_dentries(folder):
     number = 0
@@ -61,7 +55,7 @@ def negative_dentries(folder):
 
 
 def steady_churn(_):
-    """Objects that live as long as a recording, freed at the rate of their allocation."""
+    """Objects live as long as a recording takes, and are freed as fast as they are allocated."""
     pipes = collections.deque(os.pipe() for _ in range(2000))
     yield
     while True:
@@ -80,7 +74,7 @@ def sawtooth(_):
 
 
 def startup_burst(_):
-    """A service that starts, allocates what it needs, and then works."""
+    """A service that allocates memory when it starts, and then only uses this memory."""
     sockets = []
     yield
     for _ in range(400):
@@ -106,7 +100,7 @@ def connections(_):
 
 
 def user_memory(_):
-    """Grows and shrinks, with its page tables."""
+    """A mapping that grows and shrinks, and its page tables with it."""
     yield
     while True:
         blocks = []

@@ -3,21 +3,9 @@
 """Programs that leak kernel memory: each creates a given number of objects per second and frees none.
 
 plants.py KIND [PER_SECOND [AFTER]]
-KIND is a key of PLANTS, or the word none. The program prints "growing", and starts AFTER seconds later."""
-import ctypes
-import mmap
-import os
-import platform
-import resource
-import select
-import socket
-import struct
-import subprocess
-import sys
-import tempfile
-import threading
-import time
-from typing import NamedTuple
+KIND is a key of PLANTS, or `none` for a program that leaks nothing. The program prints "growing", and starts to leak
+AFTER seconds later.""" import ctypes import mmap import os import platform import resource import select import socket
+import struct import subprocess import sys import tempfile import threading import time from typing import NamedTuple
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 SYSCALLS = {  # numbers of x86_64, aarch64, s390x, i686
@@ -45,7 +33,7 @@ def unshare(flags):
 
 
 def own_tmpfs():
-    """A folder that only this process sees, and that ends with it."""
+    """Mounts a tmpfs in a mount namespace of this process, so that the kernel removes it when the process ends."""
     ms_private, ms_rec = 1 << 18, 1 << 14
     unshare(CLONE_NEWNS)
     checked(LIBC.mount(b'none', b'/', None, ms_private | ms_rec, None), 'mount')
@@ -53,10 +41,11 @@ def own_tmpfs():
     return '/mnt'
 
 
-# -- a maker returns a function that makes one object, with the number of those before -----------------------------------
+# -- makers: a maker returns a function that creates one object; its argument is the number of earlier objects
+# -----------
 
 def each(make):
-    """The maker of objects that need no preparation."""
+    """Returns a maker for objects that need no preparation."""
     return lambda: make
 
 
@@ -184,7 +173,8 @@ def small_mappings():
 
 
 def page_tables():
-    """One read page in every 2 MiB of a mapping: its page tables grow, and no memory of its own does."""
+    """Reads one byte in every 2 MiB of a mapping. Only the page tables grow, because all these pages are the zero
+    page."""
     memory = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, 'MAP_NORESERVE', 0x4000),
                        prot=mmap.PROT_READ)
     return lambda number: memory[number << 21]
@@ -233,12 +223,12 @@ def network_devices():
 
 class Plant(NamedTuple):
     maker: object
-    names: str  # a regular expression: a finding has to name one of these kernel functions or caches
+    names: str  # regular expression; a finding must name a kernel function or cache that matches
     per_second: float = 200
-    in_children: bool = False  # its children allocate
+    in_children: bool = False  # true: child processes of the plant allocate the objects
 
 
-# Functions that create or allocate the object, on Linux 5.10 to 7.x.
+# Each plant with the functions or caches that allocate its objects on Linux 5.10 to 7.x.
 PLANTS = {
     'pipes': Plant(each(lambda _: os.pipe()), r'alloc_pipe_info|create_pipe_files|do_pipe2|__do_pipe_flags'),
     'sockets': Plant(each(lambda _: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)),
@@ -246,7 +236,7 @@ PLANTS = {
     'epoll': Plant(each(lambda _: select.epoll()), r'ep_alloc|do_epoll_create|epoll_create'),
     'keys': Plant(keys, r'key_alloc|key_create|user_preparse|add_key'),
     'messages': Plant(messages, r'alloc_msg|load_msg|do_msgsnd|msgsnd'),
-    # Directly from the page allocator, of orders 1 and 0.
+    # The next two allocate directly from the page allocator, with the orders 1 and 0.
     'rings': Plant(each(packet_ring), r'alloc_one_pg_vec_page|alloc_pg_vec|packet_set_ring', 100),
     'pipe_data': Plant(each(pipe_data), r'pipe_get_page|pipe_write'),
     'eventfds': Plant(of_libc('eventfd', 0, 0), r'eventfd'),
@@ -289,7 +279,7 @@ def main():
     time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
     begin = time.monotonic()
     while True:
-        # A delay on a busy machine is not made up for: that would be steps.
+        # After a delay on a busy machine, do not catch up: the growth would then have steps.
         time.sleep(1 / per_second)
         try:
             held.append(make(len(held)))

@@ -103,7 +103,7 @@ class Pinned(Changes):
 
 
 def events_by_time(path):
-    """(time, event, record) of a .kmt, by the second reader."""
+    """Returns the (time, event) pairs of a .kmt in order of time, read by the test suite's own decoder."""
     file = kmt_events.File(path)
     formats = kmt_events.Formats('<', [text for _, text in file.formats])
     events = []

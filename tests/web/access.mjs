@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks that all people can read and use a page: contrast, names, no horizontal scrolling.
+// Checks that a page is accessible: enough contrast, names for controls, no horizontal scrolling.
 
 // Returns texts with a contrast below 4.5 (WCAG 2.1, 1.4.3), controls without a name, and elements wider than the
 // window.

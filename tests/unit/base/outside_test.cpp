@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that a confined process can name its outputs and open code files with the help of a process outside. Uses child
-// processes, because confinement cannot be undone.
+// Tests that a confined process can rename its outputs and open code files with the help of a process outside the
+// sandbox. Uses child processes, because confinement cannot be undone.
 #include "base/confinement/outside.hpp"
 
 #include <gtest/gtest.h>

@@ -61,7 +61,7 @@ TEST(BootParameters, NameEventsAsTheKernelMatchesThem) {
     EXPECT_FALSE(names_event({pattern}, kmalloc)) << pattern;
 }
 
-// A later boot must be recognised by the line that was printed.
+// After a reboot, the printed line must be recognised in the kernel's command line.
 TEST(BootPlan, LineIsRecognisedAfterTheBoot) {
   BootPlan plan;
   plan.release = "6.1.0";

@@ -61,7 +61,7 @@ class InvestigateCopies : public ::testing::Test {
     return "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 0 kB\nShmem: 0 kB\nSlab: " +
            std::to_string(slab_kb) + " kB\nKernelStack: 0 kB\nPageTables: 0 kB\nVmallocUsed: 0 kB\n";
   }
-  // Writes a state with that number of kB in slabs.
+  // Writes a copy of the kernel's files with this number of kB in slabs.
   void state(const std::string& name, unsigned slab_kb, const std::string& uptime) const {
     write(name + "/meminfo", meminfo_of(slab_kb));
     if (!uptime.empty()) write(name + "/uptime", uptime + " 1.0\n");

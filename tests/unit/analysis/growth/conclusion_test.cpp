@@ -430,7 +430,7 @@ TEST(Conclusion, ExplainsByAllCachesOfAFinding) {
   evidence.trace = steadily(64, "kmalloc-1k");
   GrowthGroup small = evidence.trace->groups.front();
   small.cache = "lsm_file_cache";
-  small.bytes /= 19;  // 5 % of both, too little to be named
+  small.bytes /= 19;  // 5 % of the recorded and of the sampled growth, too little to be named
   for (double& live : small.live) live /= 19;
   evidence.trace->groups.push_back(small);
   MemorySeries slabs = series(MemorySource::meminfo, "SUnreclaim", 32);

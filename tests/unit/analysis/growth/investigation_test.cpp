@@ -51,7 +51,7 @@ TEST(Investigation, SamplesAloneNeedTheKernelsAccount) {
   EXPECT_EQ(judgement.findings.front().certainty, Certainty::likely);
 }
 
-// Copies of two times, and a trace in between.
+// Copies of the kernel's files from two times, and a trace recorded in between.
 TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
   InvestigationEvidence evidence = evidence_with_noise(2);
   plant(evidence);
@@ -121,7 +121,7 @@ TEST(Investigation, RecordingsOfAMomentTellNothing) {
   EXPECT_TRUE(judge(evidence).findings.empty());
 }
 
-// The growth of a cache is confirmed. A short recording or a few samples show the largest holder.
+// The growth of a cache is confirmed. A short recording or a few samples show which task holds most of its objects.
 TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
   for (const bool recorded : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(7);
@@ -153,7 +153,7 @@ TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
   }
 }
 
-// The same for a cache that started to grow late, of which only the rate is known.
+// A cache that started to grow late. Only its rate is known, and samples show which task holds most of its objects.
 TEST(Investigation, WhoHoldsMostOfWhatLatelyGrowsIsLikely) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();

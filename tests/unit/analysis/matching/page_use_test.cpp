@@ -26,7 +26,8 @@ TEST(PageUse, OfSlabsComesFromTheirObjects) {
   EXPECT_EQ(use_of({"allocate_slab+0x1", "new_slab+0x2", "alloc_pipe_info+0xd7"}), PageUse::slab);
   EXPECT_EQ(use_of({"___kmalloc_large_node+0x1", "__kmalloc_large_node_noprof+0x2", "load_msg+0x1"}), PageUse::slab);
   EXPECT_EQ(use_of({"___slab_alloc+0x1", "__d_alloc+0x2d", "d_alloc+0x1"}), PageUse::reclaimable_slab);
-  // A node of the page cache's tree is a slab object, although its page is for the page cache.
+  // The nodes of the page cache's tree are slab objects. Their pages must count as reclaimable slab, although the stack
+  // contains functions of the page cache.
   EXPECT_EQ(use_of({"___slab_alloc+0x1", "xas_alloc+0x3", "__filemap_get_folio+0x1"}), PageUse::reclaimable_slab);
 }
 

@@ -119,7 +119,7 @@ TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
   }
   const auto sorted = [&rows] { return sorted_leaks(rows, *find_leak_column("verdict")); };
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[3], &rows[1], &rows[2], &rows[0]}));
-  rows[3].certain.bytes_per_s = 0.5;  // almost all of it may already be freed
+  rows[3].certain.bytes_per_s = 0.5;  // almost all live objects may already be freed
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[1], &rows[3], &rows[2], &rows[0]}));
 }
 
@@ -497,7 +497,7 @@ TEST_F(TimelineTest, SlabLinesAreComparedWithTheirOwnCaches) {
     allocate(kSecond + i, 2, next += 4096, 192);  // a dentry
     events.back().kind = EventKind::cache_alloc;
   }
-  allocate(kSecond, 1, next += 65536, 65536);  // whole pages, which no line about slabs counts
+  allocate(kSecond, 1, next += 65536, 65536);  // pages from kmalloc, not in any slab counter
   release(kSecond, 42);
   release(kSecond, 43);
   events.back().kind = EventKind::cache_free;

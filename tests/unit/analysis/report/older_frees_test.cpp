@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that objects whose older ones are freed at the same pace are recognised.
+// Tests that apparent growth is recognised: objects from before the trace are freed as fast as new objects are
+// allocated.
 #include "analysis/report/older_frees.hpp"
 
 #include <gtest/gtest.h>
