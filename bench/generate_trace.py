@@ -103,7 +103,7 @@ class Round:
             yield Record(time, cpu, self.formats['mm_page_free'][0], raw)
 
     def address(self, record):
-        """(offset in the record, value, step) of what has to move from round to round, or None."""
+        """Returns (offset in the record, value, step) of the address that changes in each round, or None."""
         fields = self.formats.get(self.name_of.get(record.event), (0, {}))[1]
         for name, step in (('ptr', POINTER_STEP), ('pfn', FRAME_STEP)):
             if name in fields:

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- `kmemtrace fleet diff`: {a} and {b} are conditions that select the rows of sums for the two sides. The other places
--- are as in report.sql.
+-- `kmemtrace fleet diff`: {a} and {b} are conditions that select the rows of sums for the two sides. report.sql
+-- explains the other placeholders.
 SELECT allocator{keys_as},
   uniqExactIf(host, {a}), uniqExactIf(trace, {a}), sumIf(allocations, {a}), sumIf(failed_allocations, {a}),
   sumIf(bytes_requested, {a}), sumIf(bytes_allocated, {a}), sumIf(matched_frees, {a}), sumIf(bytes_freed, {a}),

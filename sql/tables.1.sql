@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- The tables on each server for traces of many machines; docs/formats/fleet.md describes them. {text} is
 -- LowCardinality(String) if the server supports it, otherwise String. {local} is empty, or _local on a server of a
--- cluster. All keys together identify a row, so merges keep only one of two rows that were sent twice.
+-- cluster. All keys together identify a row, so if a row was sent twice, merges keep only one copy.
 CREATE TABLE IF NOT EXISTS {database}.traces{local} (
   day Date, host {text}, kernel {text}, trace String, began DateTime, level {text}, path String, format {text},
   arch {text}, cpus UInt32, page_size UInt32, clock {text}, first_ns UInt64, end_ns UInt64, recorded_ns UInt64,
