@@ -97,7 +97,7 @@ class Texts(unittest.TestCase):
 
     def test_a_comment_continues_at_a_line_that_starts_with_a_bracket(self):
         self.assertEqual([(2, 'but for')], rules_of('a.cpp', '// All names\n// (but\n// for one) stay.\n'))
-        self.assertEqual([(1, 'nobody')], rules_of('a.py', 'def f():\n    """(time, name) of nobody."""\n'))
+        self.assertEqual([(2, 'nobody')], rules_of('a.py', 'def f():\n    """(time, name) of nobody."""\n'))
 
     def test_code_is_no_comment(self):
         for path, source in (('a.cpp', 'nobody(told); auto a = "// nobody"; auto b = R"(// nobody)"; int c = 1\'000;\n'),
