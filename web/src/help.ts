@@ -19,7 +19,7 @@ const kKeys: [string, string][] = [
 
 // Explains each term of docs/concepts.md in one sentence.
 const kTerms: [string, string][] = [
-  ['live', 'allocated in this trace and not freed before its end'],
+  ['live', 'allocated in this trace and not freed before its end; with “≤” an upper bound: some frees have no event'],
   ['waste', 'allocated minus requested bytes: 600 bytes take an object of 1,024'],
   ['older than the trace', 'freed in this trace, allocated before it: normal on a running system'],
   [

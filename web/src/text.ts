@@ -26,6 +26,11 @@ export function bytes(value: number | null | undefined): string {
   return `${sign}${fixed(size, 1)} ${kUnits[unit]}`;
 }
 
+// Formats a value that may be an upper bound.
+export function atMost(isUpperBound: boolean, text: string): string {
+  return isUpperBound && text !== kUnknown ? `≤ ${text}` : text;
+}
+
 // Formats a range of sizes, with one unit if both sizes have the same unit.
 export function bytesSpan(least: number, most: number): string {
   const [from, to] = [bytes(least), bytes(most)];
@@ -38,6 +43,11 @@ export function count(value: number | null | undefined): string {
   if (value === null || value === undefined) return kUnknown;
   const digits = Math.abs(Math.round(value)).toString();
   return (value <= -0.5 ? '-' : '') + digits.replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+// Returns a number and a noun: "1 group", "2 groups".
+export function numberOf(value: number, noun: string, plural = `${noun}s`): string {
+  return `${count(value)} ${value === 1 ? noun : plural}`;
 }
 
 export function duration(value: number | null | undefined): string {

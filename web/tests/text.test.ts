@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytes, bytesSpan, change, count, duration, fixed, percent, printable, rate, signed } from '../src/text';
+import {
+  atMost,
+  bytes,
+  bytesSpan,
+  change,
+  count,
+  duration,
+  fixed,
+  numberOf,
+  percent,
+  printable,
+  rate,
+  signed,
+} from '../src/text';
 
 test('sizes, counts and times are formatted as in kmemtrace', () => {
   assert.equal(bytes(0), '0 B');
@@ -16,6 +29,11 @@ test('sizes, counts and times are formatted as in kmemtrace', () => {
   assert.equal(count(1234567), '1,234,567');
   assert.equal(count(-1234), '-1,234');
   assert.equal(count(999), '999');
+  assert.equal(numberOf(1, 'group'), '1 group');
+  assert.equal(numberOf(1234, 'process', 'processes'), '1,234 processes');
+  assert.equal(atMost(true, bytes(1024)), '≤ 1.0 KiB');
+  assert.equal(atMost(false, bytes(1024)), '1.0 KiB');
+  assert.equal(atMost(true, bytes(null)), '–');
   assert.equal(duration(999), '999 ns');
   assert.equal(duration(1500), '1.5 us');
   assert.equal(duration(3_047_473), '3.0 ms');

@@ -4,6 +4,7 @@ import { allocatorNumber, kAllocators } from './allocators';
 import type { Explore, TraceDocument } from './document';
 import type { Dimension, Filter, Range } from './filter';
 import { buildTree, type StackTree } from './tree';
+import { possiblyFreed } from './unseen_frees';
 
 export interface Changes {
   begin: Uint32Array; // index of each group's first change; has one element more than there are groups
@@ -26,6 +27,7 @@ export interface Model {
   changes: Changes;
   tree: StackTree;
   stringNumbers: Map<string, number>;
+  possiblyFreed: Float64Array; // by group: bytes that look live at the end, but may be freed
 }
 
 function decodeChanges(explore: Explore, groups: number): Changes {
@@ -66,7 +68,7 @@ export function makeModel(trace: TraceDocument): Model {
   const groups = columns.allocator.length;
   const stringNumbers = new Map<string, number>();
   explore.strings.forEach((text, number) => stringNumbers.set(text, number));
-  return {
+  const model = {
     trace,
     explore,
     buckets: explore.buckets,
@@ -81,6 +83,7 @@ export function makeModel(trace: TraceDocument): Model {
     tree: buildTree(explore),
     stringNumbers,
   };
+  return { ...model, possiblyFreed: possiblyFreed(trace.leaks, model) };
 }
 
 // True if the trace has any allocation or free.

@@ -6,6 +6,7 @@ import type { Address, GroupRow, Groups, KeyValue, PageOrder } from './document'
 import { onlyBy, type Dimension, type Filter } from './filter';
 import type { Model } from './model';
 import { fold, type Folded } from './sums';
+import { isUpperBound } from './unseen_frees';
 
 export interface Row {
   name: string;
@@ -18,6 +19,7 @@ export interface Row {
   freed: number | null;
   live: number;
   liveBytes: number | null;
+  liveIsAtMost: boolean; // some frees may have no event
   peak: number | null;
   peakIsExact: boolean;
   meanLife: number | null;
@@ -52,7 +54,7 @@ export function keyName(value: KeyValue | undefined): string {
   return 'text' in value ? String(value['text']) : JSON.stringify(value);
 }
 
-function ofReport(row: GroupRow, name: string, allocator: number, groups: number[]): Row {
+function ofReport(model: Model, row: GroupRow, name: string, allocator: number, groups: number[]): Row {
   const known = row.lifetime.count > 0;
   return {
     name,
@@ -65,6 +67,7 @@ function ofReport(row: GroupRow, name: string, allocator: number, groups: number
     freed: row.bytes_freed,
     live: row.live_allocations,
     liveBytes: row.live_bytes,
+    liveIsAtMost: isUpperBound(model, groups, row.live_bytes),
     peak: row.peak_bytes,
     peakIsExact: true,
     meanLife: known ? row.lifetime.mean_ns : null,
@@ -95,6 +98,7 @@ function ofSums(model: Model, sums: Folded, name: string): Row {
     freed: known ? sums.freed : null,
     live: Math.max(0, sums.liveAllocations),
     liveBytes: known ? sums.live : null,
+    liveIsAtMost: isUpperBound(model, sums.groups, sums.live),
     peak: known ? sums.peak : null,
     peakIsExact: false,
     meanLife: null,
@@ -149,7 +153,7 @@ export function tableRows(model: Model, dimension: TableDimension, filter: Filte
     for (const row of groups.rows) {
       // If the cache is unknown, sums use the allocator's name.
       const known = row.keys[key] ?? (dimension === 'cache' ? name : null);
-      rows.push(ofReport(row, keyName(known), allocator, members.get(`${allocator} ${keyName(known)}`) ?? []));
+      rows.push(ofReport(model, row, keyName(known), allocator, members.get(`${allocator} ${keyName(known)}`) ?? []));
     }
   }
   const wanted = filter[dimension];

@@ -152,3 +152,11 @@ export function leftOutNote(app: App): HTMLElement | null {
     `${count(left_out.groups)} small groups (${bytes(left_out.bytes_allocated)} allocated) are merged as (others).`,
   );
 }
+
+export const kUpperBound = '≤: at most this much, because some frees have no event';
+
+// A note for a page with live values that are upper bounds.
+export function upperBoundNote(isNeeded: boolean): HTMLElement | null {
+  if (!isNeeded) return null;
+  return note('“≤” marks live memory of which a part may already be freed: some of its frees have no event.');
+}

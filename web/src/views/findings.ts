@@ -10,7 +10,7 @@ import type {
   InvestigationTrend,
   StateGrowth,
 } from '../data/document';
-import { bytes, count, duration, percent, printable, signed } from '../text';
+import { bytes, count, duration, numberOf, percent, printable, signed } from '../text';
 import { css } from '../widgets/colors';
 import { empty, note, section } from '../widgets/controls';
 import { el } from '../widgets/dom';
@@ -137,7 +137,11 @@ function processes(finding: GrowthFinding): HTMLElement {
     ...finding.processes.map((process) => {
       const name = process.process === null ? process.task : `${process.task} (pid ${process.process})`;
       const cgroup = process.cgroup === null ? '' : `, cgroup ${process.cgroup}`;
-      return el('li', {}, `${printable(name + cgroup)}: ${bytes(process.bytes)} in ${count(process.objects)} objects`);
+      return el(
+        'li',
+        {},
+        `${printable(name + cgroup)}: ${bytes(process.bytes)} in ${numberOf(process.objects, 'object')}`,
+      );
     }),
   );
 }
@@ -367,7 +371,7 @@ export function findingsPage(app: App): HTMLElement {
       'What grows',
       el('p', { class: 'lead', 'data-found': String(found.found) }, verdict(found)),
       note(
-        `Watched for ${duration(found.seconds * 1e9)}; ${count(found.judged)} groups, each with one task and one kernel entry point.`,
+        `Watched for ${duration(found.seconds * 1e9)}; judged: ${numberOf(found.judged, 'group')}, each with one task and one kernel entry point.`,
       ),
       !found.complete && note(`The investigation ended early: ${found.cut_short ?? ''}.`),
     ),

@@ -6,7 +6,7 @@ import type { LeakRow, Leaks } from '../data/document';
 import { onlyBy } from '../data/filter';
 import { processName, rankLeaks } from '../data/leaks';
 import { keyName } from '../data/rows';
-import { bytes, count, duration, percent, printable } from '../text';
+import { bytes, count, duration, numberOf, percent, printable } from '../text';
 import { empty, note, section } from '../widgets/controls';
 import { css } from '../widgets/colors';
 import { el } from '../widgets/dom';
@@ -65,10 +65,10 @@ function holders(row: LeakRow): HTMLElement {
       el(
         'li',
         {},
-        `${printable(processName(one.process))}: ${bytes(one.live_bytes)} in ${count(one.live_allocations)} live allocations`,
+        `${printable(processName(one.process))}: ${bytes(one.live_bytes)} in ${numberOf(one.live_allocations, 'live allocation')}`,
       ),
     ),
-    others > 0 && el('li', {}, `${count(others)} more processes`),
+    others > 0 && el('li', {}, numberOf(others, 'more process', 'more processes')),
   );
 }
 
@@ -166,14 +166,14 @@ export function leaksPage(app: App): HTMLElement {
       'p',
       { class: 'lead' },
       leaks.found ? 'Something grows for certain.' : 'Nothing grows for certain.',
-      ` ${count(leaks.judged)} groups were judged against ${bytes(leaks.threshold_bytes_per_s)} a second.`,
+      ` ${numberOf(leaks.judged, 'group was', 'groups were')} judged against ${bytes(leaks.threshold_bytes_per_s)} a second.`,
     ),
     verdictOfInvestigation(app),
     !onlyBy(app.state.filter, 'allocator', 'site') &&
       note('Growth is judged by caller over the whole time, so filters of time, cache and task do not apply.'),
     total > rows.length &&
       app.state.filter.allocator === null &&
-      note(`${count(total - rows.length)} groups more have live allocations and are not in this file.`),
+      note(`Not in this file: ${numberOf(total - rows.length, 'more group')} with live allocations.`),
     meanings(shown, leaks.verdicts),
     table<Leak>({
       name: 'leaks',

@@ -7,11 +7,12 @@ import { filtersGroups } from '../data/filter';
 import { hasMemory, rangeOf, selectedGroups } from '../data/model';
 import { knowsBytes, tableRows } from '../data/rows';
 import { listOf, sumGroups } from '../data/sums';
-import { bytes, clock, count, duration, printable } from '../text';
+import { isUpperBound } from '../data/unseen_frees';
+import { atMost, bytes, clock, count, duration, printable } from '../text';
 import { empty, note, section } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { table, type Column } from '../widgets/table';
-import { badge, nothingLeft, presentAllocators } from './common';
+import { badge, kUpperBound, nothingLeft, presentAllocators, upperBoundNote } from './common';
 import { standingOut } from './standing_out';
 import { rowColumns } from './tables';
 
@@ -27,6 +28,7 @@ interface TotalsRow {
   allocated: number | null;
   wasted: number | null;
   live: number | null;
+  liveIsAtMost: boolean;
   peak: number | null;
   peakAt: number | null;
   meanLife: number | null;
@@ -36,6 +38,7 @@ function totals(app: App): TotalsRow[] {
   const { filter } = app.state;
   const model = app.model();
   const present = presentAllocators(app);
+  const groupsOf = (allocator: AllocatorName): number[] => listOf(selectedGroups(model, { ...filter, allocator }));
   if (filter.range === null && !filtersGroups(filter))
     return present.map((allocator) => {
       const sums = app.trace.report[allocator];
@@ -51,6 +54,7 @@ function totals(app: App): TotalsRow[] {
         allocated: sums.bytes_allocated,
         wasted: slab ? (sums.bytes_allocated ?? 0) - requested : null,
         live: sums.live_bytes,
+        liveIsAtMost: isUpperBound(model, groupsOf(allocator), sums.live_bytes),
         peak: sums.peak_bytes,
         peakAt: sums.peak_ns !== null && sums.peak_bytes ? sums.peak_ns - app.trace.report.trace.first_ns : null,
         meanLife: sums.lifetime.count > 0 ? sums.lifetime.mean_ns : null,
@@ -60,7 +64,8 @@ function totals(app: App): TotalsRow[] {
   return present
     .filter((allocator) => filter.allocator === null || filter.allocator === allocator)
     .map((allocator) => {
-      const sums = sumGroups(model, listOf(selectedGroups(model, { ...filter, allocator })), range);
+      const groups = groupsOf(allocator);
+      const sums = sumGroups(model, groups, range);
       const known = knowsBytes(model, allocatorNumber(allocator));
       return {
         allocator,
@@ -72,6 +77,7 @@ function totals(app: App): TotalsRow[] {
         allocated: known ? sums.allocated : null,
         wasted: allocator === 'slab' ? sums.wasted : null,
         live: known ? sums.live : null,
+        liveIsAtMost: isUpperBound(model, groups, sums.live),
         peak: known ? sums.peak : null,
         peakAt: null,
         meanLife: null,
@@ -81,7 +87,7 @@ function totals(app: App): TotalsRow[] {
 
 function totalsTable(app: App): HTMLElement {
   const column = (
-    key: keyof TotalsRow,
+    key: Exclude<keyof TotalsRow, 'liveIsAtMost'>,
     title: string,
     format: (value: number | null) => string,
     help?: string,
@@ -111,7 +117,10 @@ function totalsTable(app: App): HTMLElement {
       column('requested', 'Requested', bytes),
       column('allocated', 'Allocated', bytes),
       column('wasted', 'Wasted', bytes, 'bytes allocated beyond the request'),
-      column('live', 'Live bytes', bytes, 'not freed at the end'),
+      {
+        ...column('live', 'Live bytes', bytes, `not freed at the end; ${kUpperBound}`),
+        text: (row) => atMost(row.liveIsAtMost, bytes(row.live)),
+      },
       column('peak', 'Peak', bytes, 'highest number of live bytes'),
       column('peakAt', 'Peak at', clock, 'since the first event'),
       column('meanLife', 'Mean life', duration),
@@ -295,6 +304,7 @@ function memory(app: App): HTMLElement[] {
       'Totals',
       app.isFiltered && note('Only memory that matches the filters; peaks are measured at the ends of time buckets.'),
       totalsTable(app),
+      upperBoundNote(totals(app).some((row) => row.liveIsAtMost)),
       note(
         'Pages of the slab allocator, of percpu memory and of vmalloc areas are among the pages: never add these rows.',
       ),

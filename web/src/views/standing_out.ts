@@ -7,7 +7,7 @@ import { filtersGroups } from '../data/filter';
 import { growthOf, processName } from '../data/leaks';
 import { keyName, tableRows, type Row } from '../data/rows';
 import type { Page } from '../state';
-import { bytes, count, duration, percent, printable } from '../text';
+import { bytes, count, duration, numberOf, percent, printable } from '../text';
 import { empty, note } from '../widgets/controls';
 import { el } from '../widgets/dom';
 
@@ -39,10 +39,11 @@ function linkToGroup(app: App, row: LeakRow): HTMLElement {
 }
 
 function holders(row: LeakRow): string {
-  const names = (row.processes ?? []).slice(0, 2).map(({ process }) => printable(processName(process)));
-  if (names.length === 0) return '';
-  const others = (row.processes_in_all ?? names.length) - names.length;
-  return `, allocated by ${names.join(' and ')}${others > 0 ? ` and ${count(others)} more` : ''}`;
+  const first = row.processes?.at(0);
+  if (!first) return '';
+  const others = (row.processes_in_all ?? 1) - 1;
+  const more = others > 0 ? ` and ${numberOf(others, 'more process', 'more processes')}` : '';
+  return `, allocated by ${printable(processName(first.process))}${more}`;
 }
 
 function growth(app: App, leaks: Leaks): HTMLElement {
@@ -59,8 +60,7 @@ function growth(app: App, leaks: Leaks): HTMLElement {
   const rate = `${bytes((certain ? row.certain_growth : row.growth)?.bytes_per_s)} a second`;
   const live = `${bytes(row.live_bytes)} live at the end${holders(row)}.`;
   const others = found.groups - 1;
-  const more =
-    others > 0 ? ` ${count(others)} more ${others === 1 ? 'group has' : 'groups have'} the same verdict.` : '';
+  const more = others > 0 ? ` ${numberOf(others, 'more group has', 'more groups have')} the same verdict.` : '';
   const words = certain
     ? ` grows for certain by ${rate}: ${live}`
     : ` may grow by ${rate}, but is not certain to (${printable(row.verdict)}): ${live}`;

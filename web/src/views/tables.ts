@@ -5,12 +5,12 @@ import type { Model } from '../data/model';
 import { orderRows, tableRows, type OrderRow, type Row, type TableDimension } from '../data/rows';
 import { liveSeries } from '../data/sums';
 import type { TableName } from '../state';
-import { bytes, count, duration, percent, printable, rate } from '../text';
+import { atMost, bytes, count, duration, percent, printable, rate } from '../text';
 import { note, segmented } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { sparkline } from '../widgets/spark';
 import { table, type Column } from '../widgets/table';
-import { allocatorColumn, leftOutNote, nameColumn, nothingLeft } from './common';
+import { allocatorColumn, kUpperBound, leftOutNote, nameColumn, nothingLeft, upperBoundNote } from './common';
 
 const kTitles: { value: TableName; title: string }[] = [
   { value: 'sites', title: 'Call sites' },
@@ -85,11 +85,20 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
       count,
     ),
     numeric({ key: 'freed', title: 'Freed', help: 'bytes of these frees', get: (row) => row.freed }, bytes),
-    numeric({ key: 'live', title: 'Live', help: 'allocations not freed at the end', get: (row) => row.live }, count),
-    numeric(
-      { key: 'live-bytes', title: 'Live bytes', help: 'bytes not freed at the end', get: (row) => row.liveBytes },
-      bytes,
-    ),
+    {
+      key: 'live',
+      title: 'Live',
+      help: `allocations not freed at the end; ${kUpperBound}`,
+      value: (row) => row.live,
+      text: (row) => atMost(row.liveIsAtMost, count(row.live)),
+    },
+    {
+      key: 'live-bytes',
+      title: 'Live bytes',
+      help: `bytes not freed at the end; ${kUpperBound}`,
+      value: (row) => row.liveBytes,
+      text: (row) => atMost(row.liveIsAtMost, bytes(row.liveBytes)),
+    },
     {
       key: 'peak',
       title: 'Peak',
@@ -179,6 +188,7 @@ function groupsTable(app: App, name: Exclude<TableName, 'orders'>): HTMLElement 
       : note('These are sums over time; peaks are measured at the ends of buckets.'),
     missing > 0 && note(`The ${count(missing)} smallest rows are not in this file.`),
     !exact && leftOutNote(app),
+    upperBoundNote(rows.some((row) => row.liveIsAtMost)),
     table({
       name,
       label: kTitles.find((title) => title.value === name)?.title ?? name,

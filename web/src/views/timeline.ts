@@ -8,13 +8,22 @@ import { filtersGroups, kDimensionTitles, type Dimension, type Range } from '../
 import { hasMemory, keyText, rangeOf, selectedGroups, type Model } from '../data/model';
 import { knowsBytes } from '../data/rows';
 import { allocatedSeries, fold, listOf, liveSeries, type Folded } from '../data/sums';
-import { bytes, clock, printable } from '../text';
+import { isUpperBound } from '../data/unseen_frees';
+import { atMost, bytes, clock, printable } from '../text';
 import { allocatorColor, css, seriesColors } from '../widgets/colors';
 import { action, empty, note, section, segmented } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { plot } from '../widgets/plot';
 import { scrollHint } from '../widgets/scroll_hint';
-import { allocatorChoices, filterLink, nothingLeft, notFollowed, oneAllocator, presentAllocators } from './common';
+import {
+  allocatorChoices,
+  filterLink,
+  kUpperBound,
+  nothingLeft,
+  notFollowed,
+  oneAllocator,
+  presentAllocators,
+} from './common';
 import { balances, samples } from './samples';
 
 const kMost = 8;
@@ -26,6 +35,7 @@ interface Course {
   filter: string | null; // the text of its key, if it has one key
   color: string;
   values: Float64Array; // by bucket
+  groups: number[]; // groups of the model in this line
 }
 
 // The lines of the two plots.
@@ -41,12 +51,16 @@ function byAllocator(app: App, model: Model): Courses {
     .filter((name) => knowsBytes(model, allocatorNumber(name)))
     .filter((name) => app.state.filter.allocator === null || app.state.filter.allocator === name);
   const courses = (series: Series): Course[] =>
-    names.map((name) => ({
-      name: kAllocatorTitles[name],
-      filter: name,
-      color: allocatorColor(allocatorNumber(name)),
-      values: series(model, listOf(selectedGroups(model, { ...app.state.filter, allocator: name }))),
-    }));
+    names.map((name) => {
+      const groups = listOf(selectedGroups(model, { ...app.state.filter, allocator: name }));
+      return {
+        name: kAllocatorTitles[name],
+        filter: name,
+        color: allocatorColor(allocatorNumber(name)),
+        values: series(model, groups),
+        groups,
+      };
+    });
   return { live: courses(liveSeries), allocated: courses(allocatedSeries) };
 }
 
@@ -62,10 +76,13 @@ function largest(model: Model, rows: Folded[], all: number[], series: Series, co
     const color = colors.get(row.key) ?? free.shift() ?? css('--others');
     colors.set(row.key, color);
     const name = keyText(model, options.by, row.key);
-    return { name: printable(name), filter: name, color, values };
+    return { name: printable(name), filter: name, color, values, groups: row.groups };
   });
-  if (rest.some((value) => value > 0))
-    courses.push({ name: 'all others', filter: null, color: css('--others'), values: rest });
+  if (rest.some((value) => value > 0)) {
+    const shown = new Set(top.flatMap((row) => row.groups));
+    const groups = all.filter((group) => !shown.has(group));
+    courses.push({ name: 'all others', filter: null, color: css('--others'), values: rest, groups });
+  }
   return courses;
 }
 
@@ -85,6 +102,7 @@ function byKey(app: App, model: Model, allocator: AllocatorName): Courses {
 interface LegendColumn {
   title: string;
   of: (values: Float64Array, range: Range) => number;
+  isLive?: boolean; // then it may be an upper bound
 }
 
 // The legend of a plot with numbers. `hover` shows the numbers of a bucket.
@@ -111,7 +129,8 @@ function legend(
       ),
       ...columns.map((column) => {
         const value = column.of(course.values, range);
-        return el('td', { 'data-value': value }, bytes(value));
+        const isBound = column.isLive === true && isUpperBound(app.model(), course.groups, value);
+        return el('td', { 'data-value': value, title: isBound ? kUpperBound : null }, atMost(isBound, bytes(value)));
       }),
       cells[at],
     );
@@ -213,7 +232,7 @@ export function timelinePage(app: App): HTMLElement {
     Float64Array.from({ length: model.buckets }, (_, bucket) => (bucket + part) * seconds);
   const perSecond = (value: number): string => `${bytes(value)}/s`;
   const live = legend(app, 'Live bytes', courses.live, bytes, [
-    { title: 'Live at the end', of: (values, { to }) => values[to - 1] ?? 0 },
+    { title: 'Live at the end', of: (values, { to }) => values[to - 1] ?? 0, isLive: true },
     { title: 'Peak', of: (values, { from, to }) => values.subarray(from, to).reduce((a, b) => Math.max(a, b), 0) },
   ]);
   const allocated = legend(app, 'Allocated bytes', courses.allocated, (value) => perSecond(value / seconds), [
