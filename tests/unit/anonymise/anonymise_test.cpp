@@ -13,7 +13,7 @@ namespace {
 
 const PseudonymKey kKey = key_of("a key of the tests, of no use elsewhere");
 
-TEST(Pseudonyms, AddressesStayDifferentAndKeepTheirPlaceInASlab) {
+TEST(Pseudonyms, AddressesStayDistinctAndKeepTheirSlabOffset) {
   for (const unsigned bits : {32u, 64u}) {
     const Pseudonyms pseudonyms(kKey, bits);
     std::set<std::uint64_t> pages;
@@ -30,7 +30,7 @@ TEST(Pseudonyms, AddressesStayDifferentAndKeepTheirPlaceInASlab) {
   }
 }
 
-TEST(Pseudonyms, WhatIsNoPointerStays) {
+TEST(Pseudonyms, OtherValuesStayUnchanged) {
   const Pseudonyms wide(kKey, 64), narrow(kKey, 32);
   for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{16}, ~std::uint64_t{11}})
     EXPECT_EQ(wide.address(address), address);
@@ -39,7 +39,7 @@ TEST(Pseudonyms, WhatIsNoPointerStays) {
   EXPECT_EQ(narrow.frame(0xFFFFFFFF), 0xFFFFFFFFu);
 }
 
-TEST(Pseudonyms, FramesOfABlockStayNeighbours) {
+TEST(Pseudonyms, FramesOfABlockStayAdjacent) {
   const Pseudonyms pseudonyms(kKey, 64);
   std::set<std::uint64_t> blocks;
   for (std::uint64_t block = 0; block < 4096; ++block) {
@@ -117,14 +117,14 @@ TEST(CodeLayout, MovesAddressesInTexts) {
   EXPECT_EQ(code.last_addresses("word\nbrd .text xyz\n"), "");
 }
 
-TEST(CodeLayout, WithoutSymbolsEverythingMovesAlike) {
+TEST(CodeLayout, WithoutSymbolsAllAddressesMoveEqually) {
   const CodeLayout code("", 32, 0xabcdef12345);
   EXPECT_EQ(code.moved(0xc1001234) - code.moved(0xc1000000), 0x1234u);
   EXPECT_NE(code.moved(0xc1000000), 0xc1000000u);
   EXPECT_LE(code.moved(0xfffff000), 0xFFFFFFFFu);
 }
 
-TEST(UserLayout, CodeLiesAlikeInAllProcesses) {
+TEST(UserLayout, CodeHasTheSameLayoutInAllProcesses) {
   UserMemory memory;
   memory.objects = {{"/home/jane/payroll", "abcdef", ""},
                     {"[vdso]", "", "0 10 clock_gettime\n"},
@@ -156,7 +156,7 @@ TEST(UserLayout, CodeLiesAlikeInAllProcesses) {
   EXPECT_EQ(written.objects[2].symbols, "");
 }
 
-TEST(Anonymous, DescriptionTellsNothingOfTheMachine) {
+TEST(Anonymous, DescriptionDoesNotIdentifyTheMachine) {
   TraceDescription description;
   description.uname = "Linux payroll-db 6.1.0 x86_64";
   description.kernel.kallsyms = kKallsyms;
@@ -198,7 +198,7 @@ TEST(Anonymous, DescriptionTellsNothingOfTheMachine) {
   EXPECT_EQ(all.find("postgres"), std::string::npos);
 }
 
-TEST(Anonymous, DescriptionTellsThatOnlySomeTasksWereRecorded) {
+TEST(Anonymous, DescriptionStatesThatOnlySomeTasksWereRecorded) {
   for (const auto& [arguments, some] :
        {std::pair("kmemtrace record -p 17 -d 3s", true), std::pair("kmemtrace record --cgroup=/payroll", true),
         std::pair("kmemtrace record -- payroll -p 17", false)}) {

@@ -11,7 +11,7 @@
 namespace kmt {
 namespace {
 
-TEST(Units, ReadSizes) {
+TEST(Units, ParseSizes) {
   EXPECT_EQ(parse_size("4096"), 4096u);
   EXPECT_EQ(parse_size("512k"), 512u * 1024);
   EXPECT_EQ(parse_size("64M"), 64u << 20);
@@ -22,7 +22,7 @@ TEST(Units, ReadSizes) {
     EXPECT_THROW(parse_size(wrong), Error) << wrong;
 }
 
-TEST(Units, ReadTimes) {
+TEST(Units, ParseTimes) {
   EXPECT_EQ(parse_duration("10"), 10'000'000'000u);
   EXPECT_EQ(parse_duration("1.5s"), 1'500'000'000u);
   EXPECT_EQ(parse_duration("200ms"), 200'000'000u);
@@ -35,7 +35,7 @@ TEST(Units, ReadTimes) {
     EXPECT_THROW(parse_duration(wrong), Error) << wrong;
 }
 
-TEST(Units, SayBytes) {
+TEST(Units, FormatBytes) {
   EXPECT_EQ(humane_bytes(0), "0 B");
   EXPECT_EQ(humane_bytes(1023), "1023 B");
   EXPECT_EQ(humane_bytes(1024), "1.0 KiB");
@@ -43,7 +43,7 @@ TEST(Units, SayBytes) {
   EXPECT_EQ(humane_bytes(~0ull), "16.0 EiB");
 }
 
-TEST(Units, SayCountsAndTimes) {
+TEST(Units, FormatCountsAndTimes) {
   EXPECT_EQ(humane_count(0), "0");
   EXPECT_EQ(humane_count(999), "999");
   EXPECT_EQ(humane_count(1000), "1,000");
@@ -78,7 +78,7 @@ TEST(Text, SplitsAndTrims) {
   EXPECT_EQ(trim("   "), "");
 }
 
-TEST(Error, KeepsTheFirstPlaceAndAllContexts) {
+TEST(Error, KeepsTheFirstPositionAndAllContexts) {
   Error error("broken");
   error.at({"inner", 1, {}}).at({"outer", 2, 0x10}).context("reading a").context("reading b").hint("do c");
   EXPECT_EQ(to_string(error.place()), "inner, cpu 1, offset 0x10");
@@ -88,7 +88,7 @@ TEST(Error, KeepsTheFirstPlaceAndAllContexts) {
   EXPECT_EQ(to_string(Place{}), "");
 }
 
-TEST(Error, OfTheSystemTellsPermissionFromTheRest) {
+TEST(Error, SystemErrorsDistinguishPermission) {
   errno = EACCES;
   EXPECT_EQ(system_error("Cannot open", "x").exit_code(), ExitCode::unsupported);
   errno = ENOENT;

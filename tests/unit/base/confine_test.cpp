@@ -74,7 +74,7 @@ class Confine : public ::testing::Test {
 #define SKIP_WITHOUT_LANDLOCK() \
   if (confined([] { return 0; }) == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock"
 
-TEST_F(Confine, LeavesWhatItWasGiven) {
+TEST_F(Confine, AllowsTheGivenFiles) {
   SKIP_WITHOUT_LANDLOCK();
   EXPECT_EQ(open_errno("in/trace", O_RDONLY), 0);
   EXPECT_EQ(open_errno("out/result", O_RDWR | O_TRUNC), 0);
@@ -83,14 +83,14 @@ TEST_F(Confine, LeavesWhatItWasGiven) {
   EXPECT_EQ(errno_of([&] { return ::unlink((folder_ / "scratch/new").c_str()); }), 0);
 }
 
-TEST_F(Confine, ReadsNothingElse) {
+TEST_F(Confine, RefusesToReadOtherFiles) {
   SKIP_WITHOUT_LANDLOCK();
   for (const char* const name : {"in", "out/other", "out", "elsewhere/old", "elsewhere"})
     EXPECT_EQ(open_errno(name, O_RDONLY), EACCES) << name;
   EXPECT_EQ(errno_of([] { return ::open("/etc/passwd", O_RDONLY); }), EACCES);
 }
 
-TEST_F(Confine, ChangesNothingElse) {
+TEST_F(Confine, RefusesToChangeOtherFiles) {
   SKIP_WITHOUT_LANDLOCK();
   const std::string old = folder_ / "elsewhere/old", result = folder_ / "out/result", other = folder_ / "out/other";
   for (const char* const name : {"in/trace", "out/other", "elsewhere/old"})
@@ -112,12 +112,12 @@ TEST_F(Confine, ChangesNothingElse) {
   EXPECT_TRUE(fs::exists(old));
 }
 
-TEST_F(Confine, EmptiesNoFileItReads) {
+TEST_F(Confine, RefusesToTruncateInputs) {
   SKIP_WITHOUT_LANDLOCK();
   EXPECT_EQ(open_errno("in/trace", O_RDONLY | O_TRUNC), EPERM);
 }
 
-TEST_F(Confine, ReachesNoTerminal) {
+TEST_F(Confine, RefusesTerminalInput) {
   SKIP_WITHOUT_LANDLOCK();
   EXPECT_EQ(errno_of([] { return ::ioctl(0, TIOCSTI, "x"); }), EPERM);
   EXPECT_EQ(errno_of([&] {
@@ -127,7 +127,7 @@ TEST_F(Confine, ReachesNoTerminal) {
             EPERM);
 }
 
-TEST_F(Confine, StartsNoProgram) {
+TEST_F(Confine, RefusesToStartPrograms) {
   SKIP_WITHOUT_LANDLOCK();
   EXPECT_EQ(errno_of([] { return ::execl("/bin/true", "true", nullptr); }), EPERM);
   EXPECT_EQ(errno_of([] {
@@ -137,7 +137,7 @@ TEST_F(Confine, StartsNoProgram) {
             EPERM);
 }
 
-TEST_F(Confine, ReachesNoOtherProcess) {
+TEST_F(Confine, RefusesAccessToOtherProcesses) {
   SKIP_WITHOUT_LANDLOCK();
   EXPECT_EQ(errno_of([] { return ::socket(AF_INET, SOCK_STREAM, 0); }), EPERM);
   EXPECT_EQ(errno_of([] { return ::socket(AF_UNIX, SOCK_STREAM, 0); }), EPERM);

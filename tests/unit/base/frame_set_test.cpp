@@ -16,7 +16,7 @@ std::optional<std::uint64_t> floor_of(const std::set<std::uint64_t>& frames, std
 }
 
 // Uses dense, sparse and very large frame numbers, so that searches end in every level of the set.
-TEST(FrameSet, FloorAgreesWithAnOrderedSet) {
+TEST(FrameSet, FloorEqualsThatOfAnOrderedSet) {
   std::mt19937_64 random(7);
   const std::uint64_t widths[] = {200, 1 << 14, 1ull << 24, 1ull << 40, 0};
   for (const std::uint64_t width : widths) {

@@ -69,7 +69,7 @@ TEST_F(NewFileTest, PassesOnPermissions) {
   EXPECT_EQ(status.st_mode & 0777u, 0644u);
 }
 
-TEST_F(NewFileTest, ReplacesALinkAndNotItsTarget) {
+TEST_F(NewFileTest, ReplacesALinkButNotItsTarget) {
   write_new_file(path("target"), "target");
   fs::create_symlink("target", path("link"));
   write_new_file(path("link"), "new");
@@ -77,7 +77,7 @@ TEST_F(NewFileTest, ReplacesALinkAndNotItsTarget) {
   EXPECT_EQ(read_file(path("target")), "target");
 }
 
-TEST_F(NewFileTest, ASignalLeavesNothing) {
+TEST_F(NewFileTest, ASignalLeavesNoFile) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGTERM, [](int) {
@@ -119,7 +119,7 @@ TEST_F(NewFileTest, FolderAppearsWhenFinished) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(NewFileTest, UnfinishedFolderGoes) {
+TEST_F(NewFileTest, UnfinishedFolderIsRemoved) {
   {
     const NewFolder folder(path("above/a"));
     write_new_file(folder.unfinished() + "/file", "text");
@@ -127,7 +127,7 @@ TEST_F(NewFileTest, UnfinishedFolderGoes) {
   EXPECT_EQ(names_in(path("above")), std::vector<std::string>{});
 }
 
-TEST_F(NewFileTest, FolderReplacesNoFullOne) {
+TEST_F(NewFileTest, FolderReplacesOnlyAnEmptyFolder) {
   fs::create_directory(path("a"));
   write_new_file(path("a/old"), "text");
   NewFolder folder(path("a"));
@@ -135,7 +135,7 @@ TEST_F(NewFileTest, FolderReplacesNoFullOne) {
   EXPECT_EQ(read_file(path("a/old")), "text");
 }
 
-TEST_F(NewFileTest, FilesBelowAreInAllFolders) {
+TEST_F(NewFileTest, FindsFilesInAllFolders) {
   fs::create_directories(path("a/b"));
   write_new_file(path("a/b/2"), "");
   write_new_file(path("a/1"), "");

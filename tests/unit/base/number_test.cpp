@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-TEST(NumberTest, ParsesTheWholeTextOnly) {
+TEST(NumberTest, RequiresTheWholeText) {
   EXPECT_EQ(parse_number<unsigned>("17"), 17u);
   EXPECT_EQ(parse_number<int>("-17"), -17);
   EXPECT_EQ(parse_number<unsigned>("ff", 16), 255u);
@@ -16,7 +16,7 @@ TEST(NumberTest, ParsesTheWholeTextOnly) {
   EXPECT_EQ(parse_hexadecimal("0x"), std::nullopt);
 }
 
-TEST(NumberTest, TakesWhatTheTextBeginsWith) {
+TEST(NumberTest, ParsesANumberAtTheStart) {
   EXPECT_EQ(parse_leading<int>("12 kB"), 12);
   EXPECT_EQ(parse_leading<int>("kB"), std::nullopt);
   std::string_view text = "12-15";

@@ -68,7 +68,7 @@ class Outside : public ::testing::Test {
   const std::string path_ = folder_ / "result";
 };
 
-TEST_F(Outside, NamesACompleteFile) {
+TEST_F(Outside, RenamesACompleteFile) {
   EXPECT_EQ(confined([&] {
               NewFile file(path_);
               file.write("new");
@@ -79,7 +79,7 @@ TEST_F(Outside, NamesACompleteFile) {
   EXPECT_EQ(read_file(path_), "new");
 }
 
-TEST_F(Outside, RemovesWhatIsUnfinished) {
+TEST_F(Outside, RemovesUnfinishedFiles) {
   write_new_file(path_, "earlier");
   EXPECT_EQ(confined([&] { NewFile(path_).write("new"); }), 0);
   EXPECT_EQ(left("result "), "result ");
@@ -90,7 +90,7 @@ TEST_F(Outside, RemovesWhatIsUnfinished) {
   EXPECT_EQ(read_file(path_), "earlier");
 }
 
-TEST_F(Outside, SaysWhyAFileGetsNoName) {
+TEST_F(Outside, ExplainsWhyAFileIsNotRenamed) {
   EXPECT_EQ(confined([&] {
               NewFile file(path_);
               write_all(file.fd(), "new", path_);
@@ -106,7 +106,7 @@ TEST_F(Outside, SaysWhyAFileGetsNoName) {
   EXPECT_EQ(left(""), "");
 }
 
-TEST_F(Outside, OpensCodeAlone) {
+TEST_F(Outside, OpensOnlyCode) {
   const std::string program = fs::read_symlink("/proc/self/exe"), text = folder_ / "text";
   write_new_file(text, "secret");
   EXPECT_EQ(confined([&] {

@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-TEST(ProcText, LinesAreANameANumberAndMaybeAUnit) {
+TEST(ProcText, LinesHaveANameANumberAndOptionallyAUnit) {
   const auto slab = parse_proc_line("Slab:   96564 kB");
   ASSERT_TRUE(slab);
   EXPECT_EQ(slab->name, "Slab");

@@ -8,7 +8,7 @@
 namespace kmt {
 namespace {
 
-TEST(Thread, GetsNoSignals) {
+TEST(Thread, ReceivesNoSignals) {
   std::atomic<bool> blocked = false;
   start_thread("a thread", [&] {
     sigset_t now;

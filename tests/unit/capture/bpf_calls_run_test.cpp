@@ -147,7 +147,7 @@ kmt_value value_of(unsigned argument, std::vector<unsigned> offsets, bool is_str
   return value;
 }
 
-TEST_F(BpfCallPrograms, TakeArgumentsAndResults) {
+TEST_F(BpfCallPrograms, RecordArgumentsAndResults) {
   enter(1, kStack, {10, 11, 12, 13, 14, ~0ull});
   leave(1, kStack, ~0ull - 8, 0, {10, 11, 12, 13, 14, ~0ull});
   const std::vector<Seen> seen = take();
@@ -157,7 +157,7 @@ TEST_F(BpfCallPrograms, TakeArgumentsAndResults) {
 }
 
 // The end of the first call and the start of the second were missed.
-TEST_F(BpfCallPrograms, GiveNoCallTheResultOfAnother) {
+TEST_F(BpfCallPrograms, NeverMixUpResultsOfCalls) {
   enter(1, kStack, {3, 0x7f00, 100});
   leave(1, kStack, 79, 0, {3, 0x7f00, 79});
   EXPECT_EQ(take().size(), 1u);
@@ -165,7 +165,7 @@ TEST_F(BpfCallPrograms, GiveNoCallTheResultOfAnother) {
   EXPECT_EQ(take().size(), 1u);
 }
 
-TEST_F(BpfCallPrograms, FollowValues) {
+TEST_F(BpfCallPrograms, ReadValuesThroughPointers) {
   struct Inner {
     char text[8];
     std::uint32_t number;
@@ -192,7 +192,7 @@ TEST_F(BpfCallPrograms, FollowValues) {
   EXPECT_EQ(seen[2].values, sized(std::string("\x07\0\0\0", 4)) + kNotRead + kNotRead + kNotRead);
 }
 
-TEST_F(BpfCallPrograms, ReadArgumentsOnTheStack) {
+TEST_F(BpfCallPrograms, ReadArgumentsFromTheStack) {
   const char text[] = "etc";  // an array on the stack, because the page of a literal may not be loaded yet
   const std::uint64_t stack[] = {0, 0x1122334455667788, reinterpret_cast<std::uint64_t>(text)};
   const auto stack_pointer = reinterpret_cast<std::uint64_t>(stack);
@@ -207,7 +207,7 @@ TEST_F(BpfCallPrograms, ReadArgumentsOnTheStack) {
   EXPECT_EQ(seen[1].values, kNotRead + sized("\x02") + kNotRead);
 }
 
-TEST_F(BpfCallPrograms, FollowValuesInTheKernel) {
+TEST_F(BpfCallPrograms, ReadKernelMemoryThroughPointers) {
   const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
   const int id = btf__find_by_name_kind(types.get(), "task_struct", BTF_KIND_STRUCT);
   ASSERT_GT(id, 0);
@@ -225,7 +225,7 @@ TEST_F(BpfCallPrograms, FollowValuesInTheKernel) {
   EXPECT_EQ(seen[0].values, sized("of-the-test"));
 }
 
-TEST_F(BpfCallPrograms, StopReadingWhereValuesAreMany) {
+TEST_F(BpfCallPrograms, LimitTheNumberOfValues) {
   const std::string text(KMT_STRING_BYTES, 'y');
   record_values(3, std::vector<kmt_value>(KMT_MOST_VALUES, value_of(0, {0}, true, 0)));
   enter(3, kStack, {reinterpret_cast<std::uint64_t>(text.c_str())});
@@ -236,7 +236,7 @@ TEST_F(BpfCallPrograms, StopReadingWhereValuesAreMany) {
   EXPECT_EQ(seen[0].values, expected);
 }
 
-TEST_F(BpfCallPrograms, GiveExitsToCallsByTheirPlaceOnTheStack) {
+TEST_F(BpfCallPrograms, MatchExitsByStackPosition) {
   enter(1, kStack);
   leave(1, kStack - 96);  // an inner call of the same function; its entry was missed
   enter(2, kStack - 64);
@@ -247,7 +247,7 @@ TEST_F(BpfCallPrograms, GiveExitsToCallsByTheirPlaceOnTheStack) {
   EXPECT_EQ(shape(), "(1 (2 )2 )1");
 }
 
-TEST_F(BpfCallPrograms, LetProbesReturnAbove) {
+TEST_F(BpfCallPrograms, AcceptExitsOfProbesAboveTheEntry) {
   enter(1, kStack - 8);
   enter(2, kStack - 8);  // a tail call: function 1 continues as function 2
   leave(2, kStack, 0, 16);
@@ -256,7 +256,7 @@ TEST_F(BpfCallPrograms, LetProbesReturnAbove) {
 }
 
 // Return probes give no stack pointer on arm64, and on x86 in Linux 6.14 and later.
-TEST_F(BpfCallPrograms, TellExitsByTheirFunctionWhereProbesGiveNoStackPointer) {
+TEST_F(BpfCallPrograms, MatchExitsByFunctionWithoutAStackPointer) {
   for (unsigned i = 0; i < 200; ++i) {
     enter(1, kStack - 8);
     enter(2, kStack - 64);
@@ -268,7 +268,7 @@ TEST_F(BpfCallPrograms, TellExitsByTheirFunctionWhereProbesGiveNoStackPointer) {
   EXPECT_EQ((*object_)->bss->exits_without_call, 0u);
 }
 
-TEST_F(BpfCallPrograms, CountExitsOfProbesThatFitNoCall) {
+TEST_F(BpfCallPrograms, CountExitsWithoutACall) {
   enter(1, kStack - 8);
   leave(1, kStack, 0, 16);
   enter(1, kStack - 8);
@@ -295,7 +295,7 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
 
 // irq_exit_rcu() starts while the kernel counts an interrupt. The functions that it calls later run when the interrupt
 // is no longer counted.
-TEST_F(BpfCallPrograms, NestWhatCountsInterruptsItself) {
+TEST_F(BpfCallPrograms, NestFunctionsThatCountInterrupts) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   enter(1, kStack);
   (*object_)->bss->made_up_flags = 0x08;
@@ -310,7 +310,7 @@ TEST_F(BpfCallPrograms, NestWhatCountsInterruptsItself) {
 
 // irq_exit_rcu() runs on the same stack as the softirq whose program was interrupted. After that, the kernel cannot
 // distinguish their exits.
-TEST_F(BpfCallPrograms, TakeExitsOfWhatCountsInterruptsItselfOnTopOfPrograms) {
+TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   (*object_)->bss->level_below = 1;
   (*object_)->bss->made_up_flags = 0x18;
@@ -320,7 +320,7 @@ TEST_F(BpfCallPrograms, TakeExitsOfWhatCountsInterruptsItselfOnTopOfPrograms) {
   EXPECT_EQ(shape(), "(2 )2");
 }
 
-TEST_F(BpfCallPrograms, LeaveOutWhatProgramsCall) {
+TEST_F(BpfCallPrograms, IgnoreFunctionsCalledByPrograms) {
   (*object_)->bss->made_up_flags = 0x10;
   for (const std::uint32_t level : {1u, 2u, 3u}) {  // 2, 3: exits of functions that count interrupts
     (*object_)->bss->level_below = level;
@@ -330,7 +330,7 @@ TEST_F(BpfCallPrograms, LeaveOutWhatProgramsCall) {
   EXPECT_EQ((*object_)->bss->calls_without_ring, 0u);
 }
 
-TEST_F(BpfCallPrograms, PutInterruptsOnTop) {
+TEST_F(BpfCallPrograms, PutInterruptsOnTopOfCalls) {
   enter(1, kStack);
   (*object_)->bss->made_up_flags = 0x08;
   enter(2, kStack + 0x10000);  // on a separate stack
@@ -345,7 +345,7 @@ TEST_F(BpfCallPrograms, PutInterruptsOnTop) {
   EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 1, 1, 1, 1, 0}));
 }
 
-TEST_F(BpfCallPrograms, TakeAnotherRingWhereOneIsWrittenTo) {
+TEST_F(BpfCallPrograms, UseAnotherRingIfOneIsBeingWritten) {
   ring(0)->claim = 4711;
   enter(1, kStack);
   EXPECT_EQ(ring(0)->head, 0u);
@@ -362,7 +362,7 @@ TEST_F(BpfCallPrograms, TakeAnotherRingWhereOneIsWrittenTo) {
   EXPECT_EQ(entries, (std::vector<bool>{true, true, false}));
 }
 
-TEST_F(BpfCallPrograms, CountWhatIsTooDeep) {
+TEST_F(BpfCallPrograms, CountCallsThatAreTooDeep) {
   for (unsigned i = 0; i < KMT_MOST_OPEN + 3; ++i) enter(1, kStack - 16 * i);
   EXPECT_EQ(ring(0)->lost, 3u);
   for (unsigned i = KMT_MOST_OPEN + 3; i-- > 0;) leave(1, kStack - 16 * i);
@@ -375,7 +375,7 @@ TEST_F(BpfCallPrograms, CountWhatIsTooDeep) {
   EXPECT_EQ(losses, 1u);
 }
 
-TEST_F(BpfCallPrograms, LeaveOutExitsOfEntriesThatFoundNoRoom) {
+TEST_F(BpfCallPrograms, DropExitsOfEntriesThatDidNotFit) {
   std::size_t entries = 0;
   for (; ring(0)->lost == 0; ++entries) {
     enter(1, kStack - 16 * static_cast<std::uint32_t>(entries % 8));

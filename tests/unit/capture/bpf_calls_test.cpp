@@ -42,7 +42,7 @@ Event decode(const CallLayout& layout, const kmt_entry& entry, const std::vector
   return events.empty() ? Event{} : events.front();
 }
 
-TEST(BpfCalls, AreReadAsTheyWereTaken) {
+TEST(BpfCalls, AreReadUnchanged) {
   const CallLayout layout(kFunctions, kOthers);
   TraceInfo info;
   info.calls.records = std::make_shared<CallRecords>();
@@ -84,7 +84,7 @@ TEST(BpfCalls, AreReadAsTheyWereTaken) {
 }
 
 // A shape in a .kmt represents many events, so these events must not share one decoded call record.
-TEST(BpfCalls, AreDecodedOneByOneWhereWhatTheyWereGivenIsKept) {
+TEST(BpfCalls, AreDecodedSeparatelyIfArgumentsAreKept) {
   const CallLayout layout(kFunctions, kOthers);
   for (const auto event : {KMT_ENTRY_CALL, KMT_ENTRY_RETURN}) {
     std::vector<std::uint64_t> words(event == KMT_ENTRY_CALL ? KMT_CALL_WORDS : KMT_RETURN_WORDS);
@@ -101,7 +101,7 @@ TEST(BpfCalls, AreDecodedOneByOneWhereWhatTheyWereGivenIsKept) {
   }
 }
 
-TEST(BpfCalls, HaveNumbersThatNoOtherEventHas) {
+TEST(BpfCalls, HaveUniqueEventIds) {
   const CallLayout layout(kFunctions, kOthers);
   const std::vector<FormatText> formats = layout.formats();
   ASSERT_EQ(formats.size(), 2u);
@@ -110,7 +110,7 @@ TEST(BpfCalls, HaveNumbersThatNoOtherEventHas) {
   EXPECT_THROW(CallLayout(kFunctions, {{"kmem", "name: kfree\nID: 65535\nformat:\n\nprint fmt: \"\"\n"}}), Error);
 }
 
-TEST(BpfCalls, AreRefusedWhereNoProgramWritesThem) {
+TEST(BpfCalls, InvalidEntriesAreErrors) {
   const CallLayout layout(kFunctions, kOthers);
   std::vector<std::uint8_t> to(kMostRecordBytes);
   std::vector<std::uint64_t> words(KMT_CALL_WORDS + 1);
@@ -128,7 +128,7 @@ TEST(BpfCalls, AreRefusedWhereNoProgramWritesThem) {
   EXPECT_NO_THROW(build(KMT_ENTRY_CALL, KMT_CALL_WORDS));
 }
 
-TEST(BpfCalls, ReachValuesOnlySoFar) {
+TEST(BpfCalls, DoNotReadValuesBeyondTheEntry) {
   ValuePath path{"file->f_path.dentry->d_name.name", 0, {16, 40, 0}, 0, true, false, 2};
   const kmt_value value = table_entry_of(kFunctions[0], path);
   EXPECT_EQ(value.steps, 3);
@@ -147,7 +147,7 @@ TEST(BpfCalls, ReachValuesOnlySoFar) {
 }
 
 // Merges the ring of calls with the event ring, which has another size, by time.
-TEST(BpfCalls, ComeInTheOrderOfTimeWithEvents) {
+TEST(BpfCalls, AreMergedWithEventsByTime) {
   constexpr std::uint64_t kEventBytes = 128;
   constexpr std::uint64_t kCallBytes = 1024;
   const auto ring_of = [](std::uint64_t bytes) {
@@ -177,7 +177,7 @@ TEST(BpfCalls, ComeInTheOrderOfTimeWithEvents) {
   }
 }
 
-TEST(Preemption, IsReadOrConcluded) {
+TEST(Preemption, IsReadOrInferred) {
   using enum Preemption;
   EXPECT_EQ(preemption_of("none voluntary (full)\n", "", ""), full);
   EXPECT_EQ(preemption_of("none (voluntary) full\n", "quiet preempt=full", ""), other);

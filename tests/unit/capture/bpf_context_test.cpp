@@ -34,7 +34,7 @@ void work(int milliseconds) {
   ::close(ends[1]);
 }
 
-TEST(BpfContext, IsTheKernelsOwn) {
+TEST(BpfContext, AgreesWithTheKernel) {
   if (const BpfSupport support = bpf_support(); !support.missing.empty()) GTEST_SKIP() << support.missing;
   Object object;
   const KernelTypes types;

@@ -46,7 +46,7 @@ struct Rings {
   };
 };
 
-TEST(BpfRings, GivesEntriesOfAllRingsInTheOrderOfTimeALookLater) {
+TEST(BpfRings, ReturnsEntriesOfAllRingsByTimeAtTheNextRead) {
   Rings rings;
   rings.a.put(10, 1, {100});
   rings.b.put(20, 2, {});
@@ -59,7 +59,7 @@ TEST(BpfRings, GivesEntriesOfAllRingsInTheOrderOfTimeALookLater) {
   EXPECT_EQ(rings.b.get()->tail, sizeof(kmt_entry));
 }
 
-TEST(BpfRings, KeepsBackWhatMayBeYoungerThanAnEntryBeingWritten) {
+TEST(BpfRings, DelaysEntriesThatMayFollowAnUnfinishedOne) {
   Rings rings;
   rings.a.put(10, 1, {1});
   rings.a.get()->begun = rings.a.get()->head + 1;
@@ -74,7 +74,7 @@ TEST(BpfRings, KeepsBackWhatMayBeYoungerThanAnEntryBeingWritten) {
   EXPECT_EQ(rings.given, (Given{{5, 2, 2}, {10, 1, 1}, {20, 1, 4}, {40, 2, 3}}));
 }
 
-TEST(BpfRings, KeepsBackWhatIsTooYoung) {
+TEST(BpfRings, DelaysRecentEntries) {
   Rings rings;
   rings.a.put(1'000'000, 1, {1});
   rings.both.take(1'000'010, rings.give);
@@ -85,7 +85,7 @@ TEST(BpfRings, KeepsBackWhatIsTooYoung) {
   EXPECT_EQ(rings.given.size(), 1u);
 }
 
-TEST(BpfRings, ReadsEntriesThatReachOverTheEnd) {
+TEST(BpfRings, ReadsEntriesThatWrapAround) {
   Rings rings;
   std::uint64_t expected = 0;
   for (std::uint64_t i = 0; i < 40; ++i) {
@@ -101,7 +101,7 @@ TEST(BpfRings, ReadsEntriesThatReachOverTheEnd) {
   EXPECT_EQ(rings.a.get()->tail, 40 * (sizeof(kmt_entry) + 24));
 }
 
-TEST(BpfRings, TellsLossesInTheirPlaceAndTheLastOnesAtTheEnd) {
+TEST(BpfRings, ReportsLossesInPlaceAndTheLastAtTheEnd) {
   Rings rings;
   rings.a.put(10, 1, {});
   rings.a.put(11, KMT_ENTRY_LOST, {5});
@@ -114,7 +114,7 @@ TEST(BpfRings, TellsLossesInTheirPlaceAndTheLastOnesAtTheEnd) {
   EXPECT_EQ(rings.both.lost(), 8u);
 }
 
-TEST(BpfRings, CountsWhatNobodyTook) {
+TEST(BpfRings, CountsUnreadEntries) {
   Rings rings;
   rings.a.put(10, 1, {});
   rings.a.put(11, KMT_ENTRY_LOST, {5});
@@ -122,7 +122,7 @@ TEST(BpfRings, CountsWhatNobodyTook) {
   EXPECT_EQ(rings.both.not_taken(), 2u);
 }
 
-TEST(BpfRings, RefusesWhatNoProgramWrites) {
+TEST(BpfRings, RejectsInvalidEntries) {
   Rings rings;
   rings.a.put(10, 1, {});
   rings.a.get()->data[13] = 200;  // the number of words reaches beyond the head
@@ -158,7 +158,7 @@ std::vector<std::uint8_t> build(const EventLayout& layout, const KernelTraits& k
   return bytes;
 }
 
-TEST(BpfRecords, AreAsTheKernelDescribesThem) {
+TEST(BpfRecords, FollowTheKernelsDescriptions) {
   KernelTraits kernel;
   kernel.account_flag = 0x400000;
   kernel.cache_account_flag = 0x2000;
@@ -190,7 +190,7 @@ const std::string kPage =
     "\tfield:unsigned long pfn;\toffset:8;\tsize:8;\tsigned:0;\n"
     "\tfield:unsigned int order;\toffset:16;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
 
-TEST(BpfRecords, TellPagesByTheirFrames) {
+TEST(BpfRecords, ContainPageFrameNumbers) {
   KernelTraits kernel;
   kernel.pages = PageTable{0xffffea0000000000, 64};
   const EventLayout layout = layout_of({"kmem", "mm_page_alloc"}, kPage, {"page", "order"}, kernel);
@@ -200,7 +200,7 @@ TEST(BpfRecords, TellPagesByTheirFrames) {
   EXPECT_EQ(at<std::uint32_t>(build(layout, kernel, {0, 3}, nullptr), 16), 3u);
 }
 
-TEST(BpfRecords, AreTheKernelsOwnWhereAFieldIsNoArgument) {
+TEST(BpfRecords, AreCopiedIfAFieldIsNoArgument) {
   const KernelTraits kernel;  // without the location of struct pages
   const EventLayout layout = layout_of({"kmem", "mm_page_alloc"}, kPage, {"page", "order"}, kernel);
   EXPECT_TRUE(layout.is_kernel_record);
@@ -210,7 +210,7 @@ TEST(BpfRecords, AreTheKernelsOwnWhereAFieldIsNoArgument) {
   EXPECT_EQ(at<std::uint32_t>(record, 16), 3u);
 }
 
-TEST(BpfRecords, MoveTextsBehindTheFieldsAndTrustNoPlaceOfThem) {
+TEST(BpfRecords, MoveTextsAfterTheFieldsAndCheckOffsets) {
   const std::string format =
       "name: some\nID: 10\nformat:\n"
       "\tfield:__data_loc char[] text;\toffset:8;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
@@ -227,12 +227,12 @@ TEST(BpfRecords, MoveTextsBehindTheFieldsAndTrustNoPlaceOfThem) {
   EXPECT_EQ(at<std::uint32_t>(record, 8) >> 16, 0u);
 }
 
-TEST(BpfRecords, AreRefusedWhereNothingDescribesThem) {
+TEST(BpfRecords, WithoutADescriptionAreErrors) {
   EXPECT_THROW(layout_of({"any", "some"}, "name: some\nID: 10\nformat:\n\nprint fmt: \"\"\n", {}, {}), Error);
   EXPECT_THROW(layout_of({"any", "some"}, "", {}, {}), Error);
 }
 
-TEST(BpfStacks, BeginWithTheFunctionThatHasTheTracepoint) {
+TEST(BpfStacks, StartAtTheFunctionWithTheTracepoint) {
   const TracingFrames frames(
       "ffff0000 T kmalloc\nffff1000 T __traceiter_kmalloc\nffff2000 T caller\nffff3000 T bpf_trace_run6\n"
       "ffff4000 T other\nffff8000 t bpf_prog_6deef7357e7b4530_take\t[bpf]\nffff9000 T last\n");

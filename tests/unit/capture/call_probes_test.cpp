@@ -41,7 +41,7 @@ std::string entry_of(const char* machine, const std::vector<ValuePath>& values) 
   return probes_of(machine, values).entry;
 }
 
-TEST(ProbeDefinitions, AreInTheKernelsWords) {
+TEST(ProbeDefinitions, UseTheKernelsSyntax) {
   const std::vector<TracedFunction> functions = {{"plain", "", 0xFFFFFFFF81001000, {}},
                                                  {"opens", "", 0xFFFFFFFF81002000, {kName, kFlags}},
                                                  {"too", "ext4", 0xFFFFFFFFC0003000, {}}};
@@ -65,7 +65,7 @@ TEST(ProbeDefinitions, AreInTheKernelsWords) {
   EXPECT_TRUE(made[2].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffffc0003000 ")) << "alike: one event";
 }
 
-TEST(ProbeDefinitions, ReadTheStack) {
+TEST(ProbeDefinitions, ReadArgumentsFromTheStack) {
   const ValuePath number{"pgoff", kStackPointer, {8}, 8};
   const ValuePath name{"name", kStackPointer, {16, 0}, 0, true};
   const auto values = [&](const char* machine) {
@@ -79,7 +79,7 @@ TEST(ProbeDefinitions, ReadTheStack) {
 }
 
 // Expected values are from regs_query_register_offset() in arch/*/kernel/ptrace.c and from the ABIs.
-TEST(ProbeDefinitions, KnowTheRegistersOfMachines) {
+TEST(ProbeDefinitions, UseTheRegistersOfEachArchitecture) {
   const auto arguments = [](const char* machine) {
     std::string text = entry_of(machine, {});
     return text.substr(text.find("arg1="));
@@ -118,7 +118,7 @@ constexpr const char* kEvents =
     "p:kmemtrace_1_2/probe_entry_0 0x000000006bb27ac6 func=\\0xffffffffb6cc67f0:x64 sp=$stack:x64 arg1=%di:x64\n"
     "p:kprobes/myprobe do_sys_open dfd=%ax\n";
 
-TEST(ProbeEvents, AreFoundByTheirGroups) {
+TEST(ProbeEvents, AreFoundByGroup) {
   EXPECT_EQ(probe_group_of("/sys/kernel/tracing/instances/kmemtrace-12-34"), "kmemtrace_12_34");
   const std::vector<ProbeEvent> wanted = {{"other", "probe_exit"},
                                           {"kmemtrace_1_2", "probe_exit"},
@@ -129,7 +129,7 @@ TEST(ProbeEvents, AreFoundByTheirGroups) {
   EXPECT_TRUE(parse_probe_events("garbage\np:nothing\n/:\n").empty());
 }
 
-TEST(ProbeEvents, CountsAreThoseOfTheGroupAlone) {
+TEST(ProbeEvents, CountsIncludeOnlyTheGroup) {
   const std::string profile =
       "  probe_exit                                                99              98\n"
       "  probe_exit                                                 7               3\n"
@@ -144,7 +144,7 @@ TEST(ProbeEvents, CountsAreThoseOfTheGroupAlone) {
       << "probes were made or removed between the two texts";
 }
 
-TEST(ProbeEvents, MissedCallsBeginAndEnd) {
+TEST(ProbeEvents, MissedCallsHaveAStartAndEnd) {
   const std::vector<ProbeCounts> probes = {{9, 3}, {9, 4}, {9, 5}};  // exits, entries, values
   EXPECT_EQ(missed_calls(probes), 8u);
   EXPECT_EQ(missed_calls(std::span(probes).first(2)), 7u);
@@ -168,7 +168,7 @@ class ArgumentsOption : public ::testing::Test {
   const std::string instance_ = tracefs_ + "/instances/one";
 };
 
-TEST_F(ArgumentsOption, OfAllInstancesIsUnset) {
+TEST_F(ArgumentsOption, IsUnsetForAllInstances) {
   fs::create_symlink(tracefs_ + "/options/funcgraph-args", instance_ + "/options/funcgraph-args");
   EXPECT_FALSE(has_set_arguments_option(instance_));
   set_arguments_option(tracefs_, instance_);
@@ -179,7 +179,7 @@ TEST_F(ArgumentsOption, OfAllInstancesIsUnset) {
   EXPECT_EQ(option(tracefs_), "0");
 }
 
-TEST_F(ArgumentsOption, OfSomebodyElseOrOfItsOwnIsLeftAlone) {
+TEST_F(ArgumentsOption, IsKeptIfAnotherUserSetItOrItIsPerInstance) {
   put(instance_ + "/options/funcgraph-args", "0\n");
   set_arguments_option(tracefs_, instance_);
   EXPECT_EQ(option(instance_), "1");
@@ -189,7 +189,7 @@ TEST_F(ArgumentsOption, OfSomebodyElseOrOfItsOwnIsLeftAlone) {
   EXPECT_FALSE(has_set_arguments_option(instance_)) << "it had been set already";
 }
 
-TEST_F(ArgumentsOption, StaysForAnotherRecordingWhichUnsetsIt) {
+TEST_F(ArgumentsOption, IsUnsetByTheLastRecording) {
   const std::string other = tracefs_ + "/instances/kmemtrace-7-8";
   fs::create_directories(other + "/options");
   put(other + "/options/markers", "1\n");
@@ -209,7 +209,7 @@ TEST_F(ArgumentsOption, StaysForAnotherRecordingWhichUnsetsIt) {
   EXPECT_EQ(option(tracefs_), "0");
 }
 
-TEST(MissedLog, TellsBetweenWhichTimes) {
+TEST(MissedLog, GivesTheTimesOfMisses) {
   MissedLog log;
   log.begin(100, {{"vfs_read", 5}});
   log.note(190, 200, {{"vfs_read", 5}, {"", 0}});
@@ -226,7 +226,7 @@ TEST(MissedLog, TellsBetweenWhichTimes) {
   EXPECT_EQ(missed_events_text(read), log.text());
 }
 
-TEST(MissedLog, HoweverLongItTakesStretchesStayFewAndShort) {
+TEST(MissedLog, LimitsTheNumberAndLengthOfIntervals) {
   MissedLog log;
   log.begin(0, {});
   constexpr std::uint64_t kLookNs = 10'000'000;
@@ -380,7 +380,7 @@ TEST_P(ProbeRecords, AreCallsWithValues) {
   EXPECT_EQ(values_of(event), bytes().u16(4).text("/etc").u16(4).u32(0xCAFE).u16(3).text("abc").get());
 }
 
-TEST_P(ProbeRecords, WhatCouldNotBeReadIsNoValue) {
+TEST_P(ProbeRecords, UnreadableValuesAreMissing) {
   EXPECT_EQ(values_of(decode({"", false}, {"", false}, {""})), bytes().u16(0xFFFF).u16(0xFFFF).u16(0).get());
   EXPECT_EQ(values_of(decode({"(fault)"}, {""}, {"(fault)"})),
             bytes().u16(0xFFFF).u16(4).u32(0xCAFE).u16(0xFFFF).get());
@@ -389,7 +389,7 @@ TEST_P(ProbeRecords, WhatCouldNotBeReadIsNoValue) {
       << "behind the end of the record";
 }
 
-TEST_P(ProbeRecords, ValuesInFrontBelongToTheirCallAlone) {
+TEST_P(ProbeRecords, PrecedingValuesBelongOnlyToTheirCall) {
   const std::vector<std::uint8_t> abc = bytes().u16(3).text("abc").get();
   tell_values(0x2000, "abcdef", 7, 7);
   EXPECT_EQ(values_at_entry(0x2000, 3), abc) << "as many as arg2 says";
@@ -414,7 +414,7 @@ TEST_P(ProbeRecords, ValuesInFrontBelongToTheirCallAlone) {
   EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "or damaged";
 }
 
-TEST_P(ProbeRecords, AnIntCountsByItsOwnBits) {
+TEST_P(ProbeRecords, OnlyTheBitsOfAnIntCount) {
   if (GetParam().long_bytes == 4) GTEST_SKIP() << "there a register has no more";
   const std::uint64_t three = 0xDEAD'0000'0003;
   tell_values(0x2000, "abcdef", 7, 7, 1, 11);
@@ -423,7 +423,7 @@ TEST_P(ProbeRecords, AnIntCountsByItsOwnBits) {
   EXPECT_EQ(values_at_entry(0x2000, three), bytes().u16(6).text("abcdef").get());
 }
 
-TEST_P(ProbeRecords, ValuesOfSeveralRecordsAreInTheirOrder) {
+TEST_P(ProbeRecords, ValuesOfSeveralRecordsKeepTheirOrder) {
   tell_numbers(0x2000, 7, 8);
   tell_values(0x2000, "abc", 4, 4);
   EXPECT_EQ(values_at_entry(0x2000, 9),
@@ -445,7 +445,7 @@ TEST_P(ProbeRecords, StringsAreCut) {
 }
 
 // strnlen_user_nofault() reserves space for the NUL, but strncpy_from_user_nofault() does not count it.
-TEST_P(ProbeRecords, AnEmptyStringIsNotOneThatCouldNotBeRead) {
+TEST_P(ProbeRecords, EmptyAndUnreadableStringsDiffer) {
   tell_values(0x2000, "", 0, 1);
   EXPECT_EQ(values_at_entry(0x2000, 9), bytes().u16(0).get());
   tell_values(0x2000, "", 0, 0);
@@ -485,7 +485,7 @@ class Frames : public ::testing::Test {
                      }};
 };
 
-TEST_F(Frames, NestAsStacksGrow) {
+TEST_F(Frames, NestByStackPosition) {
   EXPECT_EQ(enter(1, 0x7F00), 0u);
   EXPECT_EQ(enter(2, 0x7E00), 1u);
   EXPECT_EQ(enter(3, 0x7D00), 2u);
@@ -499,7 +499,7 @@ TEST_F(Frames, NestAsStacksGrow) {
   EXPECT_TRUE(unseen_.empty());
 }
 
-TEST_F(Frames, AMissedExitGivesItsResultToNoOtherCall) {
+TEST_F(Frames, AMissedExitDoesNotAffectOtherCalls) {
   enter(1, 0x7F00);
   enter(2, 0x7E00);
   EXPECT_EQ(enter(2, 0x7E00), 1u) << "the same function at the same place: the one before has ended";
@@ -516,7 +516,7 @@ TEST_F(Frames, AMissedExitGivesItsResultToNoOtherCall) {
   EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 3, 2}));
 }
 
-TEST_F(Frames, OfATaskThatNeverReturnedAreNotThoseOfTheNextWithItsId) {
+TEST_F(Frames, OpenCallsAreNotInheritedByAReusedId) {
   enter(1, 0x7F00);
   enter(2, 0x7E00);
   now_ = 1'000'000;
@@ -533,7 +533,7 @@ TEST_F(Frames, OfATaskThatNeverReturnedAreNotThoseOfTheNextWithItsId) {
   EXPECT_TRUE(leave(1, 0x7F00));
 }
 
-TEST_F(Frames, InterruptsHaveStacksOfTheirOwn) {
+TEST_F(Frames, InterruptsHaveSeparateStacks) {
   enter(1, 0x7F00);
   EXPECT_EQ(enter(2, 0x1FF00, Context::kHardIrq), 1u) << "higher, but on another stack";
   EXPECT_EQ(enter(1, 0x7F00 - 0x400), 1u) << "the interrupt's end was missed";
@@ -546,7 +546,7 @@ TEST_F(Frames, InterruptsHaveStacksOfTheirOwn) {
 }
 
 // irq_enter_rcu() starts before the interrupt is counted; irq_exit_rcu() ends when the interrupt is no longer counted.
-TEST_F(Frames, WhatCountsInterruptsEndsAsItBegan) {
+TEST_F(Frames, FunctionsThatCountInterruptsKeepTheirContext) {
   constexpr std::uint32_t kTask = 1, kOutermost = 2, kEnter = 3, kHandler = 4, kExit = 5, kSoft = 6;
   enter(kTask, 0x7F00);
   EXPECT_EQ(enter(kOutermost, 0x1FF00), 1u);

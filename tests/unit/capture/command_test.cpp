@@ -20,7 +20,7 @@ int status_of(HeldCommand& command) {
 
 bool is_there(pid_t thread) { return ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0; }
 
-TEST(HeldCommand, StopsNeitherItNorWhoWaits) {
+TEST(HeldCommand, StopsNeitherTheCommandNorTheWaitingProcess) {
   HeldCommand command({"true"});
   ::kill(command.pid(), SIGTSTP);
   ::raise(SIGTSTP);
@@ -32,7 +32,7 @@ TEST(HeldCommand, StopsNeitherItNorWhoWaits) {
   EXPECT_EQ(stop.sa_handler, SIG_DFL);
 }
 
-TEST(HeldCommand, HasItsThreadAsLongAsItIsThere) {
+TEST(HeldCommand, KeepsItsThreadUntilDestruction) {
   pid_t thread = 0;
   {
     HeldCommand command({"true"});
@@ -44,7 +44,7 @@ TEST(HeldCommand, HasItsThreadAsLongAsItIsThere) {
   EXPECT_FALSE(is_there(thread));
 }
 
-TEST(HeldCommand, ThatIsNotReleasedNeverRuns) {
+TEST(HeldCommand, RunsOnlyAfterRelease) {
   pid_t pid = 0;
   {
     HeldCommand command({"sleep", "1000"});
@@ -53,7 +53,7 @@ TEST(HeldCommand, ThatIsNotReleasedNeverRuns) {
   EXPECT_EQ(::waitpid(pid, nullptr, WNOHANG), -1);
 }
 
-TEST(HeldCommand, MayBeKilledBeforeItRuns) {
+TEST(HeldCommand, CanBeKilledBeforeItRuns) {
   HeldCommand command({"true"});
   ::kill(command.pid(), SIGKILL);
   const int status = status_of(command);

@@ -19,7 +19,7 @@ bool reads_symbols() {
   return false;
 }
 
-TEST(KernelChanges, ReadSymbolsAheadWhenASecondWasQuiet) {
+TEST(KernelChanges, ReadSymbolsInAdvanceAfterAQuietSecond) {
   std::string kallsyms;
   for (int line = 0; line < 1000; ++line) kallsyms += "0000000000000000 T kernel\n";
   KernelChanges changes([] { return std::uint64_t{0}; }, kallsyms + "0000000000000000 t module\t[module]\n");

@@ -13,7 +13,7 @@ SpaceChange mapped(std::uint64_t time_ns, std::int32_t process, std::uint64_t st
   return {.time_ns = time_ns, .process = process, .kind = Kind::mapped, .start = start, .size = size};
 }
 
-TEST(MappedCode, IsWhatWasToldLast) {
+TEST(MappedCode, IsTheLastReportedMapping) {
   MappedCode code;
   code.add(mapped(10, 7, 0x1000), "/bin/a");
   EXPECT_TRUE(code.has(mapped(0, 7, 0x1000), "/bin/a"));
@@ -24,7 +24,7 @@ TEST(MappedCode, IsWhatWasToldLast) {
   EXPECT_EQ(code.changed_ns(8), 0u);
 }
 
-TEST(MappedCode, GoesWhereAnotherIsMapped) {
+TEST(MappedCode, IsReplacedByAnotherMapping) {
   MappedCode code;
   for (const std::uint64_t start : {0x1000u, 0x3000u, 0x5000u, 0x8000u}) code.add(mapped(10, 7, start), "/bin/a");
   code.add(mapped(20, 7, 0x3800, 0x2000), "/bin/b");
@@ -35,7 +35,7 @@ TEST(MappedCode, GoesWhereAnotherIsMapped) {
   EXPECT_TRUE(code.has(mapped(0, 7, 0x3800, 0x2000), "/bin/b"));
 }
 
-TEST(MappedCode, IsInheritedLostAndEnds) {
+TEST(MappedCode, FollowsForkExecAndExit) {
   MappedCode code;
   code.add(mapped(10, 7, 0x1000), "/bin/a");
   code.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
@@ -50,7 +50,7 @@ TEST(MappedCode, IsInheritedLostAndEnds) {
   EXPECT_EQ(code.changed_ns(8), 0u);
 }
 
-TEST(MappedCode, OfAChildIsItsOwnWhenItChanges) {
+TEST(MappedCode, ChangesOfAChildDoNotAffectTheParent) {
   MappedCode code;
   code.add(mapped(10, 7, 0x1000), "/bin/a");
   code.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");

@@ -14,7 +14,7 @@
 namespace kmt {
 namespace {
 
-TEST(Recorder, CountersComeFromTheKernelsText) {
+TEST(Recorder, CountersAreParsedFromTheKernelsText) {
   const BufferCounters counters = parse_buffer_counters(
       "entries: 176\noverrun: 204\ncommit overrun: 3\nbytes: 6464\noldest event ts:    12.588828\n"
       "now ts:    12.592993\ndropped events: 20\nread events: 5219\n");
@@ -32,7 +32,7 @@ TEST(Recorder, ABufferWithoutCpusIsAnError) {
   EXPECT_THROW(ring_buffer_cpus("/proc/self"), Error);
 }
 
-TEST(Recorder, BuffersHoldASecondOfTheMeasuredRateWithinBounds) {
+TEST(Recorder, BuffersFitASecondOfTheMeasuredRateWithinLimits) {
   constexpr std::uint64_t kMiB = 1 << 20;
   EXPECT_EQ(choose_buffer_size(0, 32 * kMiB, 1024 * kMiB, 4), 32 * kMiB);
   EXPECT_EQ(choose_buffer_size(100 * kMiB, 32 * kMiB, 1024 * kMiB, 4), 100 * kMiB);
@@ -68,7 +68,7 @@ TEST(Recorder, TheFilterKeepsInterruptsAndFitsThePage) {
   EXPECT_EQ(filter_without(std::vector<pid_t>(300, 4194304)), std::nullopt);
 }
 
-TEST(Recorder, SubBuffersAreWhatTheHeaderPageSays) {
+TEST(Recorder, SubBufferSizeIsReadFromTheHeaderPage) {
   EXPECT_EQ(sub_buffer_bytes("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
                              "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
                              "\tfield: char data;\toffset:16;\tsize:8176;\tsigned:0;\n"),
@@ -76,13 +76,13 @@ TEST(Recorder, SubBuffersAreWhatTheHeaderPageSays) {
   EXPECT_EQ(sub_buffer_bytes(""), 0u);
 }
 
-TEST(Recorder, HiddenAddressesAreSeen) {
+TEST(Recorder, HiddenAddressesAreDetected) {
   EXPECT_FALSE(has_addresses("0000000000000000 T first\n0000000000000000 t second\n"));
   EXPECT_TRUE(has_addresses("0000000000000000 A per_cpu\nffffffff81000000 T _text\n"));
   EXPECT_FALSE(has_addresses(""));
 }
 
-TEST(Recorder, PatternsSelectEventsAndTyposAreAnswered) {
+TEST(Recorder, PatternsSelectEventsAndTyposGetSuggestions) {
   const std::vector<EventName> available = {{"kmem", "kfree"}, {"kmem", "kmalloc"}, {"sched", "sched_switch"}};
   EXPECT_EQ(select_events(available, {"kmem:k*"}).size(), 2u);
   EXPECT_EQ(select_events(available, {"sched"}).size(), 1u);
@@ -94,7 +94,7 @@ TEST(Recorder, PatternsSelectEventsAndTyposAreAnswered) {
   }
 }
 
-TEST(Recorder, TheDefaultIsEveryAllocatorThatTheKernelTraces) {
+TEST(Recorder, TheDefaultIsEveryTracedAllocator) {
   const auto defaults = [](const std::vector<EventName>& available) {
     return default_events("/nonexistent", available);
   };

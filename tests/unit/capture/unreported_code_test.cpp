@@ -49,7 +49,7 @@ UnreportedCode untold_of(const CodeMachine& machine, std::int32_t process, const
   return unreported_code(machine.reported, {process, process, code_in_maps(text)});
 }
 
-TEST(UnreportedCode, IsWhatWasNotTold) {
+TEST(UnreportedCode, IsFoundInProc) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram + kVdsoLine);
   EXPECT_TRUE(untold_of(machine, 7, kProgram + kVdsoLine).lines.empty());
@@ -61,7 +61,7 @@ TEST(UnreportedCode, IsWhatWasNotTold) {
   EXPECT_TRUE(untold_of(machine, 8, kProgram).is_another);
 }
 
-TEST(UnreportedCode, IsNoneOfAChildWithItsParentsMadeCode) {
+TEST(UnreportedCode, IgnoresGeneratedCodeInheritedFromTheParent) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram);
   machine.reported.add(place_of(7, 11, code_in_maps(kMade)[0]), reported_path("/tmp/perf-7.map"));
@@ -69,7 +69,7 @@ TEST(UnreportedCode, IsNoneOfAChildWithItsParentsMadeCode) {
   EXPECT_TRUE(untold_of(machine, 8, kProgram + kMade).lines.empty());
 }
 
-TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
+TEST(LookAtProcesses, ReadsChangedProcessesAgain) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram);
   machine.tell(8, 10, kProgram);
@@ -88,7 +88,7 @@ TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
   EXPECT_TRUE(found.gone.empty());
 }
 
-TEST(LookAtProcesses, LeavesOutWhatNeverRests) {
+TEST(LookAtProcesses, SkipsProcessesThatAlwaysChange) {
   CodeMachine machine;
   machine.maps = {{7, kProgram}, {8, kProgram}};
   for (std::uint64_t i = 0; i < 100; ++i) machine.news.emplace_back([&machine, i] { machine.tell(8, 10 + i, kOther); });
@@ -98,7 +98,7 @@ TEST(LookAtProcesses, LeavesOutWhatNeverRests) {
   EXPECT_EQ(found.code[0].process, 7);
 }
 
-TEST(LookAtProcesses, MissesWhatEndedUntold) {
+TEST(LookAtProcesses, MissesProcessesThatEndedUnreported) {
   CodeMachine machine;
   for (const std::int32_t process : {5, 6, 7, 8}) machine.tell(process, 10, kProgram);
   machine.maps = {{6, ""}, {7, kProgram}};  // a zombie

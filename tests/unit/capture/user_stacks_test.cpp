@@ -43,7 +43,7 @@ SpaceChange mapped(std::uint64_t time_ns, std::int32_t process, std::uint64_t st
           .file_offset = file_offset};
 }
 
-TEST(AddressSpaces, KnowWhatLayWhereAtATime) {
+TEST(AddressSpaces, ReturnTheMappingAtATime) {
   AddressSpaces spaces;
   spaces.add(mapped(0, 7, 0x1000, 2, 0x5000));
   spaces.add(mapped(10, 7, 0x1000, 3));  // replaces the earlier mapping
@@ -70,7 +70,7 @@ TEST(AddressSpaces, KnowWhatLayWhereAtATime) {
   EXPECT_EQ(spaces.state(7, 10), spaces.state(7, 29));
 }
 
-TEST(AddressSpaces, FollowNoEndlessChainOfForks) {
+TEST(AddressSpaces, StopAtACircleOfForks) {
   AddressSpaces spaces;
   spaces.add(mapped(0, 1, 0x1000, 2));
   for (std::int32_t process = 2; process < 10'000; ++process)
@@ -99,7 +99,7 @@ struct UserStacksTest : testing::Test {
   UserStacks users{info};
 };
 
-TEST_F(UserStacksTest, TheSameCodeIsOneStackWhereverItLies) {
+TEST_F(UserStacksTest, TheSameCodeAtAnyAddressIsOneStack) {
   info.code.address_spaces.add(mapped(0, 1, 0x10000, 3));
   info.code.address_spaces.add(mapped(0, 2, 0x70000, 3));
   const StackId one = placed(1, {0x10010, 0x10020});
@@ -112,14 +112,14 @@ TEST_F(UserStacksTest, TheSameCodeIsOneStackWhereverItLies) {
   EXPECT_EQ(info.code.user.frames[info.tables.stacks.user(one)[1]].is_return_address, 1u);
 }
 
-TEST_F(UserStacksTest, EndWhereThereIsNoCode) {
+TEST_F(UserStacksTest, EndAtAddressesWithoutCode) {
   info.code.address_spaces.add(mapped(0, 1, 0x10000, 2));
   EXPECT_EQ(offsets(placed(1, {0x10010, 0x3, 0x10020})), (std::vector<std::uint64_t>{0x10}));
   EXPECT_EQ(offsets(placed(1, {0x5, 0x10020})), (std::vector<std::uint64_t>{0x5, 0x20}));  // keeps the program counter
   EXPECT_EQ(offsets(placed(4, {0x5, 0x6})), (std::vector<std::uint64_t>{0x5, 0x6}));       // no mappings are known
 }
 
-TEST_F(UserStacksTest, MeanWhatLayThereAtTheirTime) {
+TEST_F(UserStacksTest, UseTheMappingsAtTheirTime) {
   info.code.address_spaces.add(mapped(0, 1, 0x10000, 2));
   info.code.address_spaces.add(mapped(10, 1, 0x10000, 3));
   const StackId before = placed(1, {0x10010}, 9);
@@ -128,7 +128,7 @@ TEST_F(UserStacksTest, MeanWhatLayThereAtTheirTime) {
   EXPECT_EQ(before, placed(1, {0x10010}, 0));
 }
 
-TEST_F(UserStacksTest, BelongToTheKernelsStackToo) {
+TEST_F(UserStacksTest, ArePairedWithTheKernelStack) {
   StackIds kernel_ids(info.tables.stacks);
   const std::vector<std::uint64_t> addresses = {0xffffffff81000010};
   const StackId kernel = kernel_ids.id_of(addresses);
@@ -142,7 +142,7 @@ TEST_F(UserStacksTest, BelongToTheKernelsStackToo) {
   EXPECT_EQ(info.tables.stacks.user_stacks(), 1u);
 }
 
-TEST(UserMemoryChunk, IsReadAsItWasWritten) {
+TEST(UserMemoryChunk, IsReadBackUnchanged) {
   UserMemory memory;
   memory.objects = {{"/bin/a b", "00ff", ""}, {"[vdso]", "", "10 20 clock_gettime\n"}};
   memory.changes = {mapped(0, 1, 0x10000, 1, 0x3000),
@@ -162,7 +162,7 @@ TEST(UserMemoryChunk, IsReadAsItWasWritten) {
   EXPECT_EQ(read.changes[3].time_ns, 7u);
 }
 
-TEST(UserMemory, PartsOfATraceBecomeOne) {
+TEST(UserMemory, PartsOfATraceAreMerged) {
   UserMemory memory;
   memory.objects = {{"/bin/sh", "ab", ""}, {"/tmp/perf-7.map", "", "old"}};
   memory.changes = {{.time_ns = 5, .process = 7, .object = 1}};
@@ -185,7 +185,7 @@ TEST(UserMemory, PartsOfATraceBecomeOne) {
 }
 
 // The cost of a chunk must not depend on the number of objects before it. Otherwise this test would run for hours.
-TEST(UserMemory, ManySmallPartsOfManyObjectsAreBounded) {
+TEST(UserMemory, ManySmallPartsNeedBoundedTime) {
   UserMemory most;
   most.objects.resize(kMostCodeObjects);
   for (std::size_t i = 0; i < most.objects.size(); ++i) most.objects[i].path = std::to_string(i);
@@ -208,7 +208,7 @@ TEST(UserMemory, ManySmallPartsOfManyObjectsAreBounded) {
   EXPECT_EQ(all.objects.front().symbols, "");
 }
 
-TEST(UserMemoryChunk, IsRefusedWhereItIsDamaged) {
+TEST(UserMemoryChunk, IsRefusedIfDamaged) {
   UserMemory memory;
   memory.objects = {{"/bin/a", "00ff", ""}};
   memory.changes = {mapped(0, 1, 0x10000, 0)};
@@ -227,7 +227,7 @@ TEST(UserMemoryChunk, IsRefusedWhereItIsDamaged) {
   EXPECT_THROW(kmt_format::decode_user_memory(many), Error);
 }
 
-TEST(Maps, CodeIsWhatMayBeExecuted) {
+TEST(Maps, OnlyExecutableMappingsAreCode) {
   const std::vector<MapsLine> lines = code_in_maps(
       "55d0c0a00000-55d0c0a02000 r--p 00000000 08:01 1234                       /usr/bin/make\n"
       "55d0c0a02000-55d0c0a07000 r-xp 00002000 08:01 1234                       /usr/bin/make\n"
@@ -247,7 +247,7 @@ TEST(Maps, CodeIsWhatMayBeExecuted) {
   EXPECT_EQ(lines[3].path, "[vdso]");
 }
 
-TEST(BuildIds, OfAFileAreWhatLibelfReads) {
+TEST(BuildIds, OfAFileEqualThoseOfLibelf) {
   ElfSymbols self(open_file("/proc/self/exe", 0), "/proc/self/exe");
   EXPECT_EQ(build_id_of_file("/proc/self/exe"), self.build_id());
   EXPECT_EQ(build_id_of_file("/dev/null"), "");
@@ -267,7 +267,7 @@ TEST(ElfFunctions, AreFoundByTheirAddresses) {
   }
 }
 
-TEST(ElfFunctions, HaveNamesAsPeopleWriteThem) {
+TEST(ElfFunctions, HaveDemangledNames) {
   EXPECT_EQ(demangled("main"), "main");
   EXPECT_EQ(demangled("_ZN3foo3barEi"), "foo::bar");
   EXPECT_EQ(demangled("_ZNK3foo3barEPFivE"), "foo::bar");  // "foo::bar(int (*)()) const"
@@ -277,7 +277,7 @@ TEST(ElfFunctions, HaveNamesAsPeopleWriteThem) {
   EXPECT_EQ(demangled("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
 }
 
-TEST(BuildIdReader, WaitsNotForFilesThatDoNotAnswer) {
+TEST(BuildIdReader, DoesNotWaitForBlockedFiles) {
   const auto never = std::make_shared<std::promise<void>>();
   const auto asked = std::make_shared<std::atomic<int>>(0);
   {
@@ -315,7 +315,7 @@ std::vector<std::int32_t> processes_of(const std::vector<SpaceChange>& changes) 
   return processes;
 }
 
-TEST(EndedProcesses, TheOldestAreForgottenButNotWhatRunsStill) {
+TEST(EndedProcesses, TheOldestAreForgottenButNoRunningProcess) {
   std::vector<SpaceChange> changes = {change_of(1, Kind::mapped),    change_of(2, Kind::mapped),
                                       change_of(3, Kind::mapped),    change_of(4, Kind::forked, 2),
                                       change_of(5, Kind::forked, 3), change_of(5, Kind::executed),
@@ -330,7 +330,7 @@ TEST(EndedProcesses, TheOldestAreForgottenButNotWhatRunsStill) {
 }
 
 // The first thread ended, or an earlier task had the same ID and its end was reported late.
-TEST(EndedProcesses, WhoseIdIsInUseIsNotForgotten) {
+TEST(EndedProcesses, AProcessWhoseIdIsInUseIsKept) {
   std::vector<SpaceChange> changes = {change_of(1, Kind::mapped), change_of(2, Kind::mapped),
                                       change_of(3, Kind::forked, 1), change_of(4, Kind::mapped),
                                       change_of(5, Kind::mapped)};

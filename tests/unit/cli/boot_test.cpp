@@ -20,7 +20,7 @@ TEST(BootParameters, AreFoundAmongOthers) {
   EXPECT_TRUE(found.instance_events.empty());
 }
 
-TEST(BootParameters, OfABootThatWasNotTraced) {
+TEST(BootParameters, ABootWithoutTracingHasNone) {
   for (const char* const other : {"", "\n", "quiet", "my_trace_event=kmem:kmalloc", "trace_event", "xtrace_buf_size=1M",
                                   "init=/bin/sh -- trace_event=kmem:kmalloc", "trace_instance=other,kmem:kmalloc",
                                   "trace_instance=kmemtrace_boot2,kmem:kmalloc"}) {
@@ -42,7 +42,7 @@ TEST(BootParameters, QuotedAndRepeated) {
   EXPECT_EQ(parse_boot_parameters("trace_event=\"kmem:kmalloc").events, (Strings{"kmem:kmalloc"}));
 }
 
-TEST(BootParameters, SizesAsTheKernelReadsThem) {
+TEST(BootParameters, ParseSizesLikeTheKernel) {
   const auto size = [](const char* text) { return parse_boot_parameters(text).buffer_bytes; };
   EXPECT_EQ(size("trace_buf_size=300K"), 300u << 10);
   EXPECT_EQ(size("trace_buf_size=1g"), 1u << 30);
@@ -52,7 +52,7 @@ TEST(BootParameters, SizesAsTheKernelReadsThem) {
   EXPECT_EQ(size("trace_buf_size=9999999999999M"), 0u);
 }
 
-TEST(BootParameters, NameEventsAsTheKernelMatchesThem) {
+TEST(BootParameters, MatchEventNamesLikeTheKernel) {
   const EventName kmalloc{"kmem", "kmalloc"};
   for (const char* const pattern :
        {"kmem:kmalloc", "kmem:*", "*:kmalloc", "*:*", "kmem", "kmalloc", "kmem:", ":kmalloc"})

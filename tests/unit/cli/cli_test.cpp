@@ -49,7 +49,7 @@ TEST(Suggest, TheNearestName) {
   EXPECT_EQ(nearest_name(std::string(10000, 'r'), names), "");
 }
 
-TEST(Help, FitsTheWidthAndTeaches) {
+TEST(Help, FitsTheWidthAndHasExamples) {
   Command program{"kmemtrace", "What it is.", "", {}};
   program.commands = {report_command(), check_command()};
   const Command& report = *program.command("report");
@@ -66,7 +66,7 @@ TEST(Help, FitsTheWidthAndTeaches) {
 }
 
 // The first variable that is set and not empty decides, as in setlocale(3).
-TEST(Output, PicturesAreUnicodeWhereTheLocaleIsUtf8) {
+TEST(Output, GraphicsAreUnicodeIfTheLocaleIsUtf8) {
   const auto unicode = [](const char* all, const char* type, const char* lang) {
     ::setenv("LC_ALL", all, 1);
     ::setenv("LC_CTYPE", type, 1);

@@ -16,7 +16,7 @@ std::string said_of_cgroups(const std::map<std::string, std::string>& notes) {
 }
 
 // All tasks known to the recording count, not only those in the rows of a report.
-TEST(LackOfCgroups, IsSaidWhereAllTasksWereInTheRoot) {
+TEST(LackOfCgroups, IsReportedIfAllTasksAreInTheRoot) {
   EXPECT_NE(said_of_cgroups({{"tasks", "1 0 4026531836 /\n2 0 4026531836 /\n"}}).find("root cgroup"),
             std::string::npos);
   EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 /\n7 1 4026531836 /db.service\n"}}), "");
@@ -26,7 +26,7 @@ TEST(LackOfCgroups, IsSaidWhereAllTasksWereInTheRoot) {
   EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 \n"}}), "");
 }
 
-TEST(LackOfCgroups, IsNoneWhereTasksWereMoved) {
+TEST(LackOfCgroups, IsNotReportedIfTasksMoved) {
   TraceInfo info;
   info.recording.notes["tasks"] = "1 0 4026531836 /\n";
   info.tasks.lives.moved(7, 10, "/db.service");

@@ -11,7 +11,7 @@
 namespace kmt {
 namespace {
 
-TEST(Aborts, OnlyThoseOfLibbabeltraceBecomeErrors) {
+TEST(Aborts, OnlyAbortsOfLibbabeltraceBecomeErrors) {
   const auto abort_in_library = [] {
     catch_aborts_of_libraries();
     const ctf::LibraryCall call;

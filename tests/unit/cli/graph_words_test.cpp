@@ -22,7 +22,7 @@ class GraphWords : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(GraphWords, NameFilesWhereFilesAreOrSeemToBe) {
+TEST_F(GraphWords, ThatLookLikeFilesAreFiles) {
   std::ofstream("vfs_write") << "a trace";
   EXPECT_FALSE(name_functions({}, ""));
   for (const char* const word : {"-", "vfs_write", "./vfs_read", "not_there.kmt", "trace.dat", "perf.data", "a.txt"})
@@ -32,7 +32,7 @@ TEST_F(GraphWords, NameFilesWhereFilesAreOrSeemToBe) {
   EXPECT_FALSE(name_functions({"cpu0.out", "vfs_write"}, ""));
 }
 
-TEST_F(GraphWords, NameFunctionsElse) {
+TEST_F(GraphWords, OtherwiseNameFunctions) {
   std::ofstream("vfs_write") << "a trace";
   for (const char* const word : {"vfs_read", "vfs_*", "loop:lo_open", "lo_open [loop]", "foo.isra.0", "a,b"})
     EXPECT_TRUE(name_functions({word}, "")) << word;
@@ -40,11 +40,11 @@ TEST_F(GraphWords, NameFunctionsElse) {
   EXPECT_TRUE(name_functions({}, "-a"));
 }
 
-TEST_F(GraphWords, AreRefusedWhereTheyCannotBeFunctions) {
+TEST_F(GraphWords, ThatCannotBeFunctionsAreRefused) {
   for (const char* const word : {"-", "trace.kmt", "/tmp/trace"}) EXPECT_THROW(name_functions({word}, "-o"), Error);
 }
 
-TEST_F(GraphWords, ATraceAndAFunctionAreToldHowToWriteIt) {
+TEST_F(GraphWords, ATraceWithAFunctionIsExplained) {
   try {
     name_functions({"reads.kmt", "vfs_read"}, "");
     FAIL();
@@ -54,7 +54,7 @@ TEST_F(GraphWords, ATraceAndAFunctionAreToldHowToWriteIt) {
   }
 }
 
-TEST_F(GraphWords, WhatAsksForARecording) {
+TEST_F(GraphWords, OptionsThatRequireARecording) {
   EXPECT_EQ(asks_for_recording({}), "");
   CallRecordOptions options;
   options.pids = {"812"};  // may also select from a trace
@@ -75,7 +75,7 @@ TEST(GraphFunctions, OfSeveralModulesAreRefused) {
   }
 }
 
-TEST(GraphFunctions, ThatTheCompilerHasChangedAreNamed) {
+TEST(GraphFunctions, VariantsByTheCompilerAreNamed) {
   const std::string traceable = "vfs_read\nmark_page.isra.0\nmark_page.part.0\nmark_pages\n";
   const std::string kallsyms = "ffffffff81000000 t notrace_me\n";
   EXPECT_NE(no_such_function("mark_page", traceable, kallsyms).hint().find("mark_page.isra.0, mark_page.part.0"),
@@ -87,7 +87,7 @@ TEST(GraphFunctions, ThatTheCompilerHasChangedAreNamed) {
   EXPECT_NE(no_such_function("notrace_me", traceable, kallsyms).hint().find("notrace"), std::string::npos);
 }
 
-TEST(GraphFunctions, OfAModuleAreNoPatterns) {
+TEST(GraphFunctions, ModuleNamesAreNoPatterns) {
   EXPECT_FALSE(has_wildcards("open_it [ext4]"));
   EXPECT_FALSE(has_wildcards("ext4:open_it"));
   for (const char* const pattern : {"open_* [ext4]", "open_[ab]", "ext*:open_it", "open_it [ext?]", "open_[ab] [ext4]"})
@@ -127,7 +127,7 @@ TEST(GraphFunctions, HaveTheArgumentsOfConditions) {
   }
 }
 
-TEST(GraphFunctions, ThatTakeRegistersAreToldHowTheseAreShown) {
+TEST(GraphFunctions, RegistersAreExplained) {
   const std::vector<std::string> traceable = {"ksys_read", "vfs_read"};
   const std::vector<TraceableFunction> functions = {{"vfs_read", "", 1}, {"__x64_sys_read", "", 2}};
   EXPECT_EQ(
@@ -142,7 +142,7 @@ TEST(GraphFunctions, ThatTakeRegistersAreToldHowTheseAreShown) {
   EXPECT_EQ(registers_note({{"vfs_read", "", 1}}, {}, traceable), "");
 }
 
-TEST(TemporaryFolder, GoesWithAllInIt) {
+TEST(TemporaryFolder, IsRemovedWithItsContents) {
   std::string path;
   {
     const TemporaryFolder folder;
@@ -153,7 +153,7 @@ TEST(TemporaryFolder, GoesWithAllInIt) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(MissedLine, KnowsOneFromMany) {
+TEST(MissedLine, DistinguishesOneFromMany) {
   EXPECT_EQ(missed_line("", 1, false), "1 of the lost events was missed by a BPF program, probably in an interrupt");
   EXPECT_EQ(missed_line("", 1200, false),
             "1,200 of the lost events were missed by BPF programs, most of them in interrupts");

@@ -23,7 +23,7 @@ class Interrupt : public testing::Test {
   struct sigaction before_ {};
 };
 
-TEST_F(Interrupt, TheSecondSignalDoesWhatItDidBefore) {
+TEST_F(Interrupt, TheSecondSignalHasItsEarlierEffect) {
   const InterruptGuard guard;
   std::raise(SIGTERM);
   EXPECT_TRUE(guard.interrupted());
@@ -32,21 +32,21 @@ TEST_F(Interrupt, TheSecondSignalDoesWhatItDidBefore) {
   EXPECT_EQ(ended, 1);
 }
 
-TEST_F(Interrupt, TheSecondSignalMayBeHeededLikeTheFirst) {
+TEST_F(Interrupt, TheSecondSignalMayBeHandledLikeTheFirst) {
   const InterruptGuard guard(SecondSignal::is_ignored);
   std::raise(SIGTERM);
   std::raise(SIGTERM);
   EXPECT_EQ(ended, 0);
 }
 
-TEST_F(Interrupt, WhatWasBeforeIsPutBack) {
+TEST_F(Interrupt, RestoresTheEarlierHandler) {
   { const InterruptGuard guard; }
   std::raise(SIGTERM);
   EXPECT_EQ(ended, 1);
 }
 
 // A file may be read twice. A signal between the two passes must interrupt both.
-TEST_F(Interrupt, OneInsideAnotherHeedsWhatCameBefore) {
+TEST_F(Interrupt, NestedHandlersSeeEarlierSignals) {
   const InterruptGuard outer;
   std::raise(SIGTERM);
   {
@@ -58,7 +58,7 @@ TEST_F(Interrupt, OneInsideAnotherHeedsWhatCameBefore) {
   EXPECT_EQ(ended, 1);
 }
 
-TEST_F(Interrupt, OneInsideAnotherLeavesItToHeedSignals) {
+TEST_F(Interrupt, TheOuterHandlerStillWorksAfterANestedOne) {
   const InterruptGuard outer;
   { const InterruptGuard inner; }
   std::raise(SIGTERM);
@@ -66,7 +66,7 @@ TEST_F(Interrupt, OneInsideAnotherLeavesItToHeedSignals) {
   EXPECT_EQ(ended, 0);
 }
 
-TEST_F(Interrupt, OneAfterAnotherBeginsAnew) {
+TEST_F(Interrupt, ALaterHandlerStartsWithoutSignals) {
   {
     const InterruptGuard first;
     std::raise(SIGTERM);

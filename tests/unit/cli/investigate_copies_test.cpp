@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-TEST(NamesInTime, SayTheOrder) {
+TEST(NamesInTime, StateTheOrder) {
   const auto sorted = [](Names names) { return sort_by_time_said(names) ? names : Names(); };
   EXPECT_EQ(sorted({"after", "before"}), (Names{"before", "after"}));
   EXPECT_EQ(sorted({"db1-End", "db1-Start"}), (Names{"db1-Start", "db1-End"}));
@@ -36,7 +36,7 @@ TEST(NamesInTime, SayTheOrder) {
   EXPECT_EQ(sorted({"last", "first"}), (Names{"first", "last"}));
 }
 
-TEST(NamesInTime, SayNoneWhereAnyIsUnclear) {
+TEST(NamesInTime, StateNoOrderIfANameIsUnclear) {
   for (const Names& names : {Names{"alpha", "beta"}, Names{"before", "x", "y", "after"}, Names{"web1", "db2"},
                              Names{"before", "other"}, Names{"beforehand", "afterwards"}, Names{"t1", "t01"}}) {
     Names copy = names;
@@ -79,7 +79,7 @@ class InvestigateCopies : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(InvestigateCopies, NamesTellWhatCameFirstAndWritingDoesNot) {
+TEST_F(InvestigateCopies, OrderIsByNameNotByModificationTime) {
   state("after", 300, "");
   state("before", 200, "");
   fs::last_write_time(folder_ / "after/meminfo", fs::file_time_type::clock::now() - std::chrono::hours(2));
@@ -91,7 +91,7 @@ TEST_F(InvestigateCopies, NamesTellWhatCameFirstAndWritingDoesNot) {
   EXPECT_EQ(number_or_0(copied.before->memory.meminfo, "Slab"), 200u * 1024);
 }
 
-TEST_F(InvestigateCopies, CopiesWithoutMeminfoAreToldOf) {
+TEST_F(InvestigateCopies, CopiesWithoutMeminfoAreReported) {
   state("t1", 1, "100.5");
   write("t2/vmstat", "nr_free_pages 1\n");
   write("notes/readme", "no copies\n");
@@ -118,7 +118,7 @@ TEST_F(InvestigateCopies, SlabinfoAloneIsAState) {
   EXPECT_FALSE(copied.after);
 }
 
-TEST_F(InvestigateCopies, DamagedCopiesAreLeftOutAndNamed) {
+TEST_F(InvestigateCopies, DamagedCopiesAreSkippedAndNamed) {
   state("t1", 1, "100");
   state("t2", 2, "200");
   write("t2/vmstat", "nr_free_pages 12x4\n");
@@ -133,7 +133,7 @@ TEST_F(InvestigateCopies, DamagedCopiesAreLeftOutAndNamed) {
 }
 
 // The page size of 64 KiB is the quotient of two values for free memory. slabinfo alone does not contain the page size.
-TEST_F(InvestigateCopies, TheFirstStateThatTellsPagesSizesDoes) {
+TEST_F(InvestigateCopies, ThePageSizeIsFromTheFirstStateThatShowsIt) {
   write("t1/slabinfo", "slabinfo - version: 2.1\n");
   for (const char* const name : {"t2", "t3"}) {
     state(name, 1, "");
@@ -142,7 +142,7 @@ TEST_F(InvestigateCopies, TheFirstStateThatTellsPagesSizesDoes) {
   EXPECT_EQ(read().page_size, 65'536u);
 }
 
-TEST_F(InvestigateCopies, TimesAreUptimesOrWhatIsSaid) {
+TEST_F(InvestigateCopies, TimesAreUptimesOrGivenByAnOption) {
   state("t9", 1, "100.5");
   state("t10", 2, "160.5");
   state("t11", 3, "400.5");
@@ -154,7 +154,7 @@ TEST_F(InvestigateCopies, TimesAreUptimesOrWhatIsSaid) {
   EXPECT_EQ(said.no_times, "");
 }
 
-TEST_F(InvestigateCopies, UptimesThatContradictNamesTellNoTimes) {
+TEST_F(InvestigateCopies, UptimesThatContradictNamesAreIgnored) {
   state("before", 1, "900");
   state("after", 2, "100");
   const CopiedKernel copied = read();
@@ -164,7 +164,7 @@ TEST_F(InvestigateCopies, UptimesThatContradictNamesTellNoTimes) {
   EXPECT_NE(read(10'000'000'000).no_order, "");  // a given duration does not show the order
 }
 
-TEST_F(InvestigateCopies, OneWithoutUptimeAmongManyIsLeftOut) {
+TEST_F(InvestigateCopies, ACopyWithoutUptimeIsSkipped) {
   for (unsigned i = 1; i <= 17; ++i) state("t" + std::to_string(i), i, i == 5 ? "" : std::to_string(100 + i));
   const CopiedKernel copied = read();
   EXPECT_EQ(copied.states.size(), 16u);
@@ -173,7 +173,7 @@ TEST_F(InvestigateCopies, OneWithoutUptimeAmongManyIsLeftOut) {
   EXPECT_EQ(copied.lacking_slabinfo.size(), 16u);
 }
 
-TEST_F(InvestigateCopies, SaysWhatIsDamagedWhereAllIs) {
+TEST_F(InvestigateCopies, IfAllCopiesAreDamagedReportsTheDamage) {
   write("t1/meminfo", "");
   write("t2/meminfo", "MemFree 12\r\n");
   try {
@@ -185,7 +185,7 @@ TEST_F(InvestigateCopies, SaysWhatIsDamagedWhereAllIs) {
   }
 }
 
-TEST_F(InvestigateCopies, UptimesTellTheOrderWhereNamesDoNot) {
+TEST_F(InvestigateCopies, UptimesGiveTheOrderIfNamesDoNot) {
   state("alpha", 2, "900");
   state("beta", 1, "100");
   EXPECT_EQ(slabs_of(read()), (std::vector<std::uint64_t>{1, 2}));
@@ -195,7 +195,7 @@ TEST_F(InvestigateCopies, UptimesTellTheOrderWhereNamesDoNot) {
 }
 
 // Snapshots written by `kmemtrace snapshot -o`.
-TEST_F(InvestigateCopies, SnapshotsKnowTheirTimes) {
+TEST_F(InvestigateCopies, SnapshotsHaveTimes) {
   const auto snapshot = [&](const char* name, std::uint64_t unix_seconds) {
     StateSample sample;
     sample.unix_ns = unix_seconds * 1'000'000'000;
@@ -244,7 +244,7 @@ InvestigationEvidence watched() {
   return evidence;
 }
 
-TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
+TEST_F(InvestigateCopies, SavedEvidenceIsReadBackUnchanged) {
   const InvestigationEvidence before = watched();
   InvestigationResult result;
   result.kernel = "6.1.0";
@@ -279,7 +279,7 @@ TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
 }
 
 // A time too short to rule out growth must give the same result when the evidence is read again.
-TEST_F(InvestigateCopies, WhatWasWatchedComesToTheSameAgain) {
+TEST_F(InvestigateCopies, SavedEvidenceGivesTheSameResult) {
   for (const double seconds : {6.0, 32.0}) {
     InvestigationEvidence before = watched();
     before.samples->groups.erase(before.samples->groups.begin());  // removes the growing group
@@ -330,7 +330,7 @@ TEST_F(InvestigateCopies, DamagedEvidenceIsRefused) {
   }
 }
 
-TEST_F(InvestigateCopies, Version1TellsTheCgroupOfMemory) {
+TEST_F(InvestigateCopies, Version1NamesTheMemoryCgroup) {
   write("7/cgroup", "9:name=systemd:/other\n4:cpu,memory:/db/a:b\n0::/\n");
   write("8/cgroup", "0::/system.slice\n");
   EXPECT_EQ(memory_cgroup_of(7, folder_), "/db/a:b");

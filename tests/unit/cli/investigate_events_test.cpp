@@ -38,7 +38,7 @@ class InvestigateEvents : public testing::Test {
 };
 
 // A split allocation is freed page by page. If only frees of its order were recorded, the allocation would appear live.
-TEST_F(InvestigateEvents, FreesOfPartsAreRecordedToo) {
+TEST_F(InvestigateEvents, FreesOfPartsAreRecorded) {
   Narrowing narrowing;
   narrowing.orders = {2, 3, 1};
   const RecordOptions options = selected(narrowing);

@@ -69,7 +69,7 @@ InvestigationPlan plan_of(double seconds, double share) {
   return plan;
 }
 
-TEST(InvestigationPlan, TakesNoMoreThanItMayWhateverIsRecorded) {
+TEST(InvestigationPlan, StaysWithinTheBudgetForAnyRecording) {
   for (const double seconds : {15.0, 40.0, 120.0, 600.0})
     for (const double share : {0.01, 0.1})
       for (const double rate : {1e3, 2e4, 1e5, 3e5, 1e6}) {
@@ -78,7 +78,7 @@ TEST(InvestigationPlan, TakesNoMoreThanItMayWhateverIsRecorded) {
       }
 }
 
-TEST(InvestigationPlan, RecordsUntilTheEndWhatCostsLittle) {
+TEST(InvestigationPlan, RecordsCheapEventsUntilTheEnd) {
   EXPECT_GE(watch(plan_of(40, 0.01), 5e3).recorded_seconds, 0.54 * 40);
   EXPECT_GT(watch(plan_of(40, 0.01), 1e5).recorded_seconds, 4);
   EXPECT_LT(watch(plan_of(40, 0.01), 1e6).recorded_seconds, 2);
@@ -100,7 +100,7 @@ double seconds_of_samples(const InvestigationPlan& plan, double programs_per_s, 
   return use.seconds;
 }
 
-TEST(InvestigationPlan, OnABusyMachineSamplesLeaveRoomForARecording) {
+TEST(InvestigationPlan, OnABusyMachineSamplesLeaveBudgetForARecording) {
   // The CPU cost per second of the programs while eight compilers run, and higher costs.
   for (const double seconds : {40.0, 120.0, 600.0})
     for (const double programs_per_s : {0.02, 0.035, 0.05}) {
@@ -117,7 +117,7 @@ TEST(InvestigationPlan, OnABusyMachineSamplesLeaveRoomForARecording) {
     }
 }
 
-TEST(InvestigationPlan, OnAnIdleMachineSamplesGoOn) {
+TEST(InvestigationPlan, OnAnIdleMachineSamplingContinues) {
   CpuUse use;
   EXPECT_EQ(seconds_of_samples(plan_with_samples(120), 0.002, use), 120);
   InvestigationPlan without_trace = plan_with_samples(120);
@@ -125,7 +125,7 @@ TEST(InvestigationPlan, OnAnIdleMachineSamplesGoOn) {
   EXPECT_EQ(seconds_of_samples(without_trace, 0.05, use = {}), 120);
 }
 
-TEST(InvestigationPlan, PagesAreSampledWhereThatLastsLongEnough) {
+TEST(InvestigationPlan, PagesAreSampledIfTheBudgetLastsLongEnough) {
   const InvestigationPlan plan = plan_with_samples(120);
   EXPECT_TRUE(can_sample_pages(0.05, 1.4, plan));
   EXPECT_FALSE(can_sample_pages(0.1, 1.4, plan));
@@ -133,7 +133,7 @@ TEST(InvestigationPlan, PagesAreSampledWhereThatLastsLongEnough) {
   EXPECT_FALSE(can_sample_pages(0.1, -1, plan_with_samples(15)));
 }
 
-TEST(InvestigationPlan, RecordsWhatLastsForLongEnough) {
+TEST(InvestigationPlan, RecordsEventsThatFitTheBudget) {
   Narrowing wanted;
   wanted.caches = {"filp"};
   wanted.sizes = {1024};
@@ -172,7 +172,7 @@ TEST(InvestigationPlan, RecordsWhatLastsForLongEnough) {
   EXPECT_TRUE(choose_recording(single, 9, 9, needed).rest.empty());
 }
 
-TEST(InvestigationPlan, PagesThatAreFreedAreCountedByVmstat) {
+TEST(InvestigationPlan, FreedPagesAreCountedByVmstat) {
   const auto state = [](std::uint64_t seconds, const char* vmstat) {
     return StateSample{seconds * 1'000'000'000, 0, {{"vmstat", vmstat}}};
   };
@@ -181,7 +181,7 @@ TEST(InvestigationPlan, PagesThatAreFreedAreCountedByVmstat) {
   EXPECT_EQ(page_frees_per_s({}), 0);
 }
 
-TEST(UnseenSlabinfo, TellsWhatIsMissingFromWhatIsRefused) {
+TEST(UnseenSlabinfo, DistinguishesMissingFromUnreadable) {
   EXPECT_FALSE(unseen_slabinfo("/proc/self/stat"));
   const auto missing = unseen_slabinfo("/proc/self/no-such-file");
   ASSERT_TRUE(missing);

@@ -19,7 +19,7 @@ std::vector<double> vmalloc_used(const std::vector<StateSample>& states) {
 
 // The maps of kmemtrace's own BPF programs appear during the investigation. Other memory grows by 100 kB per second and
 // stays.
-TEST(InvestigateStates, OwnMapsAreNobodysGrowth) {
+TEST(InvestigateStates, OwnMapsAreNoGrowth) {
   std::vector<StateSample> states(4);
   const std::size_t own_kb[] = {0, 900, 900, 0};
   for (std::size_t i = 0; i < states.size(); ++i) {

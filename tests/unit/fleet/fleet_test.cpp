@@ -29,7 +29,7 @@ namespace {
 
 using namespace std::string_literals;
 
-TEST(SqlText, QuotesWhateverItIsGiven) {
+TEST(SqlText, QuotesAnyText) {
   EXPECT_EQ(sql_string("kmalloc-96"), "'kmalloc-96'");
   EXPECT_EQ(sql_string("it's"), R"('it\'s')");
   EXPECT_EQ(sql_string(R"(\' OR 1=1 --)"), R"('\\\' OR 1=1 --')");
@@ -54,7 +54,7 @@ TEST(SqlText, FillsPlacesOnce) {
             (std::vector<std::string>{"CREATE x (\n a Int8\n)", "CREATE y"}));
 }
 
-TEST(RowBinary, IsLittleEndianWithLengthsInFront) {
+TEST(RowBinary, IsLittleEndianWithLengthsFirst) {
   RowBinary row;
   row.number(std::uint16_t{0x0102}).number(std::int32_t{-2}).text("ab").text("").number(1.0);
   EXPECT_EQ(row.bytes(),
@@ -76,7 +76,7 @@ TEST(RowBinary, LengthsAreVarints) {
   EXPECT_TRUE(row.bytes().empty());
 }
 
-TEST(TraceId, TellsPartsApart) {
+TEST(TraceId, DistinguishesPartsOfATrace) {
   const auto id_of = [](std::initializer_list<std::string_view> parts) {
     TraceId id;
     for (const std::string_view part : parts) id.add(part);
@@ -147,7 +147,7 @@ TEST(Answer, IsRowsOrAnError) {
   EXPECT_LT(hostile.size(), 1000u);
 }
 
-TEST(Answer, CellsAreWhatTheyShouldBe) {
+TEST(Answer, ValidCellsAreRead) {
   const nlohmann::json row = nlohmann::json::parse(
       R"(["slab", ["6.1", "5.10"], 18446744073709551615, -5, -9223372036854775808, 4294967295, 0.5, null, 7, "a"])");
   AnswerCells cells(row);
@@ -169,7 +169,7 @@ TEST(Answer, CellsAreWhatTheyShouldBe) {
   EXPECT_EQ(texts.number(), std::numeric_limits<std::int64_t>::min());
 }
 
-TEST(Answer, OtherCellsAreErrors) {
+TEST(Answer, InvalidCellsAreErrors) {
   using Read = void (*)(AnswerCells&);
   const Read text = [](AnswerCells& cells) { (void)cells.text(); };
   const Read texts = [](AnswerCells& cells) { (void)cells.texts(); };

@@ -26,7 +26,7 @@ bool is_refused(const std::string& text) {
   }
 }
 
-TEST(CtfMetadata, HasNoMoreMembersThanAReaderCanCompare) {
+TEST(CtfMetadata, LimitsTheMembersOfAType) {
   EXPECT_FALSE(is_refused("event { fields := struct { " + repeated("int a;", kMost) + "}; };"));
   EXPECT_TRUE(is_refused("event { fields := struct { " + repeated("int a;", kMost + 1) + "}; };"));
   EXPECT_TRUE(is_refused("struct { " + repeated("integer { size = 8; } := a;", kMost + 1) + "};"));
@@ -35,13 +35,13 @@ TEST(CtfMetadata, HasNoMoreMembersThanAReaderCanCompare) {
 
 TEST(CtfMetadata, MayDeclareAnyNumberOfTypes) { EXPECT_FALSE(is_refused(repeated("event { id = 1; };", 3 * kMost))); }
 
-TEST(CtfMetadata, HasNoMoreMembersInAllThanMemoryAllows) {
+TEST(CtfMetadata, LimitsAllMembersTogether) {
   const std::string structure = "struct { " + repeated("integer { size = 8; align = 8; } := a;", 1000) + "};";
   EXPECT_FALSE(is_refused(repeated(structure, 32)));
   EXPECT_TRUE(is_refused(repeated(structure, 33)));
 }
 
-TEST(CtfMetadata, CountsWhatIsNoTextAndNoComment) {
+TEST(CtfMetadata, IgnoresStringsAndComments) {
   const std::string begin = "struct { " + repeated("int a;", kMost);
   for (const char* const nothing :
        {"/* ; } { */", "// } ; {\n", "\"; } {\"", "\"\\\"; } \"", "\"\\\\\"", "/*/ ; */", "'\"'", "'\\''", "/ * /"})
@@ -51,7 +51,7 @@ TEST(CtfMetadata, CountsWhatIsNoTextAndNoComment) {
     EXPECT_TRUE(is_refused(begin + before + "int b; }")) << before;
 }
 
-TEST(CtfMetadata, MayCloseWhatIsNotOpen) { EXPECT_FALSE(is_refused("} } ; ,")); }
+TEST(CtfMetadata, AcceptsUnmatchedClosingBrackets) { EXPECT_FALSE(is_refused("} } ; ,")); }
 
 }  // namespace
 }  // namespace kmt::ctf

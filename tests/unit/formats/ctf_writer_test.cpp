@@ -33,7 +33,7 @@ class CtfWriter : public testing::Test {
   Findings findings_;
 };
 
-TEST_F(CtfWriter, StreamsGoOn) {
+TEST_F(CtfWriter, AppendsToAStream) {
   ctf::RecordWriter writer(path(), findings_);
   writer.describe({});
   for (const bool goes_on : {false, true, true}) {
@@ -91,7 +91,7 @@ TEST_F(CtfWriter, ATraceWithoutAnyStreamIsReported) {
 }
 
 // Until it is complete, the trace has a random name, so that no user can place a symlink with that name.
-TEST_F(CtfWriter, IsMadeUnderANameThatNobodyKnows) {
+TEST_F(CtfWriter, UsesARandomTemporaryName) {
   std::set<std::string> names;
   for (int i = 0; i < 2; ++i) {
     ctf::RecordWriter writer(path(), findings_);
@@ -108,7 +108,7 @@ TEST_F(CtfWriter, IsMadeUnderANameThatNobodyKnows) {
   }
 }
 
-TEST_F(CtfWriter, AFailureLeavesNothing) {
+TEST_F(CtfWriter, AFailureLeavesNoFiles) {
   {
     ctf::RecordWriter writer(path(), findings_);
     writer.describe({});
@@ -120,7 +120,7 @@ TEST_F(CtfWriter, AFailureLeavesNothing) {
   EXPECT_TRUE(is_empty());
 }
 
-TEST_F(CtfWriter, OnlyAnEmptyFolderMayBeThere) {
+TEST_F(CtfWriter, ReplacesOnlyAnEmptyFolder) {
   std::ofstream(path()) << "a file";
   EXPECT_THROW(ctf::RecordWriter(path(), findings_).describe({}), Error);
   fs::remove(path());

@@ -19,7 +19,7 @@ using namespace std::string_literals;
 std::string described(const std::string& field) { return "name: kfree\nID: 5\nformat:\n\tfield:" + field; }
 const std::string kRest = ";\toffset:0;\tsize:8;\tsigned:0;\n\nprint fmt: \"%lx\", REC->x\n";
 
-TEST(EventFormat, ReadsFieldsOfEveryShapeThatTheKernelWrites) {
+TEST(EventFormat, ReadsEveryFormOfAField) {
   for (const char* field : {"unsigned long x", "char x[8]", "__data_loc char[] x", "const void * x",
                             R"(const char __attribute__((btf_type_tag("user"))) * x)"}) {
     Findings findings;
@@ -31,7 +31,7 @@ TEST(EventFormat, ReadsFieldsOfEveryShapeThatTheKernelWrites) {
   }
 }
 
-TEST(EventFormat, NeverParsesWhatNoKernelWrites) {
+TEST(EventFormat, RejectsDescriptionsThatNoKernelWrites) {
   const std::vector<std::string> hostile = {described("int x[\0]"s + kRest),
                                             described("int x[\x80]" + kRest),
                                             described("int x[\x1f]" + kRest),
@@ -47,7 +47,7 @@ TEST(EventFormat, NeverParsesWhatNoKernelWrites) {
   }
 }
 
-TEST(EventFormat, NeverParsesAPageHeaderThatNoKernelWrites) {
+TEST(EventFormat, RejectsPageHeadersThatNoKernelWrites) {
   EXPECT_THROW(long_bytes_of_header_page("\tfield: local_t commit[\x80"), Error);
   EXPECT_EQ(long_bytes_of_header_page("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
                                       "\tfield: local_t commit;\toffset:8;\tsize:4;\tsigned:1;\n"

@@ -119,7 +119,7 @@ TEST_F(KmtRecording, PagesOfAllCpusBecomeOneCompleteFile) {
   EXPECT_TRUE(trace.info.findings.count_of(Imperfection::truncated_file) == 0);
 }
 
-TEST_F(KmtRecording, WhatRingsHadNoRoomForIsToldInWordsOfItsOwn) {
+TEST_F(KmtRecording, LossesOfBpfRingsHaveASeparateMessage) {
   Recording recording(path(), kernel(), {0, 1}, {}, {});
   recording.encoder().pages(0, page_of(100, 20));
   recording.finish(end_of("entries: 0\noverrun: 0\ndropped events: 0\nfull rings: 5\nread events: 20\n"));
@@ -132,7 +132,7 @@ TEST_F(KmtRecording, WhatRingsHadNoRoomForIsToldInWordsOfItsOwn) {
   EXPECT_EQ(details, std::vector<std::string>(2, "the rings of BPF programs had no room for 5"));
 }
 
-TEST_F(KmtRecording, AnOlderFileStaysUntilThereIsSomethingToWrite) {
+TEST_F(KmtRecording, AnOlderFileStaysUntilTheFirstBlock) {
   std::ofstream(path()) << "precious";
   {
     Recording given_up(path(), kernel(), {0}, {}, {});
@@ -181,7 +181,7 @@ TEST_F(KmtRecording, BlocksThatCannotBeWrittenAreWrittenLater) {
   EXPECT_EQ(events, given) << "what was given is encoded whatever happens to the store";
 }
 
-TEST_F(KmtRecording, ARotationBeginsNewFilesAndRemovesOldOnes) {
+TEST_F(KmtRecording, ARotationStartsNewFilesAndRemovesOldOnes) {
   std::ofstream(numbered_path(path(), 7)) << "of an earlier run";
   Recording recording(path(), kernel(), {0}, Rotation{{}, 1.0, 2}, {});
   const auto now = [] { return end_of(""); };
@@ -219,7 +219,7 @@ TEST_F(KmtRecording, ADamagedPageIsALossInTheTrace) {
   EXPECT_EQ(trace.info.losses.stretches[0].count, std::nullopt);
 }
 
-TEST_F(KmtRecording, AFlightRecorderWritesTheLatestWhereTheDiskIsFull) {
+TEST_F(KmtRecording, AFlightRecorderWritesTheLatestBlocksIfTheDiskIsFull) {
   FlightStore store({}, {}, 64 << 20, {});
   LiveEncoder encoder(kernel(), {0}, store);
   for (std::uint64_t time = 0; time < 64; ++time) {
@@ -262,7 +262,7 @@ TEST_F(KmtRecording, MemoryOfProgramsIsKeptWhileTheDiskIsFull) {
   EXPECT_EQ(parse_file(file.bytes(), findings).description.kernel.user_memory.changes.size(), 1u);
 }
 
-TEST_F(KmtRecording, PackedBlocksTakeNoMoreMemoryThanTheyHave) {
+TEST_F(KmtRecording, CompressedBlocksUseOnlyTheirSizeInMemory) {
   const std::vector<std::uint8_t> plain(1 << 20, 7);
   const PackedChunk chunk = pack(kState, 0, plain);
   EXPECT_LT(chunk.bytes.capacity(), chunk.bytes.size() + 4096);
@@ -312,7 +312,7 @@ TEST_F(KmtRecording, AFlightRecorderIsAskedForAFile) {
   EXPECT_EQ(recording.turn(4, now), std::nullopt);
 }
 
-TEST_F(KmtRecording, FailedAllocationsAreSeenAtOnce) {
+TEST_F(KmtRecording, FailedAllocationsAreNoticedImmediately) {
   FlightStore store({}, {}, 1 << 20, {});
   LiveEncoder encoder(kernel(), {0}, store);
   encoder.pages(0, PageBuilder(kMachine, 1).record(1, kfree_record(kMachine, kSite, 0)).build());
@@ -326,7 +326,7 @@ TEST_F(KmtRecording, FailedAllocationsAreSeenAtOnce) {
   EXPECT_TRUE(pages.saw_failed_allocation());
 }
 
-TEST_F(KmtRecording, EqualStacksOfABlockAreOneShape) {
+TEST_F(KmtRecording, EqualStacksInABlockShareAShape) {
   KernelDescription with_stacks = kernel();
   with_stacks.formats.push_back(
       {"ftrace",
@@ -358,7 +358,7 @@ TEST_F(KmtRecording, EqualStacksOfABlockAreOneShape) {
   EXPECT_EQ(stacks, 1000u);
 }
 
-TEST_F(KmtRecording, NumbersGoInFrontOfTheExtension) {
+TEST_F(KmtRecording, NumbersPrecedeTheExtension) {
   EXPECT_EQ(numbered_path("trace.kmt", 1), "trace.0001.kmt");
   EXPECT_EQ(numbered_path("/a.b/c", 12), "/a.b/c.0012");
   EXPECT_EQ(numbered_path("x.y.kmt", 12345), "x.y.12345.kmt");

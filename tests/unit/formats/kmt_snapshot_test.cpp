@@ -77,7 +77,7 @@ std::vector<std::uint8_t> repaired(const std::vector<std::uint8_t>& file, const 
   return out;
 }
 
-TEST(KmtSnapshots, DamageOfAByteCostsNoMoreThanItsPart) {
+TEST(KmtSnapshots, ADamagedByteLosesOnlyItsChunk) {
   const std::vector<std::uint8_t> intact = series_file(::testing::TempDir() + fmt::format("series{}", ::getpid()));
   ASSERT_TRUE(see(intact).is_whole);
   ASSERT_FALSE(see(intact).has_finding);

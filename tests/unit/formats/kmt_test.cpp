@@ -116,7 +116,7 @@ TEST_P(KmtBlock, EveryKindOfRecord) {
   EXPECT_EQ(there_and_back(machine, items), items);
 }
 
-TEST_P(KmtBlock, TimeMayGoBackwardAndFarForward) {
+TEST_P(KmtBlock, TimeMayGoBackwardOrJumpForward) {
   const Machine machine = GetParam();
   const RecordBytes record = kfree_record(machine, kSite, kPointer);
   const std::vector<Item> items = {record_at(1'000'000, record), record_at(5, record), record_at(~0ull, record),
@@ -124,7 +124,7 @@ TEST_P(KmtBlock, TimeMayGoBackwardAndFarForward) {
   EXPECT_EQ(there_and_back(machine, items), items);
 }
 
-TEST_P(KmtBlock, LossesKeepTheirPlace) {
+TEST_P(KmtBlock, LossesKeepTheirPosition) {
   const Machine machine = GetParam();
   const RecordBytes record = kfree_record(machine, kSite, kPointer);
   const std::vector<Item> items = {loss(7), record_at(1, record), loss(std::nullopt),   record_at(2, record),
@@ -134,7 +134,7 @@ TEST_P(KmtBlock, LossesKeepTheirPlace) {
   EXPECT_TRUE(there_and_back(machine, {}).empty());
 }
 
-TEST_P(KmtBlock, LossesInOnePlaceAddUp) {
+TEST_P(KmtBlock, LossesAtOnePositionAddUp) {
   const Machine machine = GetParam();
   const RecordBytes record = kfree_record(machine, kSite, kPointer);
   const auto back = there_and_back(
@@ -143,7 +143,7 @@ TEST_P(KmtBlock, LossesInOnePlaceAddUp) {
   EXPECT_EQ(back, expected);
 }
 
-TEST_P(KmtBlock, MoreAddressesThanAreRemembered) {
+TEST_P(KmtBlock, MoreAddressesThanTheRecencyListHas) {
   const Machine machine = GetParam();
   std::vector<Item> items;
   for (const unsigned distance : {1u, 63u, 64u, 65u, 200u})
@@ -164,7 +164,7 @@ TEST_P(KmtBlock, AddressesFarApart) {
   EXPECT_EQ(there_and_back(machine, one), one) << "the largest shift";
 }
 
-TEST_P(KmtBlock, WhatNoFieldHoldsBecomesZero) {
+TEST_P(KmtBlock, BytesOutsideFieldsBecomeZero) {
   const Machine machine = GetParam();
   const RecordBytes clean = kmalloc_record(machine, kSite, kPointer, 100, 128);
   RecordBytes stale = clean;
@@ -182,7 +182,7 @@ TEST_P(KmtBlock, WhatNoFieldHoldsBecomesZero) {
   EXPECT_EQ(there_and_back(machine, {record_at(1, stale_name)}), std::vector<Item>{record_at(1, padded_name)});
 }
 
-TEST_P(KmtBlock, AnEncoderIsAsNewAfterABlock) {
+TEST_P(KmtBlock, AnEncoderStartsAnewAfterABlock) {
   const Machine machine = GetParam();
   const RecordLayouts layouts = layouts_of(machine);
   BlockEncoder encoder(layouts);
@@ -455,7 +455,7 @@ bool lacks_at_most(const std::vector<Item>& all, const std::vector<Item>& some, 
 class KmtFile : public testing::TestWithParam<Machine> {};
 INSTANTIATE_TEST_SUITE_P(Machines, KmtFile, testing::Values(Machine{ByteOrder::little, 8}, Machine{ByteOrder::big, 4}));
 
-TEST(Kmt, AStreamOfACpuThatHasOneIsLeftOut) {
+TEST(Kmt, ASecondStreamOfACpuIsIgnored) {
   const SmallFile file = small_file({ByteOrder::little, 8}, 0);
   const ReadBack back = read_back(file.bytes);
   EXPECT_TRUE(back.complained);
@@ -463,7 +463,7 @@ TEST(Kmt, AStreamOfACpuThatHasOneIsLeftOut) {
                                            file.items.begin() + static_cast<std::ptrdiff_t>(file.items.size() / 2))));
 }
 
-TEST(Kmt, ALossEndsWithTheNextEventOfItsCpu) {
+TEST(Kmt, ALossEndsAtTheNextEventOfItsCpu) {
   const Machine machine{ByteOrder::little, 8};
   const SmallFile with_description = small_file(machine);
   const TemporaryFile file;
@@ -535,7 +535,7 @@ TEST_P(KmtFile, BytesBetweenChunks) {
   EXPECT_EQ(back.items, small.items);
 }
 
-TEST_P(KmtFile, WithoutTheDescriptionOfAStreamItsEventsAreNobodys) {
+TEST_P(KmtFile, EventsOfAStreamWithoutADescriptionAreIgnored) {
   const SmallFile small = small_file(GetParam());
   std::vector<std::uint8_t> damaged = small.bytes;
   damaged[small.first_block - 1] ^= 1;  // the last byte of stream 1's description
@@ -545,7 +545,7 @@ TEST_P(KmtFile, WithoutTheDescriptionOfAStreamItsEventsAreNobodys) {
   EXPECT_EQ(back.events, small.items.size() / 2);
 }
 
-TEST_P(KmtFile, ChunksOfALaterVersionArePassedOver) {
+TEST_P(KmtFile, ChunksOfALaterVersionAreSkipped) {
   const SmallFile small = small_file(GetParam());
   std::vector<std::uint8_t> extended = small.bytes;
   const auto chunk = make_chunk(static_cast<ChunkType>(200), 9, {1, 2, 3});
@@ -570,7 +570,7 @@ TEST(KmtFileHeader, OtherVersionsAndFeaturesAreRefused) {
   EXPECT_EQ(read_back(other).items, small.items);
 }
 
-TEST(KmtRecentAddresses, OfReaderAndWriterAreTheSame) {
+TEST(KmtRecentAddresses, AreEqualInReaderAndWriter) {
   std::mt19937_64 random(7);
   RecencyList written;
   RecentAddresses read;
@@ -585,7 +585,7 @@ TEST(KmtRecentAddresses, OfReaderAndWriterAreTheSame) {
   }
 }
 
-TEST(KmtBlockReader, DamageLosesNothingInFrontOfIt) {
+TEST(KmtBlockReader, DamageLosesNoEarlierEvents) {
   const Machine machine{ByteOrder::little, 8};
   std::vector<Item> items;
   for (unsigned i = 0; i < 10; ++i)
@@ -656,7 +656,7 @@ void expect_same(const DrawnProfile& a, const DrawnProfile& b) {
   }
 }
 
-TEST(KmtProfile, ComesBackAsItWas) {
+TEST(KmtProfile, IsReadBackUnchanged) {
   const TemporaryFile file;
   KernelDescription kernel;
   kernel.release = "6.1.0-test";
@@ -706,7 +706,7 @@ TEST(KmtProfile, ACutPayloadIsRefused) {
     EXPECT_THROW(decode_profile(wrong, budget, profile), Error);
 }
 
-TEST(KmtProfile, TakesMemoryInProportionToTheFile) {
+TEST(KmtProfile, NeedsMemoryInProportionToTheFile) {
   // Groups with twelve bytes each, and a group with four bytes per size.
   std::vector<std::uint8_t> groups = {0};
   for (int i = 0; i < 1000; ++i) groups.insert(groups.end(), {0, 1, 2, 3, 0, 0, 0, 1, 1, 1, 1, 1});

@@ -83,7 +83,7 @@ TEST_F(LifeEvents, TasksMoveBetweenCgroups) {
   EXPECT_EQ(cgroup_of(info_.tasks, {812, nullptr}, 9000), "/b");
 }
 
-TEST_F(LifeEvents, APathBeyondTheRecordIsNone) {
+TEST_F(LifeEvents, APathBeyondTheRecordIsIgnored) {
   ByteBuilder bytes = record(300, 1);
   bytes.u32(0).u32(1).u64(77).u32(812).u32(0xFFFF0024).u32(0);
   decode(1000, bytes);
@@ -101,7 +101,7 @@ TEST_F(LifeEvents, ModulesComeAndGo) {
   EXPECT_EQ(info_.code.module_events, (ModuleEvents{{"brd", expected}}));
 }
 
-TEST_F(LifeEvents, ForksAreBirths) {
+TEST_F(LifeEvents, ForksCreateTasks) {
   ByteBuilder fork = record(303, 10);
   fork.u64(0).u64(0).u32(10).u64(0).u64(0).u32(300);
   decode(1000, fork);
@@ -110,7 +110,7 @@ TEST_F(LifeEvents, ForksAreBirths) {
   EXPECT_EQ(child.life->creator, 10);
 }
 
-TEST_F(LifeEvents, SystemCallsMayHaveANameAlone) {
+TEST_F(LifeEvents, SystemCallsMayHaveOnlyAName) {
   ByteBuilder enter = record(307, 7);
   enter.u32(443).u32(0).u64(3).u64(1000);
   decode(1000, enter);
@@ -119,7 +119,7 @@ TEST_F(LifeEvents, SystemCallsMayHaveANameAlone) {
   EXPECT_EQ(batch_[0].address, 0u) << "its id is an argument";
 }
 
-TEST_F(LifeEvents, SystemCallsHaveTheirNumber) {
+TEST_F(LifeEvents, SystemCallsHaveNumbers) {
   ByteBuilder enter = record(304, 7);
   enter.u64(257).u64(0).u64(0).u64(0).u64(0).u64(0).u64(0);
   decode(1000, enter);

@@ -81,7 +81,7 @@ TEST_P(PageRecords, AFallbackHasBothOrdersAndTypes) {
   EXPECT_EQ(info.machine.pageblock_order, 8u);
 }
 
-TEST_P(PageRecords, NumbersThatNoKernelHasStayOutOfTheWay) {
+TEST_P(PageRecords, ImpossibleNumbersAreHarmless) {
   describe_fallback();
   const Event event = decode(kExtfrag, 0x2400, {0xFFFFFFFF, 0x80000000, 0xFFFFFFFF, 256, 7});
   EXPECT_EQ(event.order, 255);
@@ -101,7 +101,7 @@ TEST_P(PageRecords, AnOldFallbackChangesTheOwnerWhenBothTypesAreOne) {
   EXPECT_EQ(info.machine.pageblock_order, std::nullopt);
 }
 
-TEST_P(PageRecords, ARefillIsSaidOrOfOrderZero) {
+TEST_P(PageRecords, ARefillIsMarkedOrOfOrderZero) {
   describe(description("mm_page_alloc_zone_locked", kLocked, {"pfn", "order", "migratetype", "percpu_refill"}, "\"\""));
   EXPECT_EQ(decode(kLocked, 9, {0, 1, 0}).page_flags, 0);
   EXPECT_EQ(decode(kLocked, 9, {2, 1, 1}).page_flags, PageFlags::kPercpuRefill);

@@ -109,7 +109,7 @@ TEST_P(OnMachine, PaddingEndsThePage) {
   EXPECT_EQ(walked.end.damage, nullptr);
 }
 
-TEST_P(OnMachine, DamageIsNamedWithItsPlaceAndWhatIsIntactIsKept) {
+TEST_P(OnMachine, DamageIsReportedWithItsPositionAndIntactRecordsStay) {
   const Machine machine = GetParam();
   const std::uint64_t second = 8 + machine.long_bytes + 12;
   const auto expect_damage = [&](const std::vector<std::uint8_t>& page, const std::string& word, std::uint64_t offset,
@@ -141,7 +141,7 @@ TEST_P(OnMachine, DamageIsNamedWithItsPlaceAndWhatIsIntactIsKept) {
   EXPECT_GE(walk(page, machine).records.size(), 1u);
 }
 
-TEST_P(OnMachine, APageCutShortGivesWhatIsThere) {
+TEST_P(OnMachine, ATruncatedPageKeepsCompleteRecords) {
   const Machine machine = GetParam();
   const auto page = PageBuilder(machine, 1).record(0, kEight).record(0, kEight).record(0, kEight).build();
   for (std::size_t size = 0; size < 80; ++size) {

@@ -143,7 +143,7 @@ TEST_P(PerfDataOf, TheMachineIsDescribed) {
   EXPECT_TRUE(no_findings(read));
 }
 
-TEST_P(PerfDataOf, SeveralEventsAreToldApartByTheirIds) {
+TEST_P(PerfDataOf, SeveralEventsAreDistinguishedByIds) {
   const Machine machine = GetParam().machine;
   PerfData data(machine);
   PerfAttribute with_chain;
@@ -164,7 +164,7 @@ TEST_P(PerfDataOf, SeveralEventsAreToldApartByTheirIds) {
   EXPECT_EQ(read.found(Imperfection::unknown_event), 1u);
 }
 
-TEST(PerfData, IdsMayStandWhereOldKernelsPutThem) {
+TEST(PerfData, IdsMayBeAtThePositionOfOldKernels) {
   PerfData data(kMachine);
   const std::uint64_t type = kIp | kTid | kTime | kId | kCpu | kPeriod | kRaw;
   data.attributes = {{type, {10}}, {type, {20}}};
@@ -175,7 +175,7 @@ TEST(PerfData, IdsMayStandWhereOldKernelsPutThem) {
   EXPECT_EQ(read.info().losses.stretches[0].cpu, 1u);
 }
 
-TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
+TEST(PerfData, KernelChainsAreStoredOnce) {
   PerfData data(kMachine);
   data.attributes[0].sample_type |= kCallchain;
   const auto sample = [&](std::uint64_t time, const std::vector<std::uint64_t>& chain) {
@@ -198,7 +198,7 @@ TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
 }
 
 // With perf record --call-graph dwarf, the chain has only the kernel part. The user registers follow the record.
-TEST(PerfData, WhereAProgramWasByItsRegisters) {
+TEST(PerfData, ProgramCounterIsReadFromRegisters) {
   PerfData data(kMachine);
   data.features = {{6, data.text("x86_64")}};
   PerfAttribute& attribute = data.attributes[0];
@@ -249,7 +249,7 @@ TEST(PerfData, RoundsPutEventsInOrder) {
   EXPECT_TRUE(no_findings(read));
 }
 
-TEST(PerfData, WhatComesTooLateForItsRoundIsSaid) {
+TEST(PerfData, LateEventsAreReported) {
   PerfData data(kMachine);
   samples(data, {10, 30}).round();
   samples(data, {40}).round();  // releases events up to 30
@@ -259,7 +259,7 @@ TEST(PerfData, WhatComesTooLateForItsRoundIsSaid) {
   EXPECT_EQ(read.found(Imperfection::late_event), 1u);
 }
 
-TEST(PerfData, RecordsOfTheKernelCountForRounds) {
+TEST(PerfData, KernelRecordsCountForRounds) {
   PerfData data(kMachine);
   samples(data, {10});
   data.comm(7, 7, "late", 30).round();
@@ -271,7 +271,7 @@ TEST(PerfData, RecordsOfTheKernelCountForRounds) {
   EXPECT_EQ(read.found(Imperfection::late_event), 0u);
 }
 
-TEST(PerfData, WithoutRoundsAllIsPutInOrder) {
+TEST(PerfData, WithoutRoundsAllEventsAreSorted) {
   PerfData data(kMachine);
   samples(data, {50, 60}, 0);
   samples(data, {10, 55}, 1);
@@ -297,7 +297,7 @@ TEST(PerfData, CompressedRecordsMaySpanPieces) {
   }
 }
 
-TEST(PerfData, DamagedCompressionIsSaidAndTheRestIsRead) {
+TEST(PerfData, DamagedCompressionIsReportedAndTheRestIsRead) {
   PerfData data(kMachine);
   samples(data, {1, 2, 3}).compress(4096);
   samples(data, {10}).round();
@@ -332,7 +332,7 @@ TEST(PerfData, CompressedRecordsEndAtDamage) {
   }
 }
 
-TEST(PerfData, CompressedRecordsGoOnWhereAStreamBegins) {
+TEST(PerfData, CompressedRecordsContinueAtANewStream) {
   const auto compressed = [](PerfData& data) {
     data.compress(4096);
     const Octets file = data.file();
@@ -351,7 +351,7 @@ TEST(PerfData, CompressedRecordsGoOnWhereAStreamBegins) {
   EXPECT_EQ(read.found(Imperfection::damaged_section), 1u);
 }
 
-TEST(PerfData, MoreLostThanThereCanBeIsDamage) {
+TEST(PerfData, ImpossibleLossCountsAreDamage) {
   PerfData data(kMachine);
   samples(data, {1}).lost(std::uint64_t{0xFFFF} << 48, 2, 0).lost(5, 3, 0);
   const Read read = read_all(data.file());
@@ -359,7 +359,7 @@ TEST(PerfData, MoreLostThanThereCanBeIsDamage) {
   EXPECT_EQ(read.found(Imperfection::damaged_record), 1u);
 }
 
-TEST(PerfData, WhatIsCutOffInsideOfCompressedIsSaid) {
+TEST(PerfData, TruncatedCompressedRecordsAreReported) {
   for (const std::size_t cut : {1u, 8u, 50u}) {
     PerfData data(kMachine);
     samples(data, {1, 2, 3, 4});
@@ -373,7 +373,7 @@ TEST(PerfData, WhatIsCutOffInsideOfCompressedIsSaid) {
   }
 }
 
-TEST(PerfData, RecordsOfUnknownTypesAreSaid) {
+TEST(PerfData, RecordsOfUnknownTypesAreReported) {
   PerfData data(kMachine);
   samples(data, {1}).record(30, 0, Octets(8)).record(0, 0, {}).record(200, 0, {});
   data.record(19, 0, Octets(8));  // a cgroup record, which is known but not used
@@ -382,7 +382,7 @@ TEST(PerfData, RecordsOfUnknownTypesAreSaid) {
   EXPECT_EQ(read.found(Imperfection::unknown_section), 3u);
 }
 
-TEST(PerfData, LossHasItsPlaceAndIsNotCountedTwice) {
+TEST(PerfData, LossHasItsPositionAndIsCountedOnce) {
   PerfData data(kMachine);
   data.attributes[0].ids = {1, 2};
   samples(data, {10}, 0);
@@ -431,7 +431,7 @@ TEST(PerfData, TasksHaveNamesOverTime) {
   EXPECT_EQ(thread_group(info.tasks, 20), 20);
 }
 
-TEST(PerfData, TasksHaveLives) {
+TEST(PerfData, TasksHaveStartsAndEnds) {
   PerfData data(kMachine);
   const auto fork = [&data](unsigned process, unsigned task, unsigned parent_process, unsigned parent,
                             std::uint64_t time) {
@@ -464,7 +464,7 @@ TEST(PerfData, TasksHaveLives) {
 
 // Without rounds, half of the waiting records are released when a million are waiting. Records of 16 and 32 bytes keep
 // the file small.
-TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
+TEST(PerfData, TaskRecordsPrecedeTheirEventsInAnyQueue) {
   constexpr std::uint64_t kEach = 600'000;
   PerfData data(kMachine);
   data.attributes[0] = {kTime, {1}, 0};
@@ -488,7 +488,7 @@ TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
 }
 
 // Newer versions of perf record build IDs in mappings and no longer write a feature with build IDs.
-TEST(PerfData, TheKernelIsKnownByMappingsOfTheSecondKind) {
+TEST(PerfData, TheKernelIsIdentifiedByMmap2Records) {
   for (const bool at_the_end : {false, true}) {  // perf record --tail-synthesize
     PerfData data(kMachine);
     if (at_the_end) samples(data, {1});
@@ -512,7 +512,7 @@ TEST(PerfData, TheKernelIsKnownByMappingsOfTheSecondKind) {
   }
 }
 
-TEST(PerfData, TheKernelIsKnownByItsBuildIdAndPlace) {
+TEST(PerfData, TheKernelIsIdentifiedByBuildIdAndAddress) {
   PerfData data(kMachine);
   const auto mapping = [&](const char* name, std::uint64_t reference) {
     ByteBuilder out = data.bytes();
@@ -559,7 +559,7 @@ TEST(PerfData, OtherEventsAreCountedByName) {
   EXPECT_TRUE(no_findings(read));
 }
 
-TEST(PerfData, SampledTracepointsAreSaid) {
+TEST(PerfData, SampledTracepointsAreReported) {
   for (const bool frequency : {false, true}) {
     PerfData data(kMachine);
     data.attributes[0].period = 100;
@@ -585,7 +585,7 @@ TEST_P(PerfDataOf, WithoutTracepointsNothingIsMissing) {
   for (const Finding& finding : read.info().findings.kept()) EXPECT_EQ(finding.detail, "type 1 config 0x7");
 }
 
-TEST_P(PerfDataOf, TracingDataIsMissedWhereItBelongs) {
+TEST_P(PerfDataOf, MissingTracingDataIsReportedAtItsPosition) {
   PerfData data(GetParam().machine);
   data.with_tracing_data = false;
   data.features = {{3, data.text("host")}};
@@ -604,7 +604,7 @@ struct Selection {
   bool some = false;
 };
 
-TEST_P(PerfDataOf, SomeTasksOnlyAreSaid) {
+TEST_P(PerfDataOf, RecordingOnlySomeTasksIsReported) {
   const std::vector<Selection> selections = {
       {{"perf", "record", "-a"}, {18}, -1, false},
       {{"perf", "record", "-p", "5"}, {18}, -1, false},  // the ID index shows that all tasks were recorded
@@ -637,7 +637,7 @@ TEST_P(PerfDataOf, SomeTasksOnlyAreSaid) {
   }
 }
 
-TEST_P(PerfDataOf, SomeCpusOnlyAreSaid) {
+TEST_P(PerfDataOf, RecordingOnlySomeCpusIsReported) {
   struct CpuSelection {
     std::vector<std::uint64_t> indexed_cpus;  // CPUs of the tracepoint, one per ID
     std::uint32_t online;
@@ -682,7 +682,7 @@ TEST(PerfData, AKilledRecordingIsReadToItsEnd) {
   EXPECT_EQ(read.found(Imperfection::unknown_event), 2u);  // the file has no description of these events
 }
 
-TEST(PerfData, TruncatedAnywhereItIsReadUpToThere) {
+TEST(PerfData, ATruncatedFileIsReadUpToTheCut) {
   PerfData data(kMachine);
   samples(data, {1, 2, 3}).round();
   const Octets pipe = data.pipe();
@@ -698,7 +698,7 @@ TEST(PerfData, TruncatedAnywhereItIsReadUpToThere) {
   }
 }
 
-TEST(PerfData, RecordsGoOnBehindDamage) {
+TEST(PerfData, ReadingContinuesAfterDamage) {
   PerfData data(kMachine);
   Times times;
   for (std::uint64_t time = 1; time <= 20; ++time) times.push_back(time);
@@ -718,7 +718,7 @@ TEST(PerfData, RecordsGoOnBehindDamage) {
   }
 }
 
-TEST(PerfData, ShortSamplesAreSaid) {
+TEST(PerfData, ShortSamplesAreReported) {
   PerfData data(kMachine);
   data.attributes[0].sample_type |= kCallchain;
   ByteBuilder sample = data.bytes();
@@ -740,7 +740,7 @@ std::uint64_t converted_records(const Octets& file, Findings& findings) {
   return sink.records;
 }
 
-TEST(PerfData, ConvertingFindsWhatReadingFinds) {
+TEST(PerfData, ConvertingReportsTheFindingsOfReading) {
   PerfData data(kMachine);
   PerfAttribute cycles;
   cycles.type = 0;
@@ -768,7 +768,7 @@ TEST(PerfData, ConvertingFindsWhatReadingFinds) {
   EXPECT_EQ(findings.count_of(Imperfection::unknown_event), 1u);
 }
 
-TEST(PerfData, WhatATraceDatHasNoRoomForIsLeftOut) {
+TEST(PerfData, DataThatATraceDatCannotStoreIsDropped) {
   PerfData data(kMachine);
   Octets large = kmalloc(kMachine);
   large.resize(5000);  // larger than a page
@@ -787,7 +787,7 @@ TEST(PerfData, WhatATraceDatHasNoRoomForIsLeftOut) {
   EXPECT_EQ(findings.count_of(Imperfection::left_out), 1u);
 }
 
-TEST(PerfData, WhatIsNoPerfDataIsRefused) {
+TEST(PerfData, OtherFilesAreRefused) {
   Octets file = PerfData(kMachine).file();
   EXPECT_NO_THROW(read_all(file));
   store(file.data() + 8, std::uint64_t{105}, kMachine.order);

@@ -31,7 +31,7 @@ TEST(ConstantValue, IsEmptyForEverythingElse) {
     EXPECT_EQ(constant_value(text), std::nullopt) << text;
 }
 
-TEST(ConstantValue, IsNotEvaluatedToAnyDepth) {
+TEST(ConstantValue, LimitsTheDepth) {
   EXPECT_EQ(constant_value(std::string(20, '(') + "7" + std::string(20, ')')), 7);
   for (const char* const piece : {"(", "-", "~", "(int)", "1?", "1?1:", "1+("}) {
     std::string deep;
@@ -40,7 +40,7 @@ TEST(ConstantValue, IsNotEvaluatedToAnyDepth) {
   }
 }
 
-TEST(PageblockOrder, IsTheArgumentOfItsConversion) {
+TEST(PageblockOrder, IsReadFromThePrintFormat) {
   const std::string format = R"( "page=%p pfn=%lu 100%% alloc_order=%d pageblock_order=%d fragmenting=%d", )";
   EXPECT_EQ(pageblock_order_of(format +
                                "(((struct page *)vmemmap_base) + f(1, 2)), REC->pfn, REC->alloc_order, (21 - 12), 0"),
@@ -48,7 +48,7 @@ TEST(PageblockOrder, IsTheArgumentOfItsConversion) {
   EXPECT_EQ(pageblock_order_of(format + "a[1, 2], \",\", REC->alloc_order, (20 - 12)"), 8u);
 }
 
-TEST(PageblockOrder, IsEmptyWhereTheTextDoesNotSay) {
+TEST(PageblockOrder, IsEmptyIfThePrintFormatLacksIt) {
   for (const char* const text :
        {"", "\"", "\"pageblock_order=%d\"", "\"pageblock_order=%d\", pageblock_order", "\"order=%d\", 9",
         "\"pageblock_order=%d\", 0", "\"pageblock_order=%d\", 21", "\"pageblock_order=%d\", -1",
@@ -56,7 +56,7 @@ TEST(PageblockOrder, IsEmptyWhereTheTextDoesNotSay) {
     EXPECT_EQ(pageblock_order_of(text), std::nullopt) << text;
 }
 
-TEST(FlagNames, AreThePairsOfTheField) {
+TEST(FlagNames, AreReadFromTheField) {
   const auto names = flag_names_of(
       R"("%s", (REC->f) ? __print_flags(REC->gfp_flags, "|", {( unsigned long)((1 << 2)|1), "A"}, {8, "B,}"} ) : "none")",
       "gfp_flags");
@@ -67,7 +67,7 @@ TEST(FlagNames, AreThePairsOfTheField) {
   EXPECT_EQ(names[1].name, "B,}");
 }
 
-TEST(FlagNames, EndWhereTheKernelEndsItsTable) {
+TEST(FlagNames, StopAtTheEndOfTheTable) {
   const auto names = flag_names_of(
       R"(__print_flags(REC->gfp_flags, "|", {( unsigned long)(( gfp_t)((((1UL))) << (24))), "__GFP_NO_OBJ_EXT"}, )"
       R"({ 0, ((void *)0) } ) : "none", REC->node ? "true" : "false"{1, "none"})",

@@ -134,7 +134,7 @@ TEST_P(PercpuAndVmalloc, AnAllocationHasItsCallSiteAndBothSizes) {
   EXPECT_EQ(event.context, Context::kSoftIrq);
 }
 
-TEST_P(PercpuAndVmalloc, AnOldAllocationSaysLess) {
+TEST_P(PercpuAndVmalloc, OldKernelsRecordFewerFields) {
   ByteBuilder bytes = record(kOldAlloc);
   bytes.u8(0).u8(1);
   align(bytes).word(24).word(8).word(0xF0000000).u32(0x40);
@@ -147,7 +147,7 @@ TEST_P(PercpuAndVmalloc, AnOldAllocationSaysLess) {
   EXPECT_EQ(call_site(event), 0u);
 }
 
-TEST_P(PercpuAndVmalloc, AFailureIsAnAllocationOfNothing) {
+TEST_P(PercpuAndVmalloc, AFailureIsAnAllocationOfNoAddress) {
   ByteBuilder bytes = record(kFail);
   bytes.u8(0).u8(1);
   align(bytes).word(32768).word(8);
@@ -157,7 +157,7 @@ TEST_P(PercpuAndVmalloc, AFailureIsAnAllocationOfNothing) {
   EXPECT_EQ(event.bytes_requested, 32768u);
 }
 
-TEST_P(PercpuAndVmalloc, AFreeNamesThePointer) {
+TEST_P(PercpuAndVmalloc, AFreeHasThePointer) {
   ByteBuilder bytes = record(kFree);
   bytes.word(0xF0000000).u32(0x40);
   align(bytes).word(0x40500);
@@ -166,7 +166,7 @@ TEST_P(PercpuAndVmalloc, AFreeNamesThePointer) {
   EXPECT_EQ(event.address, 0x40500u);
 }
 
-TEST_P(PercpuAndVmalloc, AnAreaBeginsSomewhereUnlessItFailed) {
+TEST_P(PercpuAndVmalloc, AnAreaHasAnAddressUnlessItFailed) {
   ByteBuilder area = record(kArea);
   area.word(0xC9000000).word(20480).word(16384).word(0xC0000000).word(0xE0000000).u32(0);
   Event event = decode(area);
@@ -189,7 +189,7 @@ TEST_P(PercpuAndVmalloc, AnAreaBeginsSomewhereUnlessItFailed) {
   EXPECT_EQ(event.address, 0xC9000000u);
 }
 
-TEST_P(PercpuAndVmalloc, TheSystemTellsTheEvent) {
+TEST_P(PercpuAndVmalloc, TheSystemIdentifiesTheEvent) {
   EXPECT_EQ(decode(record(900).word(0x40500)).kind, EventKind::other);
 }
 

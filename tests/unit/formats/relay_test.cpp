@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Relay, EveryAbi,
                            return name;
                          });
 
-TEST_P(EveryAbi, IsFoundAndReadAsWritten) {
+TEST_P(EveryAbi, IsDetectedAndReadBack) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
     const std::vector<Record> records = records_of(abi_, 300, seed);
     const ReadTrace trace = read_bytes(file_of(records, abi_));
@@ -152,7 +152,7 @@ TEST_P(EveryAbi, IsFoundAndReadAsWritten) {
   }
 }
 
-TEST_P(EveryAbi, IsFoundWithAllocationsOnlyAndWithFreesOnly) {
+TEST_P(EveryAbi, IsDetectedFromOnlyAllocationsOrOnlyFrees) {
   for (const bool allocates : {true, false}) {
     std::vector<Record> records = records_of(abi_, 200, 7);
     std::erase_if(records, [&](const Record& record) { return record.allocates != allocates; });
@@ -166,7 +166,7 @@ TEST_P(EveryAbi, IsFoundWithAllocationsOnlyAndWithFreesOnly) {
 }
 
 // The file is cut at some point, or has foreign bytes in the middle. All intact records must be read.
-TEST_P(EveryAbi, GoesOnBehindDamage) {
+TEST_P(EveryAbi, ContinuesAfterDamage) {
   std::mt19937 random(3);
   const std::vector<Record> records = records_of(abi_, 100, 11);
   for (unsigned round = 0; round < 200; ++round) {
@@ -190,7 +190,7 @@ TEST_P(EveryAbi, GoesOnBehindDamage) {
   }
 }
 
-TEST_P(EveryAbi, SaysWhatIsCutOffAtTheEnd) {
+TEST_P(EveryAbi, ReportsACutOffEnd) {
   File file = file_of(records_of(abi_, 20, 1), abi_);
   file.resize(file.size() - 5);
   const ReadTrace trace = read_bytes(file);
@@ -201,7 +201,7 @@ TEST_P(EveryAbi, SaysWhatIsCutOffAtTheEnd) {
 }
 
 // Expected bytes are written by hand from the description of each layout, independently of the writer.
-TEST(Relay, LayoutsAreThoseThatAreDescribed) {
+TEST(Relay, LayoutsMatchTheDescription) {
   Record alloc;
   alloc.allocates = true;
   alloc.type = Type::cache;
@@ -308,7 +308,7 @@ TEST(Relay, NullRecordsAreEventsThatWereLost) {
   EXPECT_EQ(trace.info.losses.stretches[0].offset, 20u * 56);
 }
 
-TEST(Relay, ExtensionsOfV2AreSteppedOver) {
+TEST(Relay, ExtensionsOfV2AreSkipped) {
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
     ByteBuilder file({order, 8});
     for (std::uint32_t number = 1; number <= 9; ++number)
@@ -330,7 +330,7 @@ TEST(Relay, ExtensionsOfV2AreSteppedOver) {
   }
 }
 
-TEST(Relay, AnAbiThatIsGivenIsTaken) {
+TEST(Relay, AGivenAbiIsUsed) {
   const File file = file_of(records_of(abi_of("v1-le"), 20, 1), abi_of("v1-le"));
   const ReadTrace trace = read_bytes(file, "v3-64-le");
   EXPECT_EQ(trace.info.format, "kmemtrace relay files, layout v3-64-le");
@@ -339,7 +339,7 @@ TEST(Relay, AnAbiThatIsGivenIsTaken) {
   EXPECT_THROW(read_bytes(file, "v4-le"), Error);
 }
 
-TEST(Relay, OtherBytesAreNoRelayFile) {
+TEST(Relay, OtherFilesAreNotRelayFiles) {
   std::mt19937 random(1);
   EXPECT_THROW(read_bytes({}), Error);
   EXPECT_THROW(read_bytes(File(100'000, 0)), Error);
@@ -353,7 +353,7 @@ TEST(Relay, OtherBytesAreNoRelayFile) {
 }
 
 // One record of v2 of a 32-bit kernel. Its sequence number could also be a CPU number, so two layouts fit.
-TEST(Relay, WhatTwoLayoutsFitIsSaid) {
+TEST(Relay, AmbiguousLayoutsAreReported) {
   ByteBuilder file({ByteOrder::little, 4});
   file.u8(1).u8(0).u16(24).u32(1).u64(0xC0100000).u32(0xC1000000).u32(0xC2000000);
   const ReadTrace trace = read_bytes(file.get());
@@ -400,7 +400,7 @@ class RelayCapture : public RelayFolder {
   }
 };
 
-TEST_F(RelayCapture, NumbersOrderAcrossFilesAlsoWhereTheyWrap) {
+TEST_F(RelayCapture, NumbersGiveTheOrderAcrossFilesAndWraps) {
   for (const std::uint32_t first : {1u, 0x7FFFFF00u, 0xFFFFFF00u}) {
     put_v2(numbers(first, 500), 3);
     const ReadTrace trace = read();
@@ -431,7 +431,7 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
 }
 
 // Part or all of a file is copied twice. A record with the same number but other content is a different record.
-TEST_F(RelayCapture, BlocksThatComeTwiceCountOnce) {
+TEST_F(RelayCapture, DuplicateBlocksCountOnce) {
   const Abi abi = abi_of("v2-le");
   const auto append_all = [&abi](const std::vector<std::uint32_t>& run, File& file) {
     for (const std::uint32_t number : run) append(record_of(number), abi, file);
@@ -457,7 +457,7 @@ TEST_F(RelayCapture, BlocksThatComeTwiceCountOnce) {
 }
 
 // The gap in the sequence numbers shows how many records are damaged. Without sequence numbers, their count is unknown.
-TEST_F(RelayCapture, WhatIsTornIsCountedByNumbersOnly) {
+TEST_F(RelayCapture, TornRecordsAreCountedOnlyByNumbers) {
   for (const char* const name : {"v2-le", "v1-le"}) {
     const Abi abi = abi_of(name);
     std::mt19937 random(2);
@@ -506,7 +506,7 @@ TEST_F(RelayCapture, DamagedNumbersAreNoGaps) {
     }
 }
 
-TEST_F(RelayCapture, FilesBesideAreRead) {
+TEST_F(RelayCapture, AdjacentFilesAreRead) {
   put_v2(numbers(1, 50), 2);
   EXPECT_EQ(read().info.findings.count_of(Imperfection::unknown_loss), 1u);
   put("kallsyms", "c0100000 T allocate\n");
@@ -519,7 +519,7 @@ TEST_F(RelayCapture, FilesBesideAreRead) {
   EXPECT_EQ(total_lost_events(trace.info.losses), 17u);
 }
 
-TEST_F(RelayCapture, FilesBesideThatCannotBeReadAreSaid) {
+TEST_F(RelayCapture, UnreadableAdjacentFilesAreReported) {
   put_v2(numbers(1, 50), 1);
   put("kallsyms", std::string(3000, '\xE7'));
   for (const char* const bad : {"garbage\n", "99999999999999999999999\n", "", "-1", "5 6"}) {
@@ -536,7 +536,7 @@ TEST_F(RelayCapture, FilesBesideThatCannotBeReadAreSaid) {
 }
 
 // The files that a shell's `*` would list.
-TEST_F(RelayCapture, FilesBesideMayBeNamed) {
+TEST_F(RelayCapture, AdjacentFilesMayBeNamed) {
   put_v2(numbers(1, 50), 1);
   put("kallsyms", "c0100000 T allocate\n");
   put("total_overruns", "17\n");
@@ -550,7 +550,7 @@ TEST_F(RelayCapture, FilesBesideMayBeNamed) {
 }
 
 // Missing data must still be reported after each conversion.
-TEST_F(RelayCapture, ConvertedTracesLackTheSame) {
+TEST_F(RelayCapture, ConvertedTracesReportTheSameLosses) {
   std::vector<std::uint32_t> run = numbers(1, 300);
   run.erase(run.begin() + 100, run.begin() + 105);
   put_v2(run, 3);
@@ -578,7 +578,7 @@ TEST_F(RelayCapture, ConvertedTracesLackTheSame) {
   lacks_the_same(read_all(open_trace(path("y.kmt"))));
 }
 
-TEST_F(RelayCapture, FilesThatAreLeftOutAreMissed) {
+TEST_F(RelayCapture, OmittedFilesAreReportedMissing) {
   put_v2(numbers(1, 50), 3);
   OpenOptions options;
   EXPECT_EQ(read_all(open_trace(path("cpu1.out"), options)).info.findings.count_of(Imperfection::missing_cpu), 2u);
@@ -593,7 +593,7 @@ TEST_F(RelayCapture, FilesThatAreLeftOutAreMissed) {
   EXPECT_EQ(alone.info.findings.count_of(Imperfection::sequence_gap), 0u);
 }
 
-TEST_F(RelayCapture, ContentDecidesNotTheName) {
+TEST_F(RelayCapture, ContentNotTheNameDecides) {
   put("holiday.jpg", file_of(records_of(abi_of("v0-be"), 30, 1), abi_of("v0-be")));
   EXPECT_EQ(read_all(open_trace(path("holiday.jpg"))).events.size(), 30u);
   put("cpu0.out", "no records at all, just text");
@@ -627,7 +627,7 @@ TEST_F(RelayCapture, ManyCpusAreConvertedInTwoPasses) {
 }
 
 // Conversion to records of current events and back must not change anything.
-TEST_F(RelayCapture, ConvertedTracesHoldTheSame) {
+TEST_F(RelayCapture, ConvertedTracesHaveTheSameEvents) {
   for (const Abi& abi : all_abis()) {
     fs::remove_all(path_);
     fs::create_directory(path_);

@@ -221,7 +221,7 @@ TEST(Repair, DamageAnywhere) {
   }
 }
 
-TEST(Repair, DamageCostsItsChunkOnly) {
+TEST(Repair, DamageLosesOnlyItsChunk) {
   const std::vector<Chunk> chunks = chunks_of(recording());
   const Chunk& victim = chunks[chunks.size() / 2];
   ASSERT_EQ(victim.type, kEvents);
@@ -242,7 +242,7 @@ TEST(Repair, DamageCostsItsChunkOnly) {
   EXPECT_EQ(findings_of(again).count_of(Imperfection::repaired_file), 2u);
 }
 
-TEST(Repair, WhatIsFoundBeforeAndAfter) {
+TEST(Repair, FindingsBeforeAndAfter) {
   const std::vector<Chunk> chunks = chunks_of(recording());
   const std::uint64_t whole = chunks[chunks.size() - 4].end();
   const auto count = [](const File& file, Imperfection kind) { return findings_of(file).count_of(kind); };
@@ -275,7 +275,7 @@ TEST(Repair, OtherVersionsAreRefused) {
   EXPECT_THROW(plan_repair(other), Error);
 }
 
-TEST(RepairOnDisk, InPlaceAndBeside) {
+TEST(RepairOnDisk, InPlaceAndToAnotherFile) {
   const Folder folder;
   const std::string path = folder.file("a.kmt");
   File damaged = cut(recording(), recording().size() * 2 / 3);

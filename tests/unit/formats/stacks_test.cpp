@@ -153,7 +153,7 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Machines, Stacks, testing::ValuesIn(cases()));
 
-TEST_P(Stacks, BelongToTheEventBefore) {
+TEST_P(Stacks, BelongToThePrecedingEvent) {
   const Read got = read({{kmalloc(1), stack({0x10, 0x20, 0x30}), kmalloc(2), stack({0x11, 0x20})}});
   EXPECT_EQ(got.events, (std::vector<WithStack>{{1, {0x10, 0x20, 0x30}}, {2, {0x11, 0x20}}}));
   EXPECT_EQ(got.stacks, 2u);
@@ -161,14 +161,14 @@ TEST_P(Stacks, BelongToTheEventBefore) {
   EXPECT_EQ(got.unmatched, 0u);
 }
 
-TEST_P(Stacks, EqualOnesAreOne) {
+TEST_P(Stacks, EqualStacksAreStoredOnce) {
   const Read got = read({{kmalloc(1), stack({0x10, 0x20}), kmalloc(2), stack({0x10, 0x20})},
                          {kmalloc(3), stack({0x10}), kmalloc(4), stack({0x10, 0x20})}});
   EXPECT_EQ(got.stacks, 2u);
   EXPECT_EQ(got.events[0].stack, got.events[3].stack);
 }
 
-TEST_P(Stacks, InterruptsNestWhole) {
+TEST_P(Stacks, InterruptsNestWithTheirStacks) {
   const Read got =
       read({{kmalloc(1), kmalloc(2, kSoftIrq), kmalloc(3, kHardIrq | kSoftIrq), stack({3, 30}, kHardIrq | kSoftIrq),
              stack({2, 20}, kSoftIrq), kmalloc(4, kSoftIrq), stack({4, 40}, kSoftIrq), stack({1, 10})}});
@@ -176,7 +176,7 @@ TEST_P(Stacks, InterruptsNestWhole) {
   EXPECT_EQ(got.unmatched, 0u);
 }
 
-TEST_P(Stacks, AnEventInTheMakingOfAStackNestsToo) {
+TEST_P(Stacks, AnEventDuringTheUnwindingNests) {
   const Read got = read({{kmalloc(1), kmalloc(2), stack({2}), stack({1})}});
   EXPECT_EQ(got.events, (std::vector<WithStack>{{1, {1}}, {2, {2}}}));
 }
@@ -199,7 +199,7 @@ TEST_P(Stacks, CrossPages) {
   EXPECT_EQ(stormy.unmatched, 0u);
 }
 
-TEST_P(Stacks, NotOfAnEventOnTheOtherSideOfALoss) {
+TEST_P(Stacks, DoNotBelongToAnEventBeforeALoss) {
   const Read got = read({{kmalloc(1)}, {stack({9}), kmalloc(2), stack({2})}}, 1);
   EXPECT_EQ(got.events, (std::vector<WithStack>{{1, {}}, {2, {2}}}));
   EXPECT_EQ(got.unmatched, 1u);
@@ -209,7 +209,7 @@ TEST_P(Stacks, NotOfAnEventOnTheOtherSideOfALoss) {
   EXPECT_EQ(later.unmatched, 1u);
 }
 
-TEST_P(Stacks, NotOfAnotherTaskOrContext) {
+TEST_P(Stacks, DoNotBelongToAnotherTaskOrContext) {
   const Read got = read({{kmalloc(1), stack({9}, kTask, 8), kmalloc(2), stack({9}, kSoftIrq), kmalloc(3), stack({3}),
                           kmalloc(4, kTask, 8), stack({9})}});
   EXPECT_EQ(got.events, (std::vector<WithStack>{{1, {}}, {2, {}}, {3, {3}}, {4, {}}}));
@@ -217,7 +217,7 @@ TEST_P(Stacks, NotOfAnotherTaskOrContext) {
   EXPECT_EQ(got.unmatched, 3u);
 }
 
-TEST_P(Stacks, EveryCpuHasItsOwn) {
+TEST_P(Stacks, EachCpuHasSeparateStacks) {
   TraceDat dat;
   dat.machine = machine();
   dat.formats = kmem_formats(machine());
@@ -230,7 +230,7 @@ TEST_P(Stacks, EveryCpuHasItsOwn) {
   EXPECT_EQ(read_all(dat.version_6()).events, (std::vector<WithStack>{{1, {16}}, {2, {32}}}));
 }
 
-TEST_P(Stacks, HostileOnes) {
+TEST_P(Stacks, HostileStacks) {
   const Machine m = machine();
   // A record without the addresses that `size` claims, a record that ends within an address, and more frames than any
   // real stack has.
@@ -245,7 +245,7 @@ TEST_P(Stacks, HostileOnes) {
   EXPECT_EQ(got.events[3], (WithStack{4, {4}}));
 }
 
-TEST_P(Stacks, ManyEventsWithoutAnyStayInOrder) {
+TEST_P(Stacks, ManyEventsWithoutStacksStayInOrder) {
   std::vector<std::vector<Page>> pages(40);
   std::uint64_t n = 0;
   for (std::vector<Page>& page : pages)

@@ -15,7 +15,7 @@ TraceInfo read_again(Notes notes) {
   return info;
 }
 
-TEST(TaskNotes, NamesOfTasksWithSeveralComeBack) {
+TEST(TaskNotes, SeveralNamesOfATaskAreReadBack) {
   TaskNameHistory names;
   names.called_since(7, 10, "sh");
   names.called_since(7, 20, "two words");
@@ -32,7 +32,7 @@ TEST(TaskNotes, NamesOfTasksWithSeveralComeBack) {
   EXPECT_EQ(findings.count_of(Imperfection::left_out), 0u);
 }
 
-TEST(TaskNotes, LivesComeBack) {
+TEST(TaskNotes, StartsAndEndsAreReadBack) {
   TaskLives lives;
   lives.born({7, 1'000'000'000, 3, true, true});
   lives.born({8, 2'000'000'000, -1, true, false});  // the creator has no ID in the recorder's PID namespace
@@ -69,7 +69,7 @@ TEST(TaskNotes, MovesToCgroupsCount) {
   EXPECT_EQ(info.tasks.lives.moved_to(7, 21, 100), "") << "of another one with this id";
 }
 
-TEST(TaskNotes, LinesThatAreNoneArePassedOver) {
+TEST(TaskNotes, InvalidLinesAreSkipped) {
   const TraceInfo info = read_again({{"task_births", "\n5\n5 6\nx 6 1 thread\n10 6 -1 thread\n10 11 1 something\n"},
                                      {"task_names", "1\n1 2\n-1 2 a\n99999999999999999999 2 b\n3 2 c"}});
   EXPECT_EQ(info.tasks.lives.life_at(6, 100), nullptr);
@@ -79,7 +79,7 @@ TEST(TaskNotes, LinesThatAreNoneArePassedOver) {
   EXPECT_EQ(info.tasks.names.at(2, 3), "c");
 }
 
-TEST(TaskNotes, WhatIsTooMuchIsLeftOutFromTheEndAndSaid) {
+TEST(TaskNotes, DataBeyondTheLimitIsDroppedAndReported) {
   TaskNameHistory names;
   constexpr std::uint64_t kChanges = 300'000;  // number of changes of each task
   for (std::uint64_t i = 0; i < kChanges; ++i)

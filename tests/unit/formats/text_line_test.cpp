@@ -8,7 +8,7 @@
 namespace kmt::text {
 namespace {
 
-TEST(TextLine, TaskNamesMayHoldAnything) {
+TEST(TextLine, TaskNamesMayContainAnyCharacters) {
   const auto line = parse_line("my [0] 1.5: a-b-812   [003] d.H3.  5.000000123: kfree: call_site=f+0x1 ptr=0x10");
   ASSERT_TRUE(line);
   EXPECT_EQ(line->comm, "my [0] 1.5: a-b");
@@ -22,7 +22,7 @@ TEST(TextLine, TaskNamesMayHoldAnything) {
 
 // A task name has at most 15 characters, so a CPU cannot follow after more brackets. The parser must give up quickly on
 // a line full of brackets.
-TEST(TextLine, FewPlacesCanBeACpu) {
+TEST(TextLine, FewPositionsCanBeTheCpu) {
   const std::string rest = "sh-1 [000] 1.5: e: x";
   EXPECT_TRUE(parse_line(std::string(15, '[') + rest));
   EXPECT_FALSE(parse_line(std::string(16, '[') + rest));
@@ -53,7 +53,7 @@ TEST(TextLine, FormsOfThePrefix) {
   }
 }
 
-TEST(TextLine, OtherLinesAreNone) {
+TEST(TextLine, OtherLinesAreNoEvents) {
   for (const char* const text :
        {"", "#  TASK-PID  CPU#", " => do_syscall_64", "sh-1 [000]", "sh-1 [000] 1.5",
         "sh-1 [000] 1.5: ", "sh-1 [000] 1.5: e", "sh-1 [x] 1.5: e: x", "sh-1 [000] 1.5x: e: x", "sh [000] 1.5: e: x",

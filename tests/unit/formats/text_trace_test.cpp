@@ -38,7 +38,7 @@ std::string line(const std::string& fields, const char* head = "sh-148 [000] d..
 
 const std::string kWhole = "call_site=foo+0x1/0x9 ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL";
 
-TEST(TextTrace, LinesOfEventsThatCannotBeReadAreCounted) {
+TEST(TextTrace, UnreadableEventLinesAreCounted) {
   for (const std::string& bad :
        {line(kWhole, "sh-148 [000] d..1. 5.000002: kmalloc "), line("", "sh-148 [000] d..1. 5.0"),
         line("", "sh-148 [000] d..1."), line("", "sh-148 [000] d..1. 5.000003:"),
@@ -51,7 +51,7 @@ TEST(TextTrace, LinesOfEventsThatCannotBeReadAreCounted) {
 }
 
 // The lines printed by `trace_pipe`, trace-cmd report and perf script.
-TEST(TextTrace, TasksHaveLives) {
+TEST(TextTrace, TasksHaveStartsAndEnds) {
   const ReadText found = read(
       "sh-100 [000] d..1. 5.000000: task_newtask: pid=200 comm=my sh clone_flags=1200000 oom_score_adj=0\n"
       "sh-100 [000] d..1. 5.000001: sched_process_fork: comm=my sh pid=100 child_comm=my sh child_pid=200\n"
@@ -79,7 +79,7 @@ TEST(TextTrace, TasksHaveLives) {
 
 // `trace_pipe` prints each CPU's events as they arrive. If the clocks differ, the lines are in order, but their times
 // are not.
-TEST(TextTrace, AFreeThatIsEarlierThanItsAllocationTellsOfClocks) {
+TEST(TextTrace, AFreeBeforeItsAllocationShowsUnequalClocks) {
   const auto early = [](const char* free) {
     const std::string text = line(kWhole, "sh-148 [000] d..1. 5.020000: kmalloc: ") +
                              line("call_site=bar+0x1/0x9 ptr=ffff888001234500", free);
@@ -114,7 +114,7 @@ TEST(TextTrace, AHeaderAloneIsATraceWithoutEvents) {
   EXPECT_THROW(read("# entries\n#\n"), Error);
 }
 
-TEST(TextTrace, LinesOfOtherTracersAreNotMissed) {
+TEST(TextTrace, LinesOfOtherTracersAreSkipped) {
   const ReadText found = read(line(kWhole) + "# tracer: nop\ncpus=2\n => do_syscall_64\n\n" +
                               "\tffffffff81234567 kmem_alloc+0x17 ([kernel.kallsyms])\n" +
                               "sh-148 [000] d..1. 5.000003: do_sys_open <-sys_open\n");
@@ -122,7 +122,7 @@ TEST(TextTrace, LinesOfOtherTracersAreNotMissed) {
   EXPECT_EQ(found.unreadable(), 0u);
 }
 
-TEST(TextTrace, ValuesThatAreNoneMakeALineUnreadable) {
+TEST(TextTrace, InvalidValuesMakeALineUnreadable) {
   for (const char* const bad :
        {"call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8xx bytes_alloc=8 gfp_flags=GFP_KERNEL",
         "call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8 bytes_alloc=banana gfp_flags=GFP_KERNEL",
@@ -141,7 +141,7 @@ TEST(TextTrace, ValuesThatAreNoneMakeALineUnreadable) {
   EXPECT_EQ(found.events[1].node, kNoNode);
 }
 
-TEST(TextTrace, NamesOfFlagsThatDoNotFitAreSaid) {
+TEST(TextTrace, TooManyFlagNamesAreReported) {
   for (const unsigned names : {31u, 40u}) {
     std::string text;
     for (unsigned i = 0; i < names; ++i)
@@ -202,7 +202,7 @@ TEST(TextTrace, OtherFormsOfLines) {
   }
 }
 
-TEST(TextTrace, LatencyFormatCountsWhatWasOverwritten) {
+TEST(TextTrace, LatencyFormatCountsOverwrittenEvents) {
   const ReadText found =
       read("# tracer: nop\n#\n# latency: 0 us, #198/250, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:4)\n" +
            line(kWhole, "    bash-28633     1..... 40396406603us : kmalloc: "));
@@ -211,7 +211,7 @@ TEST(TextTrace, LatencyFormatCountsWhatWasOverwritten) {
   EXPECT_EQ(found.info.findings.count_of(Imperfection::unknown_loss), 0u);
 }
 
-TEST(TextTrace, WhatAFileIsPackedInIsSaid) {
+TEST(TextTrace, CompressionAndUtf16AreNamedInTheError) {
   for (const auto& [bytes, what] :
        {std::pair("\x1F\x8B\x08 x", "compressed with gzip"), std::pair("\x28\xB5\x2F\xFD x", "compressed with zstd"),
         std::pair("\xFF\xFEs", "UTF-16 text"), std::pair("\xFE\xFFs", "UTF-16 text")}) {
@@ -225,7 +225,7 @@ TEST(TextTrace, WhatAFileIsPackedInIsSaid) {
   }
 }
 
-TEST(TextTrace, LossesWithNothingInBetweenAreOne) {
+TEST(TextTrace, AdjacentLossesAreMerged) {
   std::string text = line(kWhole);
   for (unsigned i = 0; i < 1000; ++i) text += "CPU:1 [EVENTS DROPPED]\n";
   for (unsigned i = 0; i < 1000; ++i) text += "CPU:0 [LOST 2 EVENTS]\n";
@@ -235,7 +235,7 @@ TEST(TextTrace, LossesWithNothingInBetweenAreOne) {
   EXPECT_EQ(found.info.losses.stretches[1].count, 2000u);
 }
 
-TEST(TextTrace, OneLostEventIsOne) {
+TEST(TextTrace, ASingleLostEventIsCounted) {
   const auto detail = [](const std::string& mark) {
     const ReadText found = read(line(kWhole) + mark + line(kWhole));
     for (const Finding& finding : found.info.findings.kept())

@@ -82,7 +82,7 @@ TEST_P(ThreadGroupsOf, ThreadsAndForks) {
   EXPECT_EQ(thread_group(info.tasks, 0), 0);
 }
 
-TEST_P(ThreadGroupsOf, OnlyTheFlagOfThreadsCounts) {
+TEST_P(ThreadGroupsOf, OnlyTheThreadFlagCounts) {
   const TraceInfo info = read({{{100, 50, 51, 0x10000}, {200, 50, 52, ~std::uint64_t{0x10000}}}});
   EXPECT_EQ(thread_group(info.tasks, 51), 50);
   EXPECT_EQ(thread_group(info.tasks, 52), 52);
@@ -95,18 +95,18 @@ TEST_P(ThreadGroupsOf, TheLatestTaskOfAnIdCounts) {
   EXPECT_EQ(thread_group(info.tasks, 90), 80);
 }
 
-TEST_P(ThreadGroupsOf, AParentOfAnotherCpuMayBeReadLater) {
+TEST_P(ThreadGroupsOf, AParentOnAnotherCpuMayBeReadLater) {
   const TraceInfo info = read({{{300, 51, 52, kThread}, {400, 52, 53, kThread}}, {{200, 50, 51, kThread}}});
   EXPECT_EQ(thread_group(info.tasks, 52), 50);
   EXPECT_EQ(thread_group(info.tasks, 53), 50);
 }
 
-TEST_P(ThreadGroupsOf, ACircleEnds) {
+TEST_P(ThreadGroupsOf, ACircleOfParentsEnds) {
   const TraceInfo info = read({{{100, 8, 7, kThread}, {200, 9, 8, kThread}}, {{150, 7, 9, kThread}}});
   EXPECT_TRUE(thread_group(info.tasks, 7).has_value());
 }
 
-TEST(ThreadGroups, AreAFactOfTheFile) {
+TEST(ThreadGroups, AreReadFromTheFile) {
   TraceDescription description;
   description.kernel.thread_groups = "50 50\n51 50\nnone\n60\n\n4294967296 1\n70 70 5\n";
   TraceDescription read;

@@ -119,7 +119,7 @@ TEST_P(TraceDatOf, EveryFieldArrives) {
   EXPECT_EQ(read.source->progress(), 1.0);
 }
 
-TEST_P(TraceDatOf, AFailedPageAllocationNamesNoPage) {
+TEST_P(TraceDatOf, AFailedPageAllocationHasNoPage) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
   dat.cpus = {{page_of(machine, 1, {page_alloc_record(machine, ~std::uint64_t{0}, 0)})}};
@@ -128,7 +128,7 @@ TEST_P(TraceDatOf, AFailedPageAllocationNamesNoPage) {
   EXPECT_EQ(read.events[0].address, kNoPage);
 }
 
-TEST_P(TraceDatOf, InstancesAreReadTooAndCanBeChosen) {
+TEST_P(TraceDatOf, InstancesAreReadAndCanBeSelected) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
   dat.instances = {{"foo", {{page_of(machine, 112, {kfree_record(machine, kSite, 0x999)})}, {}}}};
@@ -141,7 +141,7 @@ TEST_P(TraceDatOf, InstancesAreReadTooAndCanBeChosen) {
   EXPECT_THROW(read_all(bytes(dat), {"bar"}), Error);
 }
 
-TEST_P(TraceDatOf, ACpuThatABufferHasTwiceIsReadOnce) {
+TEST_P(TraceDatOf, ADuplicateCpuOfABufferIsReadOnce) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
   dat.instances = {{"foo", {{page_of(machine, 112, {kfree_record(machine, kSite, 0x999)})}, {}}},
@@ -156,7 +156,7 @@ TEST_P(TraceDatOf, ACpuThatABufferHasTwiceIsReadOnce) {
   EXPECT_EQ(sink.records, 6u);
 }
 
-TEST_P(TraceDatOf, NamesThatNoBufferHasAreDamage) {
+TEST_P(TraceDatOf, UnknownBufferNamesAreDamage) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
   const std::vector<std::vector<Page>> cpus = {{page_of(machine, 112, {kfree_record(machine, kSite, 0x999)})}, {}};
@@ -179,7 +179,7 @@ TEST_P(TraceDatOf, TscTicksAreScaledOnce) {
   EXPECT_EQ(read.events[0].time_ns, 110u * 3 / 2 - 15);
 }
 
-TEST_P(TraceDatOf, TicksOfUnknownLengthAreNotCalledTime) {
+TEST_P(TraceDatOf, TicksOfUnknownLengthAreNotShownAsTime) {
   TraceDat dat = example(GetParam().machine);
   dat.options = {{4, std::string("local [counter] mono\n\0", 22)}};
   const Read read = read_all(bytes(dat));
@@ -188,7 +188,7 @@ TEST_P(TraceDatOf, TicksOfUnknownLengthAreNotCalledTime) {
   EXPECT_TRUE(read_all(bytes(example(GetParam().machine))).info().clock.in_ns);
 }
 
-TEST_P(TraceDatOf, AnEmptyCpuIsNoTruncation) {
+TEST_P(TraceDatOf, AnEmptyCpuIsNotTruncated) {
   TraceDat dat = example(GetParam().machine);
   dat.cpus = {{}, {}};
   const Read read = read_all(bytes(dat));
@@ -196,7 +196,7 @@ TEST_P(TraceDatOf, AnEmptyCpuIsNoTruncation) {
   EXPECT_EQ(read.info().findings.count_of(Imperfection::truncated_file), 0u);
 }
 
-TEST_P(TraceDatOf, ACpuWithoutTheEventsThatTheKernelCountedIsMissing) {
+TEST_P(TraceDatOf, ACpuWithoutItsCountedEventsIsMissing) {
   TraceDat dat = example(GetParam().machine);
   dat.cpus[1].clear();  // the kernel counted four read events on this CPU
   EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 1u);
@@ -205,7 +205,7 @@ TEST_P(TraceDatOf, ACpuWithoutTheEventsThatTheKernelCountedIsMissing) {
 }
 
 // Parsing 30,000 copies of a format would take long, so each format must be parsed only once.
-TEST_P(TraceDatOf, AFormatThatComesAgainAndAgainIsParsedOnce) {
+TEST_P(TraceDatOf, ARepeatedFormatIsParsedOnce) {
   TraceDat dat = example(GetParam().machine);
   const std::string again = dat.formats.front().second;
   for (int i = 0; i < 30'000; ++i) dat.formats.emplace_back("kmem", again);
@@ -214,7 +214,7 @@ TEST_P(TraceDatOf, AFormatThatComesAgainAndAgainIsParsedOnce) {
   EXPECT_EQ(read.info().findings.count_of(Imperfection::duplicate_event_id), 30'000u);
 }
 
-TEST_P(TraceDatOf, MoreOptionsThanAFileCanNeedAreRefused) {
+TEST_P(TraceDatOf, TooManyOptionsAreRefused) {
   TraceDat dat = example(GetParam().machine);
   dat.options.resize(300'000, {2, ""});
   try {
@@ -226,7 +226,7 @@ TEST_P(TraceDatOf, MoreOptionsThanAFileCanNeedAreRefused) {
   }
 }
 
-TEST_P(TraceDatOf, UnknownAndShortRecordsAreFindingsWithTheirPlace) {
+TEST_P(TraceDatOf, UnknownAndShortRecordsAreReportedWithTheirPosition) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
   ByteBuilder unknown(machine);
@@ -247,7 +247,7 @@ TEST_P(TraceDatOf, UnknownAndShortRecordsAreFindingsWithTheirPlace) {
   }
 }
 
-TEST_P(TraceDatOf, LostStretchesCarryTheirCpuAndTime) {
+TEST_P(TraceDatOf, LossesHaveACpuAndTimes) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
   const Page first = page_of(machine, 100, {kfree_record(machine, kSite, 0x10000)});
@@ -262,7 +262,7 @@ TEST_P(TraceDatOf, LostStretchesCarryTheirCpuAndTime) {
   EXPECT_EQ(read.info().losses.stretches[0].after_ns, 900u);
 }
 
-TEST_P(TraceDatOf, TimeThatFallsIsAFinding) {
+TEST_P(TraceDatOf, DecreasingTimeIsReported) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
   dat.cpus = {{page_of(machine, 900, {kfree_record(machine, kSite, 0x10000)}),
@@ -274,7 +274,7 @@ TEST_P(TraceDatOf, TimeThatFallsIsAFinding) {
 
 // A file cut at any point must be refused with the offset, or give part of its events with a finding that it is
 // truncated.
-TEST_P(TraceDatOf, EveryTruncationIsSaid) {
+TEST_P(TraceDatOf, EveryTruncationIsReported) {
   const TraceDat dat = example(GetParam().machine);
   const std::vector<std::uint8_t> file = bytes(dat);
   const std::vector<Event> whole = read_all(file).events;

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, WriterOf,
                                          Case{{ByteOrder::big, 8}, 7}, Case{{ByteOrder::big, 4}, 7}));
 
 // A .kmt has no pages, so missing pages cannot show that a CPU is missing.
-TEST_P(WriterOf, CpusThatAreMissingStayMissed) {
+TEST_P(WriterOf, MissingCpusStayMissing) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);
   for (const unsigned cpu : {0u, 1u, 3u}) add_cpu(made, machine, cpu, 0x1000);
@@ -149,7 +149,7 @@ TEST_P(WriterOf, CpusThatWentOffLineAreReadBack) {
   EXPECT_EQ(source->info().losses.buffers.size(), 1u);
 }
 
-TEST_P(WriterOf, AFileThatCannotBeWrittenLeavesTheOldOne) {
+TEST_P(WriterOf, AFailedWriteLeavesTheOldFile) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);
   add_cpu(made, machine, 0, 0x1000);
@@ -165,13 +165,13 @@ TEST_P(WriterOf, AFileThatCannotBeWrittenLeavesTheOldOne) {
     EXPECT_FALSE(entry.path().string().starts_with(path_ + ".unfinished")) << entry.path();
 }
 
-TEST(Writer, Version6CannotHoldOtherSubBuffers) {
+TEST(Writer, Version6CannotStoreOtherSubBufferSizes) {
   RawRecording made;
   made.kernel.sub_buffer_bytes = 8192;
   EXPECT_THROW(tracedat::write("/nonexistent/x.dat", 6, made), Error);
 }
 
-TEST(Writer, WhatATraceDatHasNoPlaceForIsSaid) {
+TEST(Writer, DataThatATraceDatCannotStoreIsReported) {
   const auto said = [](const CallTypes& types) {
     TraceDescription description;
     description.kernel.call_types = types;

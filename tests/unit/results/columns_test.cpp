@@ -18,7 +18,7 @@ std::vector<std::uint64_t> order(std::string_view key, const std::vector<GroupRo
 
 using Addresses = std::vector<std::uint64_t>;
 
-TEST(Columns, HaveKeysHeadersAndMeaningsOfTheirOwn) {
+TEST(Columns, HaveUniqueKeysHeadersAndDescriptions) {
   std::set<std::string_view> keys;
   std::set<std::string_view> headers;
   for (const auto& column : group_columns()) {
@@ -31,7 +31,7 @@ TEST(Columns, HaveKeysHeadersAndMeaningsOfTheirOwn) {
   EXPECT_EQ(find_group_column(""), nullptr);
 }
 
-TEST(Columns, SortNumbersFromTheLargestAndNamesFromTheFirst) {
+TEST(Columns, SortNumbersDescendingAndNamesAscending) {
   const std::vector<GroupRow> rows = test::sample_report().groups.front().rows;
   EXPECT_EQ(order("allocated", rows), (Addresses{0x2000, 0x1000, 0x3000, 0x4000}));
   EXPECT_EQ(order("hits", rows), (Addresses{0x1000, 0x2000, 0x3000, 0x4000}));

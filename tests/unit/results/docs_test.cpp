@@ -18,7 +18,7 @@ namespace {
 
 std::string document(const std::string& name) { return read_file(std::string(KMEMTRACE_DOCS) + "/" + name); }
 
-TEST(Docs, ImperfectionsAreThoseOfTheTable) {
+TEST(Docs, ImperfectionsEqualTheTable) {
   const std::string text = document("imperfections.md");
   std::size_t rows = 0;
   for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1)) ++rows;
@@ -29,7 +29,7 @@ TEST(Docs, ImperfectionsAreThoseOfTheTable) {
   }
 }
 
-TEST(Docs, CommandsOfSeriesNameTheirFile) {
+TEST(Docs, CommandsForSeriesNameTheirFile) {
   for (const char* const name : {"faq.md", "peers.md", "tutorial.md", "man/kmemtrace-snapshot.1.scd", "../README.md"}) {
     const std::string text = document(name);
     constexpr std::string_view kCommand = "kmemtrace snapshot --every 1";
@@ -40,7 +40,7 @@ TEST(Docs, CommandsOfSeriesNameTheirFile) {
   }
 }
 
-TEST(Docs, WrappersAreThoseOfTheList) {
+TEST(Docs, WrappersEqualTheList) {
   const std::string text = document("wrappers.md");
   std::string rows;
   for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1))
@@ -61,7 +61,7 @@ TEST(Docs, ManualNamesEverySortKey) {
     EXPECT_NE(pages.find(fmt::format("\n*{}*\n", column.key)), std::string::npos) << column.key;
 }
 
-TEST(Docs, UntracedPathsAreThoseOfTheTable) {
+TEST(Docs, UntracedPathsEqualTheTable) {
   const std::string text = document("untraced-paths.md");
   std::size_t rows = 0;
   for (std::size_t at = text.find("\n| "); at != std::string::npos; at = text.find("\n| ", at + 1)) ++rows;

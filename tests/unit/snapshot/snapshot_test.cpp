@@ -90,7 +90,7 @@ TEST_F(Snapshots, HugePagesOfOldKernelsAreCounted) {
 }
 
 // On a kernel without CONFIG_VMAP_STACK, VmallocUsed does not contain the stacks. vmallocinfo shows whether it does.
-TEST_F(Snapshots, StacksAreTakenOutOfVmallocOnlyWhereTheyAreInIt) {
+TEST_F(Snapshots, StacksAreSubtractedFromVmallocOnlyIfIncluded) {
   EXPECT_EQ(line(result(), "vmalloc"), (200 - 64) * 1024);
   set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
   EXPECT_EQ(line(result(), "vmalloc"), 200 * 1024);
@@ -104,7 +104,7 @@ TEST_F(Snapshots, StacksAreTakenOutOfVmallocOnlyWhereTheyAreInIt) {
   EXPECT_EQ(result().memory.host, "host");
 }
 
-TEST_F(Snapshots, SlubOfOldKernelsTellsCallSites) {
+TEST_F(Snapshots, SlubOfOldKernelsListsCallSites) {
   set("alloc_traces",
       "kmalloc-96/alloc_traces:     12 take+0x1/0x2 [mod] age=1/2/3 pid=1-9 cpus=0-1\n"
       "kmalloc-96/alloc_traces:      1 <not-available> age=5 pid=0\n"
@@ -118,7 +118,7 @@ TEST_F(Snapshots, SlubOfOldKernelsTellsCallSites) {
   EXPECT_EQ(found.memory.unknown_lines, 0u);
 }
 
-TEST_F(Snapshots, PageOwnerCountsByStackOrByItself) {
+TEST_F(Snapshots, PageOwnerCountsByStackOrByRecord) {
   set("page_owner_stacks", " get+0x1/0x2\n take+0x3/0x4\nnr_base_pages: 16\n\n other+0x1/0x2\nstack_count: 2\n\n");
   const SnapshotResult found = result();
   ASSERT_EQ(found.memory.page_owners.size(), 2u);
@@ -127,7 +127,7 @@ TEST_F(Snapshots, PageOwnerCountsByStackOrByItself) {
   EXPECT_EQ(found.memory.page_owners[1].count, 2u);
 }
 
-TEST_F(Snapshots, WhoTookPagesIsNoPartOfTheAllocator) {
+TEST_F(Snapshots, PageOwnersAreNotAllocatorFunctions) {
   set("page_owner_stacks",
       " get_page_from_freelist+0x1/0x2\n __alloc_pages+0x1/0x2\n take.isra.0+0x3/0x4 [mod]\nnr_base_pages: 16\n\n"
       " __alloc_pages+0x1/0x2\nnr_base_pages: 1\n\n");
@@ -137,7 +137,7 @@ TEST_F(Snapshots, WhoTookPagesIsNoPartOfTheAllocator) {
   EXPECT_EQ(found.memory.page_owners[1].name, "__alloc_pages+0x1/0x2");
 }
 
-TEST_F(Snapshots, ZonesComeFromThreeFiles) {
+TEST_F(Snapshots, ZonesAreReadFromThreeFiles) {
   set("zoneinfo",
       "Node 0, zone      DMA\n  per-node stats\n      nr_free_pages 99\n  pages free     10\n        managed  20\n"
       "      nr_free_pages 10\n  pagesets\n    cpu: 0\n              count: 3\n              high:  4\n    cpu: 1\n"
@@ -161,14 +161,14 @@ TEST_F(Snapshots, ZonesComeFromThreeFiles) {
   EXPECT_EQ(found.memory.unknown_lines, 0u);
 }
 
-TEST_F(Snapshots, AllocinfoThatIsSwitchedOffIsMissing) {
+TEST_F(Snapshots, DisabledAllocinfoIsMissing) {
   set("allocinfo", "allocinfo - version: 1.0\n#     <size>  <calls> <tag info>\n 0 0 mm/slub.c:1 func:take\n");
   const SnapshotResult found = result();
   ASSERT_EQ(found.memory.missing.size(), 1u);
   EXPECT_EQ(found.memory.missing[0].how, "sysctl vm.mem_profiling=1");
 }
 
-TEST_F(Snapshots, DiffHasLinesThatOnlyOneHas) {
+TEST_F(Snapshots, DiffHasLinesOfOnlyOneSnapshot) {
   const SnapshotResult without = result();
   set("meminfo", std::string(kMeminfo) + "CmaTotal: 100 kB\nCmaFree: 40 kB\n");
   set("slabinfo", std::string(kSlabinfo) + "new 1 2 2048 2 1 : tunables 0 0 0 : slabdata 1 1 0 0\n");
@@ -183,7 +183,7 @@ TEST_F(Snapshots, DiffHasLinesThatOnlyOneHas) {
   }
 }
 
-TEST_F(Snapshots, DiffSaysWhatOneDoesNotTell) {
+TEST_F(Snapshots, DiffStatesWhatOneSnapshotLacks) {
   set("zoneinfo", "Node 0, zone      DMA\n  pages free     10\n  pagesets\n    cpu: 0\n              count: 3\n");
   const SnapshotResult with = result();
   remove("slabinfo"), remove("zoneinfo");
@@ -202,13 +202,13 @@ TEST_F(Snapshots, DiffSaysWhatOneDoesNotTell) {
   EXPECT_NE(text_snapshot_diff(found, {}, {}).find("unknown"), std::string::npos);
 }
 
-TEST_F(Snapshots, WithoutATotalThereIsNoSheet) {
+TEST_F(Snapshots, WithoutATotalThereIsNoBalanceSheet) {
   set("meminfo", "Slab: 5 kB\n");
   EXPECT_THROW(result(), Error);
 }
 
 // If meminfo is cut off, its missing lines would appear as unaccounted memory.
-TEST_F(Snapshots, OfACutMeminfoThereIsNoSheet) {
+TEST_F(Snapshots, ATruncatedMeminfoGivesNoBalanceSheet) {
   const std::string whole = kMeminfo;
   for (const char* const line : {"MemFree", "Cached", "Slab", "KernelStack", "VmallocUsed", "Percpu"}) {
     set("meminfo", whole.substr(0, whole.find(std::string("\n") + line) + 1));
@@ -216,7 +216,7 @@ TEST_F(Snapshots, OfACutMeminfoThereIsNoSheet) {
   }
 }
 
-TEST_F(Snapshots, ANumberWhoseEndIsMissingIsNoNumber) {
+TEST_F(Snapshots, TruncatedNumbersAreIgnored) {
   set("meminfo", std::string(kMeminfo) + "Hugetlb: 819");
   const SnapshotResult found = result();
   EXPECT_FALSE(find_number(found.memory.meminfo, "Hugetlb"));
@@ -227,7 +227,7 @@ TEST_F(Snapshots, ANumberWhoseEndIsMissingIsNoNumber) {
   EXPECT_TRUE(result().memory.missing.empty());
 }
 
-TEST_F(Snapshots, CgroupsOfVersion1TellTheKernelsMemory) {
+TEST_F(Snapshots, CgroupsOfVersion1HaveKernelMemory) {
   set("cgroups",
       "/memory.stat:rss 8\n/memory.kmem.usage_in_bytes:4096\n/a/memory.stat:cache 1\n/a/memory.stat:rss 2\n"
       "/a/memory.kmem.usage_in_bytes:300\n/a/memory.kmem.usage_in_bytes:/memory.stat:rss 7\n");
@@ -243,7 +243,7 @@ TEST_F(Snapshots, CgroupsOfVersion1TellTheKernelsMemory) {
   EXPECT_EQ(found.memory.unknown_lines, 0u);
 }
 
-TEST_F(Snapshots, ZonesHaveATotalThatIsTheFreeMemory) {
+TEST_F(Snapshots, TheTotalOfZonesIsTheFreeMemory) {
   set("zoneinfo",
       "Node 0, zone      DMA\n  pages free     10\n        managed  20\n  pagesets\n    cpu: 0\n"
       "              count: 3\nNode 0, zone   Normal\n  pages free     1000\n        managed  2000\n  pagesets\n"
@@ -258,7 +258,7 @@ TEST_F(Snapshots, ZonesHaveATotalThatIsTheFreeMemory) {
   EXPECT_NE(text.find("4272128", at), std::string::npos) << text;  // both kinds of free pages
 }
 
-TEST_F(Snapshots, WhatTheRecorderHasIsNobodyElses) {
+TEST_F(Snapshots, MemoryOfTheRecorderHasASeparateLine) {
   const std::int64_t before = line(result(), "unaccounted");
   set("recorder", "ring_buffers 4096000\nbpf_maps 8192\n");
   const SnapshotResult found = result();
@@ -268,7 +268,7 @@ TEST_F(Snapshots, WhatTheRecorderHasIsNobodyElses) {
   EXPECT_EQ(line(found, "vmalloc"), (200 - 64) * 1024);
 }
 
-TEST_F(Snapshots, LinesOfWhatWasReadInPartAreNotCompared) {
+TEST_F(Snapshots, LinesOfPartlyReadFilesAreNotCompared) {
   set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
   const SnapshotResult whole = result();
   set("missing", "vmallocinfo\tonly the first 1 KiB were read\t\n");
@@ -330,7 +330,7 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   keys(changed["balance"][0]);
 }
 
-TEST(SnapshotDocs, NameEverySortKeyAndEveryText) {
+TEST(SnapshotDocs, ListEverySortKeyAndEveryText) {
   const std::string manual = read_file(std::string(KMEMTRACE_DOCS) + "/man/kmemtrace-snapshot.1.scd");
   for (const auto& column : slab_cache_columns())
     EXPECT_NE(manual.find(fmt::format("\n*{}*\n", column.key)), std::string::npos) << column.key;

@@ -95,7 +95,7 @@ TEST(CallTypes, GfpFlagsHaveNames) {
   EXPECT_EQ(arguments(signatures, "allocate", abi, {192, 0}), "size=192, gfp=0");
 }
 
-TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
+TEST(CallTypes, OfAnotherKernelAreRefusedForARecording) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("running_types.{}", ::getpid());
   std::filesystem::create_directories(folder / "btf");
@@ -121,7 +121,7 @@ TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
 }
 
 // The types of a module are in a separate file and refer to those of the kernel.
-TEST(CallTypes, ModulesHaveTypesOfTheirOwn) {
+TEST(CallTypes, ModulesHaveSeparateTypes) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("call_types.{}", ::getpid());
   std::filesystem::create_directory(folder);
@@ -186,7 +186,7 @@ TEST(CallTypes, WideArgumentsTakeTwoRegisters) {
 }
 
 // The expected places are those of the psABI of x86-64, AAPCS64 and the s390x ELF ABI.
-TEST(CallTypes, ArgumentsLieOnTheStackWhereTheAbiPutsThem) {
+TEST(CallTypes, ArgumentsOnTheStackFollowTheAbi) {
   const auto make = [](Machine machine) {
     MadeTypes types(machine);
     const int word = types.integer("unsigned long", 8);
@@ -375,7 +375,7 @@ TEST(CallTypes, FlagsAreNamed) {
             "flags=0x4000, mode=0");
 }
 
-TEST(CallTypes, FlagsHaveNoSign) {
+TEST(CallTypes, FlagsAreUnsigned) {
   const Machine machine;
   MadeTypes types(machine);
   const int whole = types.integer("int", 4, BTF_INT_SIGNED);
@@ -402,7 +402,7 @@ TEST(CallTypes, FlagsHaveNoSign) {
   EXPECT_EQ(result(signatures, "inode_permission", abi_of(machine), static_cast<std::uint64_t>(-13)), "-13 (EACCES)");
 }
 
-TEST(CallTypes, WhatLiesBehindNullIsNoValue) {
+TEST(CallTypes, NullPointersLeadToNoValue) {
   const Btf btf(MadeFiles(Machine{}).bytes);
   const std::vector<RecordedFunction> recorded = {{"read_file", {{"file->comm", true}}}};
   const CallSignature signature = *BtfSignatures(btf, recorded, 64).signature("read_file");
@@ -413,7 +413,7 @@ TEST(CallTypes, WhatLiesBehindNullIsNoValue) {
             "file=NULL, name=0x2, count=3, flags=(not recorded), sync=(not recorded), mode=(not recorded)");
 }
 
-TEST(CallTypes, WhatWasNotReadSaysWhy) {
+TEST(CallTypes, UnreadValuesStateTheReason) {
   const Machine machine;
   const Btf btf(MadeFiles(machine).bytes);
   const std::vector<RecordedFunction> recorded = {{"read_file", {{"name", true}, {"file->comm", true}}}};
@@ -431,7 +431,7 @@ TEST(CallTypes, WhatWasNotReadSaysWhy) {
   EXPECT_EQ(with(bytes()), "name=0x2" + rest + "?") << "nobody tried";
 }
 
-TEST(CallTypes, LateValuesTakeTheirPlace) {
+TEST(CallTypes, LateValuesReplaceMissingOnes) {
   const Machine machine;
   const Btf btf(MadeFiles(machine).bytes);
   const std::vector<RecordedFunction> recorded = {{"read_file", {{"file->comm", true}, {"name", true}}}};
@@ -519,7 +519,7 @@ TEST(CallTypes, PathsLeadToValues) {
   }
 }
 
-TEST(CallTypes, PathsThatLeadNowhereSayWhy) {
+TEST(CallTypes, InvalidPathsAreExplained) {
   const Machine machine;
   const Btf btf(MadeFiles(machine).bytes);
   const auto why = [&](const char* text, const char* function = "read_file") {
@@ -602,7 +602,7 @@ void use_all(const Btf& btf) {
   }
 }
 
-TEST(CallTypes, TypesThatNameThemselvesEnd) {
+TEST(CallTypes, RecursiveTypesTerminate) {
   const std::string_view strings("\0f\0a\0", 5);
   // a function with an argument `a` of type number 3
   const std::vector<std::uint32_t> function = {1, info(BTF_KIND_FUNC), 2, 0, info(BTF_KIND_FUNC_PROTO, 1), 3, 3, 3};
@@ -650,7 +650,7 @@ TEST(CallTypes, DamagedTypesAreRefusedOrBounded) {
   EXPECT_THROW(Btf(Bytes{}), Error);
 }
 
-TEST(CallTypes, RecordsAreGivenBack) {
+TEST(CallTypes, RecordsOfTypesAreReadBack) {
   CallRecords records;
   const std::vector<std::uint64_t> registers = {1, 2, ~std::uint64_t{0}};
   const std::vector<std::uint8_t> values = {7, 8, 9};
@@ -692,7 +692,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
+TEST_F(RunningKernel, PrototypesEqualThoseOfBpftool) {
   const std::string dump =
       output_of("PATH=$PATH:/usr/sbin bpftool -j btf dump file /sys/kernel/btf/vmlinux 2>/dev/null");
   if (dump.empty()) GTEST_SKIP() << "no bpftool";
@@ -770,7 +770,7 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
   }
 }
 
-TEST_F(RunningKernel, ValuesBehindArgumentsArePrepared) {
+TEST_F(RunningKernel, ValuesReachedThroughArgumentsAreFound) {
   const PreparedCalls prepared = prepare_calls({{"vfs_read", ""}, {"no_such_function", ""}},
                                                {"file->f_path.dentry->d_name.name", "file->f_flags"});
   ASSERT_EQ(prepared.functions.size(), 2u);

@@ -83,7 +83,7 @@ std::string name_at(ElfSymbols& symbols, std::uint64_t address) {
   return function ? std::string(function->name) + "+" + std::to_string(function->offset) : "";
 }
 
-TEST(ElfSymbols, NameAssemblerCodeThatSaysNeitherTypeNorSize) {
+TEST(ElfSymbols, NameAssemblerCodeWithoutTypeAndSize) {
   ElfSymbols symbols(program({{0x1000, 0, STT_NOTYPE, "_start"},
                               {0x1100, 0x80, STT_FUNC, "sized"},
                               {0x1140, 0, STT_NOTYPE, "label_inside"},

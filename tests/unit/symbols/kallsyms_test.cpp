@@ -8,7 +8,7 @@
 namespace kmt {
 namespace {
 
-TEST(Kallsyms, NamesByTheSymbolInFront) {
+TEST(Kallsyms, NamesAddressesByThePrecedingSymbol) {
   const Kallsyms names(
       "ffffffff81000000 T first\nffffffff81000100 t second\nffffffffc0000000 t third\t[ext4]\n"
       "ffffffffc0000200 t end\t[ext4]\n");
@@ -18,7 +18,7 @@ TEST(Kallsyms, NamesByTheSymbolInFront) {
   EXPECT_EQ(names.name(0xffffffffc000003c), "third+0x3c [ext4]");
 }
 
-TEST(Kallsyms, LeavesWhatNoSymbolCoversHexadecimal) {
+TEST(Kallsyms, ShowsUncoveredAddressesInHex) {
   const Kallsyms names("1000 T first\n2000 T last\n");
   EXPECT_EQ(names.name(0xfff), "0xfff");
   EXPECT_EQ(names.name(0x2000), "last+0x0");
@@ -26,7 +26,7 @@ TEST(Kallsyms, LeavesWhatNoSymbolCoversHexadecimal) {
   EXPECT_EQ(Kallsyms("").name(0xffffffff81000000), "0xffffffff81000000");
 }
 
-TEST(Kallsyms, NamesNothingBehindAModule) {
+TEST(Kallsyms, DoesNotNameAddressesAfterAModule) {
   const Kallsyms names(
       "ffffffff81000000 T kernel\nffffffffc0001000 t inner\t[loop]\nffffffffc0009000 t other\t[brd]\n",
       parse_modules(
@@ -38,18 +38,18 @@ TEST(Kallsyms, NamesNothingBehindAModule) {
   EXPECT_EQ(names.text_for(behind), "");
 }
 
-TEST(Kallsyms, TakesTheFirstOfSeveralNames) {
+TEST(Kallsyms, ChoosesTheFirstOfSeveralNames) {
   const Kallsyms names("1000 t gic_handle_irq\n1000 T _stext\n1000 T __irqentry_text_start\n2000 T end\n");
   EXPECT_EQ(names.name(0x1010), "gic_handle_irq+0x10");
 }
 
-TEST(Kallsyms, TakesTheFirstOfSeveralNamesFromUnsortedText) {
+TEST(Kallsyms, ChoosesTheFirstOfSeveralNamesInUnsortedText) {
   const Kallsyms names("2000 T end\n1000 t one\n3000 T beyond\n1000 T two\n");
   EXPECT_EQ(names.name(0x1010), "one+0x10");
   EXPECT_EQ(names.name(0x2fff), "end+0xfff");
 }
 
-TEST(Kallsyms, GivesTheLinesThatNameSomeAddresses) {
+TEST(Kallsyms, ReturnsTheLinesForSomeAddresses) {
   const Kallsyms all("1000 T first\n1100 t second\n1200 t third\t[ext4]\n1300 t fourth\n1400 T last\n");
   const std::vector<std::uint64_t> addresses = {0x1210, 0x10, 0x1400, 0x1210, 0x1017};
   const std::string text = all.text_for(addresses);
@@ -60,24 +60,24 @@ TEST(Kallsyms, GivesTheLinesThatNameSomeAddresses) {
   EXPECT_EQ(Kallsyms(all.text_for(std::vector<std::uint64_t>{0x1001})).size(), 2u);
 }
 
-TEST(Kallsyms, IgnoresMarksOfCodeAndAbsoluteSymbols) {
+TEST(Kallsyms, IgnoresMappingSymbolsAndAbsoluteSymbols) {
   const Kallsyms names("1000 t function\n1008 t $x\n100c t $d\n1010 A fixed_percpu_data\n2000 T end\n");
   EXPECT_EQ(names.size(), 2u);
   EXPECT_EQ(names.name(0x1014), "function+0x14");
 }
 
-TEST(Kallsyms, KnowsNothingWhenAddressesAreHidden) {
+TEST(Kallsyms, IsEmptyIfAddressesAreHidden) {
   const Kallsyms names("0000000000000000 T first\n0000000000000000 t second\n");
   EXPECT_EQ(names.size(), 0u);
   EXPECT_EQ(names.name(0xffffffff81000000), "0xffffffff81000000");
 }
 
-TEST(Kallsyms, HasLowAddresses) {
+TEST(Kallsyms, AcceptsLowAddresses) {
   const Kallsyms names("0000000000100000 T _stext\n000000000044ae00 t here\n000000000044b000 T end\n");
   EXPECT_EQ(names.name(0x44ae9c), "here+0x9c");
 }
 
-TEST(Kallsyms, SkipsLinesThatAreNone) {
+TEST(Kallsyms, SkipsInvalidLines) {
   const Kallsyms names(
       "\n\nnonsense\n1000\n1000 T\n1000 T \n1000  x y\n12345678901234567 T too_long\n-5 T minus\n"
       "1000 T good\n2000 T no_newline");
@@ -86,13 +86,13 @@ TEST(Kallsyms, SkipsLinesThatAreNone) {
   EXPECT_EQ(names.name(0x2000), "no_newline+0x0");
 }
 
-TEST(Kallsyms, TakesAnUnclosedModuleForNone) {
+TEST(Kallsyms, IgnoresAnUnclosedModuleName) {
   const Kallsyms names("1000 T good\t[half\n2000 T end\t]odd[\n");
   EXPECT_EQ(names.name(0x1001), "good+0x1");
   EXPECT_EQ(names.name(0x2000), "end+0x0");
 }
 
-TEST(Kallsyms, SurvivesNoise) {
+TEST(Kallsyms, SurvivesRandomBytes) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     std::string text(1000, '\0');

@@ -53,14 +53,14 @@ class KernelSymbols : public testing::Test {
   Findings findings_;
 };
 
-TEST_F(KernelSymbols, OfTheRunningKernelWhenItIsTheTraced) {
+TEST_F(KernelSymbols, OfTheRunningKernelIfItWasTraced) {
   EXPECT_EQ(name(0xffffffff81000110), "asked+0x10");
   EXPECT_EQ(name(0xffffffffc0000000), "in_module+0x0 [odd]");
   EXPECT_TRUE(found(Imperfection::kernel_symbols_from_elsewhere));
   EXPECT_NE(findings_.kept()[0].detail.find("running kernel"), std::string::npos);
 }
 
-TEST_F(KernelSymbols, OfAnotherBootAreMovedAndModulesLeftOut) {
+TEST_F(KernelSymbols, OfAnotherBootAreShiftedWithoutModules) {
   info_.recording.notes["kernel_reference"] = "_stext ffffffff91000000";
   EXPECT_EQ(name(0xffffffff91000110), "asked+0x10");
   EXPECT_EQ(name(0xffffffffc0000000), "0xffffffffc0000000");
@@ -70,7 +70,7 @@ TEST_F(KernelSymbols, OfAnotherBootAreMovedAndModulesLeftOut) {
   EXPECT_NE(findings_.kept()[0].detail.find("moved by -0x100000"), std::string::npos);
 }
 
-TEST_F(KernelSymbols, NeverOfAnotherKernel) {
+TEST_F(KernelSymbols, OfAnotherKernelAreNeverUsed) {
   const auto none = [this](const char* why) {
     EXPECT_EQ(name(0xffffffff81000110), "0xffffffff81000110");
     EXPECT_TRUE(found(Imperfection::no_kernel_symbols));
@@ -95,13 +95,13 @@ TEST_F(KernelSymbols, NeverOfAnotherKernel) {
   none("where it lay");
 }
 
-TEST_F(KernelSymbols, ATraceWithItsOwnNeedsNoOthers) {
+TEST_F(KernelSymbols, ATraceWithSymbolsNeedsNoOthers) {
   info_.code.kallsyms = kSymbols;
   EXPECT_TRUE(symbols_from_elsewhere(info_, files_, findings_).empty());
   EXPECT_TRUE(findings_.kept().empty());
 }
 
-TEST_F(KernelSymbols, ANamedFileCountsMoreThanTheRunningKernel) {
+TEST_F(KernelSymbols, AGivenFileIsPreferredToTheRunningKernel) {
   files_.kallsyms = put("named", "ffffffff81000000 T _stext\nffffffff81000100 t named\nffffffff81000200 T end\n");
   info_.code.kallsyms = "0000000000000000 T _stext\n";  // recorded by a user who may not see kernel addresses
   EXPECT_EQ(name(0xffffffff81000110), "named+0x10");
@@ -110,7 +110,7 @@ TEST_F(KernelSymbols, ANamedFileCountsMoreThanTheRunningKernel) {
   EXPECT_TRUE(found(Imperfection::unchecked_kernel_symbols));
 }
 
-TEST_F(KernelSymbols, ANamedFileHasToFit) {
+TEST_F(KernelSymbols, AGivenFileMustMatchTheTrace) {
   const auto refused = [this](const std::string& text) {
     files_.kallsyms = put("named", text);
     EXPECT_THROW(name(1), Error) << text;

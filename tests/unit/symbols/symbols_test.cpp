@@ -65,7 +65,7 @@ TEST(BuildId, IsHex) {
   EXPECT_FALSE(is_build_id(std::string(200, '0')));
 }
 
-TEST(BuildIds, OfModulesAreReadWhereTheKernelShowsThem) {
+TEST(BuildIds, OfModulesAreReadIfTheKernelShowsThem) {
   const Folder folder;
   folder.put("ext4/notes/.note.gnu.build-id", kIdNote);
   folder.put("ext4/sections/.text", "0xffffffffc0481000\n");
@@ -87,7 +87,7 @@ TEST(DebugFiles, AreFoundByBuildId) {
   EXPECT_EQ(files_of_build_id(folder.path, "").size(), 0u);
 }
 
-TEST(DebugFiles, OfModulesGoByTheNameInTheKernel) {
+TEST(DebugFiles, OfModulesAreFoundByTheNameInTheKernel) {
   const Folder folder;
   folder.put("lib/modules/6.1/kernel/net/nf-log.ko.debug", "");
   folder.put("usr/lib/debug/lib/modules/6.1/extra/odd.ko", "");
@@ -101,7 +101,7 @@ TEST(DebugFiles, OfModulesGoByTheNameInTheKernel) {
   EXPECT_TRUE(module_files(folder.path, "..").empty());
 }
 
-TEST(SourcePath, LosesTheDirectoryItWasCompiledIn) {
+TEST(SourcePath, IsRelativeToTheBuildFolder) {
   EXPECT_EQ(short_source_path("/home/me/linux/fs/dcache.c", "/home/me/linux"), "fs/dcache.c");
   EXPECT_EQ(short_source_path("/home/me/linux/./include/../fs/dcache.c", "/home/me/linux/"), "fs/dcache.c");
   EXPECT_EQ(short_source_path("/build/linux-6.1/fs/dcache.c", "/build/linux-6.1/debian/build/amd64"), "fs/dcache.c");
@@ -115,7 +115,7 @@ TEST(SourcePath, LosesTheDirectoryItWasCompiledIn) {
   EXPECT_EQ(short_source_path("", ""), "");
 }
 
-TEST(Placement, KnowsWhatLiesInAStretch) {
+TEST(Placement, TranslatesAddressesInItsRanges) {
   Placement placement;
   placement.stretches = {{0x1000, 0x100, 0x10}, {0x2000, 0x10, 0x500}};
   EXPECT_EQ(placement.link_address(0x1000), 0x10u);
@@ -133,7 +133,7 @@ TEST(Placement, KnowsWhatLiesInAStretch) {
 }
 
 // Symbols must be read only when needed: printing them costs the kernel much time, and some results show no names.
-TEST(Symbols, AreReadWhenOneIsAskedFor) {
+TEST(Symbols, AreReadOnlyWhenNeeded) {
   const TraceInfo info;  // without symbols, and without a build ID to find them
   const WrapperList none;
   const Symbols symbols(info, {}, none);
@@ -143,7 +143,7 @@ TEST(Symbols, AreReadWhenOneIsAskedFor) {
   EXPECT_EQ(symbols.findings().count_of(Imperfection::no_kernel_symbols), 1u);
 }
 
-TEST(Symbols, HasNamesWithoutDebugInfo) {
+TEST(Symbols, HaveNamesWithoutDebugInfo) {
   TraceInfo info;
   info.code.kallsyms = "1000 T one\n2000 T two\t[odd]\n3000 T end\t[odd]\n";
   const WrapperList none;
@@ -153,7 +153,7 @@ TEST(Symbols, HasNamesWithoutDebugInfo) {
   EXPECT_TRUE(symbols.findings().kept().empty());
 }
 
-TEST(Symbols, SaysWhatItCannotOpen) {
+TEST(Symbols, ReportFilesThatCannotBeOpened) {
   TraceInfo info;
   const WrapperList none;
   EXPECT_THROW(Symbols(info, {.vmlinux = "/nonexistent/vmlinux"}, none), Error);

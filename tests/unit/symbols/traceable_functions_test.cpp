@@ -30,7 +30,7 @@ constexpr const char* kPlaces =
     "ffffffff81001604 alias_two\nffffffffc0000004 release [loop]\nffffffffc0000104 lo_open [loop]\n"
     "ffffffffc0001004 ext4_open [ext4]\n";
 
-TEST(TraceableFunctions, AreChosenByNameAndGlob) {
+TEST(TraceableFunctions, AreSelectedByNameAndGlob) {
   for (const char* const list : {kNames, kPlaces}) {
     const FunctionChoice choice = choose_functions(list, kKallsyms, {"vfs_*", "lo_open"});
     EXPECT_EQ(choice.functions, (std::vector<TraceableFunction>{{"vfs_read", "", 0xffffffff81001000},
@@ -41,7 +41,7 @@ TEST(TraceableFunctions, AreChosenByNameAndGlob) {
   }
 }
 
-TEST(TraceableFunctions, AreChosenByModule) {
+TEST(TraceableFunctions, AreSelectedByModule) {
   for (const char* const pattern : {"loop:lo_*", "loop:*_open", "lo_open [loop]", "l*:lo_?pen"})
     EXPECT_EQ(choose_functions(kNames, kKallsyms, {pattern}).functions,
               (std::vector<TraceableFunction>{{"lo_open", "loop", 0xffffffffc0000100}}))
@@ -51,21 +51,21 @@ TEST(TraceableFunctions, AreChosenByModule) {
             std::vector<std::string>{"ext4:lo_open"});
 }
 
-TEST(TraceableFunctions, WhatCannotBeTracedIsNotFound) {
+TEST(TraceableFunctions, UntraceableFunctionsAreNotFound) {
   const FunctionChoice choice = choose_functions(kPlaces, kKallsyms, {"vfs_hidden", "vfs_raed", "nobody*", "vfs_read"});
   EXPECT_EQ(choice.not_found, (std::vector<std::string>{"vfs_hidden", "vfs_raed", "nobody*"}));
   EXPECT_EQ(choice.functions.size(), 1u);
   EXPECT_TRUE(choose_functions(kNames, kKallsyms, {"__ftrace_*"}).functions.empty());
 }
 
-TEST(TraceableFunctions, OfOneNameAreToldByTheirPlaces) {
+TEST(TraceableFunctions, OfOneNameAreDistinguishedByAddress) {
   const FunctionChoice choice = choose_functions(kPlaces, kKallsyms, {"release"});
   EXPECT_EQ(choice.functions, (std::vector<TraceableFunction>{{"release", "", 0xffffffff81001300},
                                                               {"release", "loop", 0xffffffffc0000000}}));
   EXPECT_TRUE(choice.namesakes.empty());
 }
 
-TEST(TraceableFunctions, OfOneNameAreAllOrNoneWherePlacesAreNotKnown) {
+TEST(TraceableFunctions, OfOneNameAreAllOrNoneIfAddressesAreUnknown) {
   const FunctionChoice all = choose_functions(kNames, kKallsyms, {"release"});
   EXPECT_EQ(all.functions.size(), 3u);
   ASSERT_EQ(all.namesakes.size(), 1u);
@@ -81,14 +81,14 @@ TEST(TraceableFunctions, OfOneNameAreAllOrNoneWherePlacesAreNotKnown) {
   EXPECT_EQ(none.namesakes[0].left_out, 1u);
 }
 
-TEST(TraceableFunctions, HaveEachAddressOnce) {
+TEST(TraceableFunctions, HaveUniqueAddresses) {
   const FunctionChoice choice = choose_functions(kPlaces, kKallsyms, {"alias_*"});
   EXPECT_EQ(choice.functions, (std::vector<TraceableFunction>{{"alias_one", "", 0xffffffff81001600}}));
 }
 
 // An address that is too far from the symbol belongs to another function with the same name, or the list has changed
 // since.
-TEST(TraceableFunctions, AreNotThoseFarBehindASymbol) {
+TEST(TraceableFunctions, AreNotFarAfterTheirSymbol) {
   const FunctionChoice choice = choose_functions("ffffffff81002000 vfs_write\n", kKallsyms, {"vfs_write"});
   EXPECT_TRUE(choice.functions.empty());
   ASSERT_EQ(choice.namesakes.size(), 1u);

@@ -32,7 +32,7 @@ class MadeCode : public testing::Test {
   UserCode code_;
 };
 
-TEST_F(MadeCode, HasTheNamesThatItsProgramWrote) {
+TEST_F(MadeCode, HasTheNamesWrittenByTheProgram) {
   UserSymbols symbols(code_, {folder_.path(), {}, false, false});
   EXPECT_EQ(symbols.name(0).function, "LazyCompile:~main app.js:1");
   EXPECT_EQ(symbols.name(0).object, "[JIT] tid 4711");
@@ -40,19 +40,19 @@ TEST_F(MadeCode, HasTheNamesThatItsProgramWrote) {
   EXPECT_EQ(symbols.findings().count_of(Imperfection::no_user_symbols), 0u);
 }
 
-TEST_F(MadeCode, HasThoseOfTheTraceWhereThatHoldsThem) {
+TEST_F(MadeCode, HasTheNamesInTheTraceIfPresent) {
   code_.objects.back().symbols = "7f0000001000 100 traced\n";
   UserSymbols symbols(code_, {folder_.path(), {}, false, false});
   EXPECT_EQ(symbols.name(0).function, "traced");
 }
 
-TEST_F(MadeCode, IsNotNamedByAnotherMachines) {
+TEST_F(MadeCode, IsNotNamedFromAnotherMachine) {
   UserSymbols symbols(code_, {});
   EXPECT_EQ(symbols.name(0).function, "");
   EXPECT_EQ(symbols.findings().count_of(Imperfection::no_user_symbols), 1u);
 }
 
-TEST_F(MadeCode, OfThisMachineIsNamedWherePerfRecordedItHere) {
+TEST_F(MadeCode, IsNamedFromThisMachineIfPerfRecordedHere) {
   const std::string path = fmt::format("/tmp/perf-{}.map", ::getpid());
   {
     const FileDescriptor map = open_file(path, O_CREAT | O_WRONLY | O_TRUNC);
@@ -100,7 +100,7 @@ TEST_F(Fetching, NeedsAProgram) {
   EXPECT_NE(said().find("there is no program debuginfod-find"), std::string::npos) << said();
 }
 
-TEST_F(Fetching, SaysThatNoServerHasIt) {
+TEST_F(Fetching, ReportsThatNoServerHasTheFile) {
   const TemporaryFolder folder;
   const std::string program = folder.path() + "/debuginfod-find";
   {

@@ -6,7 +6,7 @@
 namespace kmt {
 namespace {
 
-TEST(FunctionOf, LeavesOutWhatCompilersAppendAndWhereInIt) {
+TEST(FunctionOf, RemovesCompilerSuffixesAndOffsets) {
   EXPECT_EQ(function_of("copy_process+0x20e"), "copy_process");
   EXPECT_EQ(function_of("seq_open"), "seq_open");
   EXPECT_EQ(function_of("ext4_alloc_inode+0x1f [ext4]"), "ext4_alloc_inode");
@@ -21,7 +21,7 @@ TEST(FunctionOf, LeavesOutWhatCompilersAppendAndWhereInIt) {
   EXPECT_EQ(function_of(".cold"), ".cold");
 }
 
-TEST(MatchesSite, AModuleInBracketsIsNoSetOfCharacters) {
+TEST(MatchesSite, BracketsOfAModuleAreNoCharacterClass) {
   const std::string site = "brd_insert_page.isra.0+0x4d [brd]";
   for (const char* const glob : {"*[brd]", "* [brd]", "brd_insert_page.isra.0+0x4d [brd]", "brd_insert_page [brd]",
                                  "brd_*+0x4d [brd]", "brd_insert_page", "brd_insert_pag[aeiou]", "*_page"})

@@ -23,7 +23,7 @@ class MadeCodeMap : public testing::Test {
   const std::string map_ = path(0), none_ = path(1), other_ = path(2);
 };
 
-TEST_F(MadeCodeMap, IsReadWhereItIsItsUsers) {
+TEST_F(MadeCodeMap, IsReadOnlyIfOwnedByTheProcessUser) {
   const FileDescriptor file = open_made_code_map(map_, {::geteuid()});
   ASSERT_TRUE(file);
   EXPECT_EQ(read_made_code_map(file), "1000 10 made\n");
@@ -32,7 +32,7 @@ TEST_F(MadeCodeMap, IsReadWhereItIsItsUsers) {
   EXPECT_FALSE(open_made_code_map(none_, {::geteuid()}));
 }
 
-TEST_F(MadeCodeMap, IsNoLinkAndNoPipe) {
+TEST_F(MadeCodeMap, MustNotBeALinkOrPipe) {
   ASSERT_EQ(::symlink(map_.c_str(), other_.c_str()), 0);
   EXPECT_FALSE(open_made_code_map(other_, {::geteuid()}));
   ASSERT_EQ(::unlink(other_.c_str()), 0);
@@ -43,14 +43,14 @@ TEST_F(MadeCodeMap, IsNoLinkAndNoPipe) {
   EXPECT_FALSE(open_made_code_map(other_, {::geteuid()}));
 }
 
-TEST_F(MadeCodeMap, HasNoOtherName) {
+TEST_F(MadeCodeMap, MustHaveTheNameOfAMap) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/map";
   std::ofstream(path) << "1000 10 made\n";
   EXPECT_FALSE(open_made_code_map(path, {::geteuid()}));
 }
 
-TEST_F(MadeCodeMap, IsKnownByItsName) {
+TEST_F(MadeCodeMap, IsRecognisedByItsName) {
   EXPECT_EQ(made_code_map_path(12), "/tmp/perf-12.map");
   EXPECT_TRUE(is_made_code_map("/tmp/perf-12.map"));
   for (const char* const other : {"/tmp/perf-.map", "/tmp/perf-1x.map", "/tmp/perf-12", "/x/tmp/perf-12.map"})

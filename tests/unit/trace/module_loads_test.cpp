@@ -29,7 +29,7 @@ class Loads : public testing::Test {
   std::vector<ModuleChange> changes_ = parse_module_changes(kChanges, {});
 };
 
-TEST_F(Loads, EachHasItsNameInItsTime) {
+TEST_F(Loads, EachModuleHasItsNameWhileLoaded) {
   const ModuleEvents events = {
       {"old", {{950, false}}}, {"brd", {{1950, true}, {2950, false}}}, {"nbd", {{3950, true}}}};
   const ModuleLoads loads(changes_, kModules, events);
@@ -44,14 +44,14 @@ TEST_F(Loads, EachHasItsNameInItsTime) {
   EXPECT_EQ(name(loads, 0xc0490020, 1990), ".init.text+0x20 [brd]");
 }
 
-TEST_F(Loads, WithoutEventsTheTimesAreThoseOfLooking) {
+TEST_F(Loads, WithoutEventsTheTimesAreThoseOfReading) {
   const ModuleLoads loads(changes_, kModules, {});
   EXPECT_EQ(name(loads, 0xc0481010, 999), "old_code+0x10 [old]");
   EXPECT_EQ(name(loads, 0xc0481010, 1900), "brd_alloc+0x10 [brd]");
   EXPECT_EQ(name(loads, 0xc0481010, 9000), "nbd_add+0x10 [nbd]");
 }
 
-TEST_F(Loads, WhatStandsForAnAddressIsUndone) {
+TEST_F(Loads, StandInAddressesAreTranslatedBack) {
   const ModuleLoads loads(changes_, kModules, {});
   for (const std::uint64_t time : {500u, 1500u, 2500u, 3500u, 9000u})
     EXPECT_EQ(loads.real_address(loads.address_at(0xc0481010, time)), 0xc0481010u) << time;
@@ -61,7 +61,7 @@ TEST_F(Loads, WhatStandsForAnAddressIsUndone) {
   EXPECT_NE(loads.epoch(2500), loads.epoch(9000));
 }
 
-TEST(LoadsOfOneBuild, HaveOneFirstAddressForEachPlace) {
+TEST(LoadsOfOneBuild, ShareTheFirstAddresses) {
   const auto changes = parse_module_changes(
       "+ 1000 900 brd c0481000 8192 0123\n00000000c0481000 t brd_alloc\t[brd]\n- 2000 1900 brd\n"
       "+ 3000 2900 brd c0500000 8192 0123\n00000000c0500000 t brd_alloc\t[brd]\n- 4000 3900 brd\n"
@@ -81,7 +81,7 @@ TEST(LoadsOfOneBuild, HaveOneFirstAddressForEachPlace) {
 }
 
 // Modules count as different unless they are known to be the same.
-TEST_F(Loads, NeitherWhatWasThereNorUnknownBuildsAreAnother) {
+TEST_F(Loads, UnchangedModulesAndUnknownBuildsAreNotNewModules) {
   auto changes = parse_module_changes(std::string(kChanges) + "- 5000 4900 nbd\n+ 6000 5900 brd c0481000 8192 -\n", {});
   const ModuleLoads loads(changes, kModules, {});
   for (const std::uint64_t time : {1500u, 1950u, 3500u, 4500u, 5500u, 6500u}) {
@@ -90,14 +90,14 @@ TEST_F(Loads, NeitherWhatWasThereNorUnknownBuildsAreAnother) {
   }
 }
 
-TEST_F(Loads, OneThatNobodyNoticedIsNotNamedAsAnother) {
+TEST_F(Loads, AnUnnoticedModuleDoesNotGetAnotherName) {
   // brd was removed, and an unnoticed module was loaded before nbd.
   const ModuleLoads loads(changes_, kModules, {{"brd", {{1950, true}, {2100, false}}}});
   EXPECT_EQ(name(loads, 0xc0481010, 2050), "brd_alloc+0x10 [brd]");
   EXPECT_EQ(name(loads, 0xc0481010, 2500), "unknown+0x10 [removed]");
 }
 
-TEST_F(Loads, NonsenseIsSkipped) {
+TEST_F(Loads, InvalidLinesAreSkipped) {
   EXPECT_TRUE(parse_module_changes("+\n+ x y z\n+ 1 2 brd ffffffffffffffff 99999999999 -\n- 1\n\nabc", {}).empty());
   std::string many;
   for (unsigned i = 0; i < 20'000; ++i) many += "- 1 1 x\n";

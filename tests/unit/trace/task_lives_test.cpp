@@ -13,7 +13,7 @@ TaskLife thread(std::int32_t tid, std::uint64_t born_ns, std::int32_t creator) {
   return {tid, born_ns, creator, true, true};
 }
 
-TEST(TaskLives, AnIdIsAnotherTaskFromEachBirthOn) {
+TEST(TaskLives, EachCreationStartsANewTaskWithTheId) {
   TraceTasks tasks;
   tasks.lives.born(birth(300, 2000, 10));
   tasks.lives.born(birth(300, 1000, 11));  // out of order, because CPUs are read one after the other
@@ -25,7 +25,7 @@ TEST(TaskLives, AnIdIsAnotherTaskFromEachBirthOn) {
   EXPECT_FALSE(tasks.lives.is_used_again(10));
 }
 
-TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
+TEST(TaskLives, ATaskFromBeforeTheTraceIsDifferent) {
   TraceTasks tasks;
   tasks.lives.born(birth(300, 1000, 10));
   EXPECT_FALSE(tasks.lives.is_used_again(300));
@@ -38,7 +38,7 @@ TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
 }
 
 // The kernel's files were read before the first events and again afterwards.
-TEST(TaskLives, WhoWasBornBetweenHasWhatWasTold) {
+TEST(TaskLives, TasksCreatedBetweenReadingsHaveTheReportedData) {
   TraceTasks tasks;
   tasks.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Noted::meanwhile);
   tasks.lives.known(301, {301, 10, 0, "/job"}, TaskLives::Noted::meanwhile);
@@ -51,7 +51,7 @@ TEST(TaskLives, WhoWasBornBetweenHasWhatWasTold) {
   EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 301, 1001)).pid, 300);
 }
 
-TEST(TaskLives, BothEventsOfOneBirthAreOne) {
+TEST(TaskLives, BothEventsOfACreationCountOnce) {
   TraceTasks tasks;
   tasks.lives.born(thread(301, 1000, 300));
   tasks.lives.born({301, 1200, 300});  // sched_process_fork
@@ -62,7 +62,7 @@ TEST(TaskLives, BothEventsOfOneBirthAreOne) {
 }
 
 // perf stores forks separately from events, so a fork may arrive after events of the new task.
-TEST(TaskLives, WhatComesLaterMayTellOfABirthThatIsKnown) {
+TEST(TaskLives, ALaterEventMayReportAKnownCreation) {
   TraceTasks tasks;
   TaskLife first = birth(300, 2000, 10);
   first.begins_pid_space = true;
@@ -90,7 +90,7 @@ TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
   EXPECT_EQ(process.life->born_ns, 1000u) << "not the later one of that id";
 }
 
-TEST(TaskLives, ThreadsOfTheBeginAreTold) {
+TEST(TaskLives, ThreadsAtTheStartAreKnown) {
   TraceTasks tasks;
   tasks.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Noted::at_begin);
   tasks.lives.known(301, {300, 0, 0, ""}, TaskLives::Noted::at_begin);
@@ -98,7 +98,7 @@ TEST(TaskLives, ThreadsOfTheBeginAreTold) {
   EXPECT_EQ(process_at(tasks, 301, 5).pid, 300);
 }
 
-TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
+TEST(TaskLives, TasksAtTheStartMayHaveChildren) {
   TraceTasks tasks;
   tasks.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Noted::at_begin);
   tasks.lives.born(birth(300, 1000, 10));
@@ -109,7 +109,7 @@ TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
   EXPECT_EQ(oldest_ancestor(tasks, {10, nullptr}).pid, 10);
 }
 
-TEST(TaskLives, ChildrenBeginInTheCgroupOfTheirParentThen) {
+TEST(TaskLives, ChildrenStartInTheCurrentCgroupOfTheirParent) {
   TraceTasks tasks;
   tasks.lives.known(10, {10, 1, 0, "/a"}, TaskLives::Noted::at_begin);
   tasks.lives.born(birth(300, 1000, 10));
@@ -128,7 +128,7 @@ TEST(TaskLives, ChildrenBeginInTheCgroupOfTheirParentThen) {
   EXPECT_EQ(cgroup(301, 3500), "/a") << "what had the id before was moved, not this";
 }
 
-TEST(TaskLives, CirclesEnd) {
+TEST(TaskLives, CirclesOfParentsEnd) {
   TraceTasks tasks;
   tasks.lives.born(thread(300, 1000, 301));
   tasks.lives.born(thread(301, 1000, 300));
@@ -140,7 +140,7 @@ TEST(TaskLives, CirclesEnd) {
   EXPECT_EQ(container_of(tasks, process_at(tasks, 400, 2000), 2000), "");
 }
 
-TEST(TaskLives, ChildrenAreInThePidSpaceThatTheirParentUnshared) {
+TEST(TaskLives, ChildrenAreInTheUnsharedPidNamespace) {
   constexpr std::uint64_t kFirst = 0xEFFFFFFC;
   TraceTasks tasks;
   tasks.lives.known(10, {10, 1, kFirst, "/"}, TaskLives::Noted::at_begin);
@@ -161,7 +161,7 @@ TEST(TaskLives, ChildrenAreInThePidSpaceThatTheirParentUnshared) {
   EXPECT_EQ(container(304), "[pid space of 302]");
 }
 
-TEST(TaskLives, ThePidSpaceOfAClonedChildIsNotItsSiblings) {
+TEST(TaskLives, ThePidNamespaceOfAClonedChildDoesNotAffectSiblings) {
   TraceTasks tasks;
   tasks.lives.known(10, {10, 1, 0xEFFFFFFC, "/"}, TaskLives::Noted::at_begin);
   TaskLife cloned = birth(300, 20'000'000, 10);
@@ -188,7 +188,7 @@ TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
   EXPECT_EQ(container_of_cgroup(""), "");
 }
 
-TEST(TaskLives, ContainersAreToldByPidSpacesToo) {
+TEST(TaskLives, ContainersAreRecognisedByPidNamespaces) {
   TraceTasks tasks;
   tasks.lives.known(10, {10, 1, 4026531836, "/a"}, TaskLives::Noted::at_begin);
   tasks.lives.known(11, {11, 1, 4026532999, "/a"}, TaskLives::Noted::at_begin);

@@ -43,7 +43,7 @@ std::vector<Event> merged(std::vector<std::vector<Event>> cpus) {
   return all;
 }
 
-TEST(TimeMerge, OrdersByTimeThenCpuThenPlace) {
+TEST(TimeMerge, OrdersByTimeThenCpuThenPosition) {
   std::mt19937 random(3);
   for (const unsigned cpus : {1u, 2u, 3u, 5u, 16u, 65u}) {
     std::vector<std::vector<Event>> lists(cpus);
@@ -70,7 +70,7 @@ TEST(TimeMerge, OrdersByTimeThenCpuThenPlace) {
 }
 
 // A damaged CPU whose times decrease must keep its order and lose no events.
-TEST(TimeMerge, KeepsTheBuffersOrderWhereTimeFalls) {
+TEST(TimeMerge, KeepsTheBufferOrderIfTimeDecreases) {
   const std::vector<Event> all = merged({{at(10, 0, 0), at(5, 0, 1), at(20, 0, 2)}, {at(7, 1, 0), at(12, 1, 1)}});
   std::vector<std::uint64_t> places_of_0;
   for (const Event& event : all)
@@ -80,7 +80,7 @@ TEST(TimeMerge, KeepsTheBuffersOrderWhereTimeFalls) {
   EXPECT_EQ(all.front().time_ns, 7u);
 }
 
-TEST(TimeMerge, OfNothingIsNothing) {
+TEST(TimeMerge, OfNoStreamsIsEmpty) {
   EXPECT_TRUE(merged({}).empty());
   EXPECT_TRUE(merged({{}, {}}).empty());
 }

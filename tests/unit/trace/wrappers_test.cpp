@@ -24,14 +24,14 @@ class Names : public SymbolNames {
   std::map<std::uint64_t, std::string> names_;
 };
 
-TEST(Wrappers, AnAddressWithoutANameIsNone) {
+TEST(Wrappers, AnAddressWithoutANameIsNoWrapper) {
   WrapperList all;
   all.add("*", "all.txt");
   EXPECT_TRUE(all.hides("f.part.0+0x1 [m]"));
   EXPECT_FALSE(all.hides("0xffffffff81000000"));
 }
 
-TEST(Wrappers, BuiltInListKnowsAllocatorsAndNotThoseWhoCallThem) {
+TEST(Wrappers, BuiltInListHasAllocatorsButNotTheirCallers) {
   const WrapperList list = WrapperList::built_in();
   for (const char* name : {"__kmalloc",
                            "__kmalloc_node_track_caller",
@@ -73,7 +73,7 @@ TEST(Wrappers, BuiltInListKnowsAllocatorsAndNotThoseWhoCallThem) {
     EXPECT_FALSE(list.hides(name)) << name;
 }
 
-TEST(Wrappers, TheLastLineThatFitsDecides) {
+TEST(Wrappers, TheLastMatchingLineDecides) {
   WrapperList list;
   list.add("# ours\n\n  my_*   they only call kmalloc\n!my_own\n", "list");
   EXPECT_TRUE(list.hides("my_alloc.isra.0+0x1"));
@@ -84,14 +84,14 @@ TEST(Wrappers, TheLastLineThatFitsDecides) {
   EXPECT_EQ(list.entries().front().why, "they only call kmalloc");
 }
 
-TEST(Wrappers, RefusesWhatIsNoGlob) {
+TEST(Wrappers, RefusesInvalidGlobs) {
   for (const char* text : {"!", "ok\n!!twice", "a+0x1 b", "dir/file"}) {
     WrapperList list;
     EXPECT_THROW(list.add(text, "list"), Error) << text;
   }
 }
 
-TEST(Wrappers, CallerIsTheFirstThatIsNone) {
+TEST(Wrappers, CallerIsTheFirstNonWrapper) {
   const Names names({{1, "__kmalloc+0x1"}, {2, "kmemdup+0x2"}, {3, "copy_mount+0x3"}, {4, "kfree+0x4"}});
   const WrapperList list = WrapperList::built_in();
   CallerFinder finder(names, list);
@@ -105,7 +105,7 @@ TEST(Wrappers, CallerIsTheFirstThatIsNone) {
   EXPECT_EQ(finder.caller({}), 0u);
 }
 
-TEST(SourceText, IsThatOfTheCaller) {
+TEST(SourceText, SkipsInlinedFunctionsOfHeaders) {
   const SourceFrame inner{"kzalloc", "include/linux/slab.h", 700, true};
   const SourceFrame middle{"make_node", "fs/node.c", 10};
   const SourceFrame outer{"nested", "fs/node.c", 20};

@@ -73,7 +73,7 @@ TEST(CallCondition, ComparesByType) {
     EXPECT_EQ(judged(text, signature, values), "does not hold") << text;
 }
 
-TEST(CallCondition, ThatCanNeverHoldIsRefused) {
+TEST(CallCondition, ThatIsNeverTrueIsRefused) {
   const Btf btf(MadeFiles(Machine{}).bytes);
   const BtfSignatures signatures(btf, {}, 64);
   const auto why = [&](const char* text, const char* function = "read_file") {
@@ -127,7 +127,7 @@ TEST(CallCondition, OneOfSeveralFunctionsIsEnough) {
   EXPECT_FALSE(conditions.hold(7, CallValues{}));
 }
 
-TEST(CallCondition, OfArgumentsAndOfResultsStandApart) {
+TEST(CallCondition, ConditionsOnArgumentsAndResultsAreSeparate) {
   const Machine machine;
   const Btf btf(MadeFiles(machine).bytes);
   const BtfSignatures signatures(btf, {}, 64);
@@ -152,7 +152,7 @@ TEST(CallCondition, OfArgumentsAndOfResultsStandApart) {
   EXPECT_TRUE(of_void.hold(0, call_values(*drop, abi_of(machine), eight, {}))) << "what it calls may fail";
 }
 
-TEST(CallCondition, SaysWhyOfAFunctionThatHasAResult) {
+TEST(CallCondition, ExplainsTheRefusalByAFunctionWithAResult) {
   const Machine machine;
   MadeTypes types(machine);
   const int whole = types.integer("int", 4);
@@ -174,7 +174,7 @@ TEST(CallCondition, SaysWhyOfAFunctionThatHasAResult) {
   }
 }
 
-TEST(CallCondition, TakesTheNamesOfFlags) {
+TEST(CallCondition, AcceptsNamesOfFlags) {
   const Machine machine;
   MadeTypes types(machine);
   const int whole = types.integer("unsigned int", 4);
@@ -204,7 +204,7 @@ TEST(CallCondition, TakesTheNamesOfFlags) {
   EXPECT_NE(of("vm_mmap_pgoff", {3, 0xCC0}, "prot&READ").find("PROT_READ, PROT_WRITE"), std::string::npos);
 }
 
-TEST(CallCondition, TakesNumbersAsTheyAreWritten) {
+TEST(CallCondition, AcceptsAllNotationsOfNumbers) {
   const Machine machine;
   MadeTypes types(machine);
   const int whole = types.integer("int", 4, BTF_INT_SIGNED);

@@ -40,7 +40,7 @@ CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& b
   return graph.take();
 }
 
-TEST(MissedEvents, MarkTheCallsThatRanThen) {
+TEST(MissedEvents, MarkTheCallsThatRanMeanwhile) {
   const CallGraphResult result = calls_at("1500 1600 2 vfs_read\n3500 3700 1\n", {1000, 1550, 2000, 3000}, 520);
   ASSERT_EQ(result.calls.size(), 4u);
   EXPECT_TRUE(result.calls[0].lost_events);
@@ -62,7 +62,7 @@ TEST(MissedEvents, MayOverlap) {
   EXPECT_FALSE(result.calls[3].lost_events);
 }
 
-TEST(RefusedFunctions, AreNoMoreThanCanBeRecorded) {
+TEST(RefusedFunctions, AreLimitedInNumber) {
   const std::vector<RefusedFunction> two = {{"vfs_read", "no kprobe"}, {"vfs_write", "its trampoline: no: 5"}};
   const std::vector<RefusedFunction> read = parse_refused_functions("\nx\n y\n" + refused_functions_text(two));
   ASSERT_EQ(read.size(), 2u);

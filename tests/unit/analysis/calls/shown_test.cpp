@@ -93,7 +93,7 @@ TEST(ShownCalls, FirstAndSlowestOnes) {
     }
 }
 
-TEST(ShownCalls, WhatHidesCallsSaysSo) {
+TEST(ShownCalls, CallsWithHiddenInnerCallsAreMarked) {
   const Calls calls(1, 5, 20);
   std::vector<std::size_t> found;
   for (const TracedCall& call : calls.result().calls) found.push_back(call.began_ns);

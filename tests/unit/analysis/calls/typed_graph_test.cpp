@@ -190,7 +190,7 @@ Calls some_calls(Machine machine) {
   return calls;
 }
 
-TEST(TypedGraph, ArgumentsOfFtrace) {
+TEST(TypedGraph, ShowsArgumentsOfFtrace) {
   for (const Machine machine : kMachines) {
     const std::vector<std::uint8_t> bytes = some_calls(machine).trace(true).version_7();
     const TraceFile file{"made", bytes, nullptr};
@@ -220,7 +220,7 @@ TEST(TypedGraph, ArgumentsOfFtrace) {
   }
 }
 
-TEST(TypedGraph, WithoutTypesNumbersStay) {
+TEST(TypedGraph, WithoutTypesNumbersAreShown) {
   const std::vector<std::uint8_t> bytes = some_calls({}).trace(false).version_7();
   const TraceFile file{"made", bytes, nullptr};
   const CallGraphResult result = graph_of(file);
@@ -245,7 +245,7 @@ TEST(TypedGraph, WithoutTypesNumbersStay) {
   EXPECT_EQ(open_trace(TraceFile{"made", none, nullptr})->info().findings.count_of(Imperfection::damaged_section), 1u);
 }
 
-TEST(TypedGraph, TypesOfTheTraceComeFirst) {
+TEST(TypedGraph, TypesInTheTraceArePreferred) {
   const std::vector<std::uint8_t> bytes = some_calls({}).trace(true).version_7();
   const auto source = open_trace(TraceFile{"made", bytes, nullptr});
   const CallTypeSource types(source->info(), "no such file");
@@ -274,7 +274,7 @@ class WithValues : public RecordSink {
   std::vector<RecordedFunction> functions_;
 };
 
-TEST(TypedGraph, OwnEventsThroughAFile) {
+TEST(TypedGraph, OwnEventsAreReadFromAFile) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("typed_graph.{}", ::getpid());
   std::filesystem::create_directory(folder);
@@ -366,7 +366,7 @@ CallGraphResult calls_with_gaps() {
   return result;
 }
 
-TEST(TypedGraph, GapsStandBetweenCalls) {
+TEST(TypedGraph, LossesAreShownBetweenCalls) {
   const std::string text = text_graph(calls_with_gaps(), view(), {});
   const std::string expected =
       "vfs_read();\nCPU:0 [LOST 8 EVENTS]\nCPU:1 [LOST 4 EVENTS]\n 0)               |  vfs_write() {";
@@ -413,7 +413,7 @@ std::string drawn(const CallGraphResult& result) {
   return lines;
 }
 
-TEST(TypedGraph, CallsOfAnInterruptAreOneBlock) {
+TEST(TypedGraph, CallsOfAnInterruptFormABlock) {
   EXPECT_EQ(drawn(calls_of_interrupts({2, 2, 2})),
             "vfs_read() {\n  ==========> hardirq\n  irq_work();\n  irq_work();\n  irq_work();\n  <========== hardirq\n"
             "}\n");
@@ -429,7 +429,7 @@ TEST(TypedGraph, CallsOfAnInterruptAreOneBlock) {
   EXPECT_NE(drawn(two).find("<========== hardirq\n  ==========> hardirq"), std::string::npos) << "on two tasks";
 }
 
-TEST(TypedGraph, WhatMayHaveBeenMissedIsNotSaidToBeLost) {
+TEST(TypedGraph, PossiblyMissedCallsAreNotReportedAsLost) {
   CallGraphResult result = calls_of_interrupts({});
   result.calls[0].lost_events = true;
   EXPECT_EQ(drawn(result), "vfs_read(); /* events were lost */\n");
@@ -439,7 +439,7 @@ TEST(TypedGraph, WhatMayHaveBeenMissedIsNotSaidToBeLost) {
   EXPECT_EQ(drawn(result), "vfs_read(); /* calls may have been missed */\n");
 }
 
-TEST(TypedGraph, TimesThatNobodyKnowsAreNotZero) {
+TEST(TypedGraph, UnknownTimesAreNotZero) {
   TextStyle narrow;
   narrow.width = 80;
   GraphOptions by_time = view();
@@ -480,7 +480,7 @@ TEST(TypedGraph, DamagedListsOfValuesAreRefused) {
   EXPECT_THROW(kmt_format::decode_types(many), Error);
 }
 
-TEST(TypedGraph, NoiseIsNoHarm) {
+TEST(TypedGraph, RandomBytesAreHarmless) {
   std::mt19937 random(20260102);  // NOLINT(cert-msc51-cpp): the same damage in every run
   for (const Machine machine : kMachines) {
     const std::vector<std::uint8_t> dat = some_calls(machine).trace(true).version_7();

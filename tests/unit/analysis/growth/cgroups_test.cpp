@@ -63,21 +63,21 @@ InvestigationEvidence kept(const InvestigationEvidence& evidence) {
   return again;
 }
 
-TEST(InvestigationCgroups, ThoseOfVersion1AreKept) {
+TEST(InvestigationCgroups, CgroupsOfVersion1AreUsed) {
   InvestigationEvidence evidence = recorded("/");
   evidence.memory_cgroups = MemoryCgroups{{kHolder, "/db"}, {7, "/other"}};
   EXPECT_EQ(cgroup_found(evidence), "/db");
   EXPECT_EQ(cgroup_found(kept(evidence)), "/db");
 }
 
-TEST(InvestigationCgroups, TheRootOfVersion2TellsNothingWhereVersion1AccountsMemory) {
+TEST(InvestigationCgroups, TheRootOfVersion2IsIgnoredIfVersion1AccountsMemory) {
   InvestigationEvidence evidence = recorded("/");
   evidence.memory_cgroups.emplace();  // the process has exited
   EXPECT_EQ(cgroup_found(evidence), "");
   EXPECT_EQ(cgroup_found(kept(evidence)), "");
 }
 
-TEST(InvestigationCgroups, TheRootOfVersion2IsOneWhereItAccountsMemory) {
+TEST(InvestigationCgroups, TheRootOfVersion2CountsIfItAccountsMemory) {
   EXPECT_EQ(cgroup_found(recorded("/")), "/");
   EXPECT_EQ(cgroup_found(kept(recorded("/"))), "/");
   EXPECT_EQ(cgroup_found(recorded("/system.slice")), "/system.slice");
@@ -96,7 +96,7 @@ std::string why_unknown(bool watched, std::uint32_t process, const std::string& 
   return unseen ? unseen->why : "";
 }
 
-TEST(InvestigationCgroups, ItIsSaidWhereNoneIsKnown) {
+TEST(InvestigationCgroups, UnknownCgroupsAreStated) {
   EXPECT_FALSE(unknown_cgroups({}));
   EXPECT_EQ(why_unknown(true, 5, ""), "neither the samples nor the recording name cgroups");
   EXPECT_EQ(why_unknown(true, 5, "/"), "");

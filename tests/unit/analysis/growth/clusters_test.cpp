@@ -9,7 +9,7 @@ namespace kmt::planted {
 namespace {
 
 // A soft interrupt runs on the stack of the interrupted code, which did not request the memory.
-TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
+TEST(GrowthClusters, StacksOfInterruptsEndAtTheInterrupt) {
   const std::vector<std::string> stack = {
       "alloc_skb+0x1",       "receive+0x2",      "handle_softirqs+0xd8", "do_softirq+0x3", "__local_bh_enable_ip+0x1",
       "__x64_sys_close+0x4", "do_syscall_64+0x1"};
@@ -20,7 +20,7 @@ TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
   EXPECT_EQ(own_stack(kPipe), kPipe);
 }
 
-TEST(GrowthClusters, PagesBelongToWhoAskedForThem) {
+TEST(GrowthClusters, PagesBelongToTheRequestingFunction) {
   std::vector<std::string> ring = {"__alloc_pages_noprof+0x1", "alloc_pages_mpol+0x1", "get_free_pages_noprof+0x2",
                                    "alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf"};
   EXPECT_FALSE(find_page_owner(ring).excluded);
@@ -44,7 +44,7 @@ TEST(GrowthClusters, PagesBelongToWhoAskedForThem) {
   EXPECT_TRUE(find_page_owner(large).is_slab);
 }
 
-TEST(GrowthClusters, SoftInterruptsEnterBySoftInterrupts) {
+TEST(GrowthClusters, SoftInterruptsAreKernelEntries) {
   const std::vector<std::string> stack = {"__alloc_skb+0x1",     "tcp_v4_rcv+0x1",           "net_rx_action+0x1",
                                           "handle_softirqs+0x1", "__local_bh_enable_ip+0x1", "__x64_sys_close+0x1",
                                           "do_syscall_64+0x1"};

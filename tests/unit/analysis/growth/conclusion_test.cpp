@@ -49,7 +49,7 @@ InvestigationResult judged(const InvestigationEvidence& evidence, double seconds
   return result;
 }
 
-TEST(Conclusion, SaysThatAllocationsWereFollowedTooShortlyToNameWhoGrows) {
+TEST(Conclusion, StatesThatSamplesEndedTooEarly) {
   InvestigationEvidence evidence;
   evidence.seconds = 40;
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 80));
@@ -83,7 +83,7 @@ InvestigationEvidence followed_until(double seconds) {
   return evidence;
 }
 
-TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
+TEST(Conclusion, FindsGrowthThatStartedLate) {
   for (const double begin : {50.0, 60.0, 75.0}) {
     InvestigationEvidence evidence = followed_until(43);
     evidence.states.push_back(rising_since(begin, 2'000, 3));
@@ -107,7 +107,7 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
 }
 
 // Copies with a cache that never shrinks and grows in leaps. Among this many caches, one may do so by chance.
-TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
+TEST(Conclusion, CountersAloneDoNotConfirmCachesThatNeverShrink) {
   InvestigationEvidence evidence;
   evidence.seconds = 17;
   evidence.copied = true;
@@ -132,7 +132,7 @@ TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
 }
 
 // Steady growth by 100 bytes per second, with a copy every 1,000 s.
-TEST(Conclusion, SaysWhatSurelyGrowsMoreSlowlyThanTheThreshold) {
+TEST(Conclusion, ReportsSteadyGrowthBelowTheThreshold) {
   InvestigationEvidence evidence;
   evidence.seconds = 23'000;
   evidence.copied = true;
@@ -173,7 +173,7 @@ GrowthSeen sampled_since(double begin, double bytes_per_s) {
   return seen;
 }
 
-TEST(Conclusion, NamesWhoBeganWhileItWasWatched) {
+TEST(Conclusion, NamesTheTaskThatStartedToAllocateLate) {
   for (const double begin : {50.0, 60.0, 75.0}) {
     InvestigationEvidence evidence = followed_until(120);
     evidence.states.push_back(rising_since(begin, 2'000, 3));
@@ -196,7 +196,7 @@ TEST(Conclusion, NamesWhoBeganWhileItWasWatched) {
                                    [](const GrowthFinding& finding) { return finding.certainty == Certainty::sure; }));
 }
 
-TEST(Conclusion, RandomWalksDoNotBeginToGrow) {
+TEST(Conclusion, RandomWalksAreNotLateGrowth) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
   std::size_t late = 0;
@@ -218,7 +218,7 @@ TEST(Conclusion, RandomWalksDoNotBeginToGrow) {
   EXPECT_LE(late, 6u);  // by chance in one of twenty runs
 }
 
-TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
+TEST(Conclusion, ExplainsWhyATraceIsNotUsed) {
   InvestigationEvidence evidence;
   evidence.copied = true;
   evidence.trace = steadily(1, "filp");
@@ -238,7 +238,7 @@ TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
   EXPECT_NE(lossy.words.find("the trace of 12.0 s lost 4711 events"), std::string::npos) << lossy.words;
 }
 
-TEST(Conclusion, SaysThatCopiesHaveNoTimes) {
+TEST(Conclusion, StatesThatCopiesHaveNoTimes) {
   InvestigationResult result;
   result.timeless_states = 15;
   EXPECT_NE(planted::concluded(result).words.find("at least 16 states"), std::string::npos)
@@ -251,7 +251,7 @@ TEST(Conclusion, SaysThatCopiesHaveNoTimes) {
             "Cannot tell whether anything grows: the times of the 24 copies are unknown.");
 }
 
-TEST(Conclusion, TakesSamplesForNoTrace) {
+TEST(Conclusion, DoesNotTreatSamplesAsATrace) {
   InvestigationResult result;
   result.watched = true;
   result.cut_short = "it was interrupted";
@@ -262,7 +262,7 @@ TEST(Conclusion, TakesSamplesForNoTrace) {
   EXPECT_NE(conclusion.words.find("it was interrupted"), std::string::npos) << conclusion.words;
 }
 
-TEST(Conclusion, DoesNotHideWhatNoFindingExplains) {
+TEST(Conclusion, ShowsGrowthThatNoFindingExplains) {
   InvestigationResult result;
   result.watched = result.complete = result.by_root = result.all_permitted = true;
   result.seconds = 120;
@@ -291,7 +291,7 @@ TEST(Conclusion, DoesNotHideWhatNoFindingExplains) {
   EXPECT_EQ(conclusion_words(result), "Growth is confirmed for one part of the kernel's memory.");
 }
 
-TEST(Conclusion, SaysWhatRoseInTooFewStates) {
+TEST(Conclusion, ReportsIncreasesInTooFewStates) {
   InvestigationEvidence evidence;
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 5));
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "dentry", 5));  // reclaimable
@@ -307,7 +307,7 @@ TEST(Conclusion, SaysWhatRoseInTooFewStates) {
 }
 
 // Samples alone may lack events that were not read in time.
-TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
+TEST(Conclusion, WithoutStatesDoesNotDenyGrowth) {
   InvestigationEvidence evidence = followed_until(120);
   evidence.samples = steadily(480, "filp");
   std::ranges::fill(evidence.samples->groups.front().live, 1e6);
@@ -317,7 +317,7 @@ TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
   EXPECT_NE(conclusion.words.find("read fewer than 16 times"), std::string::npos) << conclusion.words;
 }
 
-TEST(Conclusion, ComparesTwoCopiesWithWhatWasRecorded) {
+TEST(Conclusion, ComparesTwoCopiesWithTheRecording) {
   const auto first_cache = [](const InvestigationEvidence& evidence) {
     const Judgement judgement = judge(evidence);
     return judgement.findings.empty() ? FindingCache() : judgement.findings.front().caches.front();
@@ -349,7 +349,7 @@ std::vector<std::string> next_of(bool by_root, bool all_permitted, bool saw_cach
   return next_commands(result);
 }
 
-TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
+TEST(Conclusion, SuggestsOnlyPermittedCommands) {
   using Commands = std::vector<std::string>;
   EXPECT_EQ(next_of(false, false, false, false), Commands{"sudo kmemtrace investigate"});
   EXPECT_EQ(next_of(false, false, true, false), Commands{"sudo kmemtrace investigate"});
@@ -363,7 +363,7 @@ TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
 
 // The output folder of --from has none of the kernel's files. The processes and functions in it belong to another
 // machine.
-TEST(Conclusion, AdvisesToLookIntoTheCopiesThatWereGiven) {
+TEST(Conclusion, SuggestsCommandsForTheGivenCopies) {
   InvestigationResult result;
   result.judgement.findings.push_back(planted::sure_finding("do_pipe2", 7, "/"));
   result.folder = "out";
@@ -374,7 +374,7 @@ TEST(Conclusion, AdvisesToLookIntoTheCopiesThatWereGiven) {
                                       "kmemtrace diff 'my copies/before' 'my copies/after.kmt'"}));
 }
 
-TEST(Conclusion, OfTwoCopiesRatesAreThoseBetweenThem) {
+TEST(Conclusion, RatesOfTwoCopiesUseTheTimeBetweenThem) {
   InvestigationEvidence evidence;
   evidence.copied = true;
   evidence.trace = steadily(64, "kmalloc-1k");
@@ -398,7 +398,7 @@ TEST(Conclusion, OfTwoCopiesRatesAreThoseBetweenThem) {
   EXPECT_EQ(row.find(" - "), std::string::npos) << text;
 }
 
-TEST(Conclusion, WhatTheRecordingTakesIsNoGrowth) {
+TEST(Conclusion, MemoryOfTheRecorderIsNoGrowth) {
   InvestigationEvidence evidence;
   evidence.seconds = 16;
   evidence.trace = steadily(32, "kmalloc-1k");
@@ -424,7 +424,7 @@ TEST(Conclusion, WhatTheRecordingTakesIsNoGrowth) {
   EXPECT_FALSE(is_recorders("anon_vma"));
 }
 
-TEST(Conclusion, ExplainsByAllCachesOfAFinding) {
+TEST(Conclusion, AFindingExplainsAllItsCaches) {
   InvestigationEvidence evidence;
   evidence.seconds = 16;
   evidence.trace = steadily(64, "kmalloc-1k");

@@ -13,7 +13,7 @@
 namespace kmt::planted {
 namespace {
 
-TEST(Investigation, NamesWhatWasPlanted) {
+TEST(Investigation, NamesPlantedGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   plant(evidence);
   const Judgement judgement = judge(evidence);
@@ -39,7 +39,7 @@ TEST(Investigation, NoiseIsNoGrowth) {
   }
 }
 
-TEST(Investigation, SamplesAloneNeedTheKernelsAccount) {
+TEST(Investigation, SamplesAloneNeedTheKernelsCounters) {
   InvestigationEvidence evidence = evidence_with_noise(2);
   plant(evidence);
   evidence.trace.reset();
@@ -52,7 +52,7 @@ TEST(Investigation, SamplesAloneNeedTheKernelsAccount) {
 }
 
 // Copies of the kernel's files from two times, and a trace recorded in between.
-TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
+TEST(Investigation, ADifferenceOfCopiesConfirmsTheRecording) {
   InvestigationEvidence evidence = evidence_with_noise(2);
   plant(evidence);
   evidence.samples.reset();
@@ -67,7 +67,7 @@ TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
 }
 
 // Recordings before Linux 6.1 have objects without a cache name.
-TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
+TEST(Investigation, ObjectsWithoutACacheNeedCountersOfTheirSize) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
     seen->groups.push_back(group_of(kPipeFile, "objects of 256 B", "leaky", 4321, steady));
@@ -82,7 +82,7 @@ TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
 }
 
 // The samples are few and grow in steps, and their second half shows little growth. Their cache grows steadily.
-TEST(Investigation, TheAccountNamesWhoTakesWhatGrows) {
+TEST(Investigation, CountersAndSharesNameTheTask) {
   const double rate = 30'000;
   const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
   const auto evidence_of = [&](const std::string& cache, const Course& course) {
@@ -110,7 +110,7 @@ TEST(Investigation, TheAccountNamesWhoTakesWhatGrows) {
   EXPECT_FALSE(names(evidence_of("key_jar", [](double seconds) { return seconds < 3 ? 0 : 400'000; })));  // at once
 }
 
-TEST(Investigation, RecordingsOfAMomentTellNothing) {
+TEST(Investigation, ShortRecordingsAreNotJudged) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   plant(evidence);
   evidence.samples.reset();
@@ -122,7 +122,7 @@ TEST(Investigation, RecordingsOfAMomentTellNothing) {
 }
 
 // The growth of a cache is confirmed. A short recording or a few samples show which task holds most of its objects.
-TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
+TEST(Investigation, TheLargestHolderOfAGrowingCacheIsLikely) {
   for (const bool recorded : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(7);
     const double part = recorded ? 0.02 : 1;  // share of the time
@@ -154,7 +154,7 @@ TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
 }
 
 // A cache that started to grow late. Only its rate is known, and samples show which task holds most of its objects.
-TEST(Investigation, WhoHoldsMostOfWhatLatelyGrowsIsLikely) {
+TEST(Investigation, TheLargestHolderOfLateGrowthIsLikely) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();
   evidence.samples->groups.push_back(
@@ -175,7 +175,7 @@ TEST(Investigation, WhoHoldsMostOfWhatLatelyGrowsIsLikely) {
 }
 
 // The kernel temporarily allocates memory for a recording, in caches that other code uses too.
-TEST(Investigation, ARecordingsOwnMemoryHidesNoGrowth) {
+TEST(Investigation, MemoryOfTheRecordingHidesNoGrowth) {
   const auto with_bump = [](double begin, double end) {
     return [begin, end](double s) { return kRate / 10 * s + (s > begin && s < end ? 600'000 : 0); };
   };
@@ -195,7 +195,7 @@ TEST(Investigation, ARecordingsOwnMemoryHidesNoGrowth) {
 
 // Samples combine all caches of a kmalloc size. Noise in one of these caches must not affect the judgement of the
 // others.
-TEST(Investigation, TheCacheOfASizeThatRisesIsJudgedAlone) {
+TEST(Investigation, OnlyTheGrowingCacheOfASizeIsJudged) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();
   evidence.states.push_back(cache_series("kmalloc-64", [](double s) { return s > 7 && s < 9 ? 900'000 : 0; }));
@@ -209,7 +209,7 @@ TEST(Investigation, TheCacheOfASizeThatRisesIsJudgedAlone) {
 }
 
 // Objects that live longer than the recording appear as growth only in the recording.
-TEST(Investigation, LongLivesAreNoGrowth) {
+TEST(Investigation, LongLivedObjectsAreNoGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(3);
   evidence.trace->groups.push_back(group_of(kPipe, "kmalloc-1k", "server", 77, steady));
   EXPECT_FALSE(judge(evidence).found());  // no samples from before the recording
@@ -221,7 +221,7 @@ TEST(Investigation, LongLivesAreNoGrowth) {
 }
 
 // Samples without growth contradict a recording, except if they ended long before it: growth may have started later.
-TEST(Investigation, SamplesThatEndedLongBeforeTheRecordingSayNothingAgainstIt) {
+TEST(Investigation, SamplesThatEndedEarlyDoNotContradictTheRecording) {
   InvestigationEvidence evidence = evidence_with_noise(3);
   plant(evidence);
   std::erase_if(evidence.samples->groups, [](const GrowthGroup& group) { return group.task == "leaky"; });
@@ -233,7 +233,7 @@ TEST(Investigation, SamplesThatEndedLongBeforeTheRecordingSayNothingAgainstIt) {
   EXPECT_EQ(judgement.findings.front().task, "leaky");
 }
 
-TEST(Investigation, WhatIsNoSlabExplainsNoSlabs) {
+TEST(Investigation, PagesDoNotExplainSlabs) {
   for (const std::string cache : {"percpu memory", "vmalloc areas", "kmalloc-1k"}) {
     InvestigationEvidence evidence = evidence_with_noise(1);
     for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
@@ -272,7 +272,7 @@ TEST(Investigation, AccountingDataOfReclaimableSlabsIsReclaimable) {
   }
 }
 
-TEST(Investigation, WhatIsLeftOutIsNotJudged) {
+TEST(Investigation, ExcludedGroupsAreNotJudged) {
   InvestigationEvidence evidence = evidence_with_noise(4);
   plant(evidence);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
@@ -283,7 +283,7 @@ TEST(Investigation, WhatIsLeftOutIsNotJudged) {
   EXPECT_GT(judgement.excluded_bytes, kRate * kSeconds);
 }
 
-TEST(Investigation, RecordingsWithoutStacksBorrowThoseOfSamples) {
+TEST(Investigation, RecordingsWithoutStacksUseThoseOfSamples) {
   InvestigationEvidence evidence = evidence_with_noise(6);
   plant(evidence);
   // Another process with the same name opens and closes files.
@@ -297,7 +297,7 @@ TEST(Investigation, RecordingsWithoutStacksBorrowThoseOfSamples) {
 }
 
 // For a third of the time, while the recording started, no states were read.
-TEST(Investigation, GrowthIsEvenWhereStatesWereReadUnevenly) {
+TEST(Investigation, UnevenTimesOfStatesDoNotHideSteadyGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   MemorySeries series = cache_series("SUnreclaim", steady);
   series.source = MemorySource::meminfo;
@@ -312,7 +312,7 @@ TEST(Investigation, GrowthIsEvenWhereStatesWereReadUnevenly) {
 }
 
 // Messages have separate slab buckets, which the kmalloc event does not show.
-TEST(Investigation, CachesOfBucketsAreThoseOfKmalloc) {
+TEST(Investigation, SlabBucketsCountAsKmallocCaches) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   evidence.states.push_back(cache_series("msg_msg-1k", steady));
   const std::vector<StateGrowth> states = judge(evidence).states;
@@ -320,7 +320,7 @@ TEST(Investigation, CachesOfBucketsAreThoseOfKmalloc) {
 }
 
 // A short recording without an object must not contradict samples of the whole time.
-TEST(Investigation, ShortRecordingsDoNotSpeakAgainstSamples) {
+TEST(Investigation, ShortRecordingsDoNotContradictSamples) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   plant(evidence);
   evidence.narrowing.sizes = {1024};
@@ -352,7 +352,7 @@ TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
 }
 
 // Pages of vmalloc areas have any order, so the narrowing cannot name them.
-TEST(Investigation, RecordedAreasOfVmallocAreNotEstimatedToo) {
+TEST(Investigation, RecordedVmallocAreasAreNotAlsoEstimated) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   evidence.samples->pages = true;
   evidence.narrowing.orders = {0};
@@ -367,7 +367,7 @@ TEST(Investigation, RecordedAreasOfVmallocAreNotEstimatedToo) {
   EXPECT_NEAR(first.sites[0].bytes + first.sites[1].bytes, 2 * kRate * kSeconds, kRate);
 }
 
-TEST(Investigation, AreasOfVmallocExplainTheirLine) {
+TEST(Investigation, VmallocAreasExplainVmallocUsed) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   evidence.samples->pages = true;
   const std::vector<std::string> stack = {"__bpf_map_area_alloc+0x1", "array_map_alloc+0x1", "__x64_sys_bpf+0x1f"};

@@ -49,7 +49,7 @@ std::size_t named(const Judgement& judgement) {
   return static_cast<std::size_t>(std::ranges::count(judgement.findings, Certainty::sure, &GrowthFinding::certainty));
 }
 
-TEST(LateGrowth, NamesWhoTakesMostOfItSinceItBegan) {
+TEST(LateGrowth, NamesTheTaskWithTheLargestShareSinceTheStart) {
   const Judgement one = judgement_of(1);
   ASSERT_TRUE(one.states.front().late);
   EXPECT_TRUE(one.states.front().late->sure);

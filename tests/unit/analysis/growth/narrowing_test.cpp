@@ -12,7 +12,7 @@
 namespace kmt::planted {
 namespace {
 
-TEST(Narrowing, NarrowsToWhatGrows) {
+TEST(Narrowing, SelectsGrowingMemory) {
   InvestigationEvidence evidence = evidence_with_noise(5);
   evidence.samples->groups.clear();
   evidence.trace.reset();
@@ -34,7 +34,7 @@ TEST(Narrowing, NarrowsToWhatGrows) {
 }
 
 // Caches used by tracing grow and shrink with other recordings, so they are not recorded alone.
-TEST(Narrowing, WhatTracingKeepsIsNotRecordedAlone) {
+TEST(Narrowing, CachesUsedByTracingAreNotRecordedAlone) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("ftrace_event_field", steady));
@@ -44,7 +44,7 @@ TEST(Narrowing, WhatTracingKeepsIsNotRecordedAlone) {
 }
 
 // Growth that starts late is not visible in a trend over the whole time.
-TEST(Narrowing, WhatBeganWhileItWasWatchedIsRecordedToo) {
+TEST(Narrowing, LateGrowthIsRecorded) {
   InvestigationEvidence evidence = evidence_with_noise(5);
   evidence.samples->groups.clear();
   evidence.trace.reset();
@@ -53,7 +53,7 @@ TEST(Narrowing, WhatBeganWhileItWasWatchedIsRecordedToo) {
   EXPECT_EQ(narrow(evidence).caches, std::vector<std::string>{"TCP"});
 }
 
-TEST(Narrowing, TheAccountAloneNarrowsToo) {
+TEST(Narrowing, CountersAloneAreEnough) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("kmalloc-rnd-03-512", steady));

@@ -55,7 +55,7 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
 }
 
 // Frees whose events were lost must not appear as a rise followed by a drop at the end.
-TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
+TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   const Names names;
   SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
   HeapSample sample;
@@ -76,7 +76,7 @@ TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
 }
 
 // Frees without an event, as after kfree_rcu(), are visible only when the address is reused.
-TEST(SampleGrowth, LeavesOutWhatIsFreedUnseen) {
+TEST(SampleGrowth, IgnoresObjectsWithUntracedFrees) {
   const auto judged = [](unsigned live, unsigned freed, unsigned replaced) {
     const Names names;
     SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
@@ -120,7 +120,7 @@ TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
 }
 
 // Before Linux 6.1, kmem_cache_alloc events have only sizes. An object of 256 bytes is not counted as a kmalloc object.
-TEST(SampleGrowth, CachesWithoutNamesAreNarrowedByTheirObjects) {
+TEST(SampleGrowth, CachesWithoutNamesAreMatchedByObjectSize) {
   const Names names;
   SampleGrowth growth(1024, false, names, 0, 64, 99, 4096);
   HeapSample sample;
@@ -161,7 +161,7 @@ GrowthSeen grown_until(std::uint64_t end_ns) {
   return growth.seen(end_ns, "6.18.0", [](std::uint64_t) { return std::string("/a"); });
 }
 
-TEST(SampleGrowth, CountsWholeStepsAndAllOfThem) {
+TEST(SampleGrowth, CountsAllCompleteSteps) {
   for (const std::uint64_t end_ns : {64'000'000'000u, 64'600'000'000u}) {
     const GrowthSeen seen = grown_until(end_ns);
     ASSERT_EQ(seen.steps, SampleGrowth::kSteps);
@@ -172,7 +172,7 @@ TEST(SampleGrowth, CountsWholeStepsAndAllOfThem) {
 
 // Samples may end early, for instance when the CPU budget is used up. The shorter time needs the same number of steps
 // to distinguish growth from chance.
-TEST(SampleGrowth, HasStepsEnoughOfAShortTime) {
+TEST(SampleGrowth, HasEnoughStepsInAShortTime) {
   const GrowthSeen seen = grown_until(9'700'000'000);
   EXPECT_GE(seen.steps, SampleGrowth::kSteps / 2);
   EXPECT_LE(seen.steps, SampleGrowth::kSteps);
@@ -180,7 +180,7 @@ TEST(SampleGrowth, HasStepsEnoughOfAShortTime) {
   EXPECT_NEAR(seen.groups.front().live.back(), 10 * (64 << 10), 1);
 }
 
-TEST(SampleGrowth, TellsWhatWasLost) {
+TEST(SampleGrowth, ReportsLosses) {
   EXPECT_TRUE(unseen_of({}, 0).empty());
   HeapLosses losses;
   losses.samples = 7;

@@ -80,7 +80,7 @@ class TraceGrowth : public testing::Test {
   EventBatch events;
 };
 
-TEST_F(TraceGrowth, WhatOthersFreeUnseenDoesNotHideWhoHoldsIt) {
+TEST_F(TraceGrowth, UntracedFreesByOtherTasksDoNotHideTheHolder) {
   hold();
   visit();
   const GrowthSeen growth = seen();
@@ -93,7 +93,7 @@ TEST_F(TraceGrowth, WhatOthersFreeUnseenDoesNotHideWhoHoldsIt) {
 }
 
 // On its own, each of these tasks appears to hold an object.
-TEST_F(TraceGrowth, WhoFreesUnseenHoldsNothing) {
+TEST_F(TraceGrowth, TasksWithUntracedFreesHoldNothing) {
   hold();
   visit();
   const GrowthSeen growth = seen();
@@ -103,7 +103,7 @@ TEST_F(TraceGrowth, WhoFreesUnseenHoldsNothing) {
   EXPECT_NEAR(visitor->live.back(), 0, 1);
 }
 
-TEST_F(TraceGrowth, WhatALossMayHideStaysInDoubt) {
+TEST_F(TraceGrowth, ObjectsFreedDuringALossStayUncertain) {
   hold();
   visit();
   info.losses.stretches = {{0, 7, 0, 9 * kSecond}};

@@ -21,7 +21,7 @@ const ExportedRow& find(const std::vector<ExportedRow>& rows, const std::string&
   throw std::runtime_error("no row " + name);
 }
 
-TEST(ExportedSeries, TheLargestGetNamesTheOthersAreOne) {
+TEST(ExportedSeries, OnlyTheLargestHaveSeparateSeries) {
   ExportedSeries series(2);
   series.add({row("a", 1, 100), row("b", 2, 300), row("c", 3, 200)});
   series.add({row("a", 10, 9000), row("b", 0, 0), row("c", 5, 50)});
@@ -42,7 +42,7 @@ TEST(ExportedSeries, LiveBytesAreThoseOfTheLastInterval) {
   EXPECT_DOUBLE_EQ(find(series.rows(), "other").live_bytes, 200);
 }
 
-TEST(ExportedSeries, WhoIsIdleAndHoldsNothingMakesRoom) {
+TEST(ExportedSeries, IdleSeriesWithoutLiveBytesAreRemoved) {
   ExportedSeries series(1);
   series.add({row("a", 1, 100)});
   for (int i = 0; i < 700; ++i) series.add({row("a", 0, 0)});

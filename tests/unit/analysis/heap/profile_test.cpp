@@ -142,11 +142,11 @@ void expect_coverage(std::uint64_t mean, int allocations, const std::vector<std:
   EXPECT_GE(row_live_bytes, rows * 92 / 100);
 }
 
-TEST(HeapProfile, IntervalsHoldTheTruthOfManySamples) { expect_coverage(4096, 3000, {64, 192, 1024, 4096}, 922); }
-TEST(HeapProfile, IntervalsHoldTheTruthOfFewSamples) { expect_coverage(65536, 2000, {64, 192, 1024}, 700); }
-TEST(HeapProfile, IntervalsHoldTheTruthOfLargeAndSmall) { expect_coverage(16384, 1500, {96, 256, 65536}, 880); }
+TEST(HeapProfile, IntervalsAreRightForManySamples) { expect_coverage(4096, 3000, {64, 192, 1024, 4096}, 922); }
+TEST(HeapProfile, IntervalsAreRightForFewSamples) { expect_coverage(65536, 2000, {64, 192, 1024}, 700); }
+TEST(HeapProfile, IntervalsAreRightForMixedSizes) { expect_coverage(16384, 1500, {96, 256, 65536}, 880); }
 
-TEST(HeapProfile, WhatAFileClaimsStaysInRange) {
+TEST(HeapProfile, ValuesFromAFileStayInRange) {
   const NoNames names;
   HeapProfile profile(kMostMeanBytes, names, cgroup_text);
   DrawnGroup group;
@@ -161,7 +161,7 @@ TEST(HeapProfile, WhatAFileClaimsStaysInRange) {
   }
 }
 
-TEST(HeapProfile, WhatIsAlwaysDrawnIsExact) {
+TEST(HeapProfile, AlwaysSampledObjectsAreExact) {
   const NoNames names;
   HeapProfile profile(1, names, cgroup_text);
   for (std::uint64_t i = 1; i <= 100; ++i) profile.add(sample_of(i, 4096));
@@ -174,7 +174,7 @@ TEST(HeapProfile, WhatIsAlwaysDrawnIsExact) {
   EXPECT_DOUBLE_EQ(slab.live_bytes.value, 99 * 4096);
 }
 
-TEST(HeapProfile, KeepsWhatLivesAcrossIntervals) {
+TEST(HeapProfile, KeepsLiveObjectsAcrossIntervals) {
   const NoNames names;
   HeapProfile profile(1, names, cgroup_text);
   profile.add(sample_of(1, 4096));
@@ -193,7 +193,7 @@ TEST(HeapProfile, KeepsWhatLivesAcrossIntervals) {
   EXPECT_EQ(result.rows[0].figures.samples, 0u);
 }
 
-TEST(HeapProfile, SaysWhatWasReplacedAndTakesOutWhatIsGone) {
+TEST(HeapProfile, CountsReplacedObjectsAndRemovesFreedOnes) {
   const NoNames names;
   HeapProfile profile(1, names, cgroup_text);
   for (std::uint64_t i = 1; i <= 4; ++i) profile.add(sample_of(i, 4096));
@@ -205,7 +205,7 @@ TEST(HeapProfile, SaysWhatWasReplacedAndTakesOutWhatIsGone) {
   EXPECT_EQ(result.slab.live_samples, 2u);
 }
 
-TEST(HeapProfile, WhatIsToldTwiceIsOnceOfTheSecond) {
+TEST(HeapProfile, DuplicateEventsCountOnceForTheSecond) {
   const NoNames names;
   HeapProfile profile(1, names, cgroup_text);
   profile.add(sample_of(1, 16384));
@@ -243,7 +243,7 @@ TEST(HeapProfile, FindsCallersAgainWhenNamesChange) {
   EXPECT_EQ(profile.result({HeapKey::caller}).rows.at(0).keys.at(0), "caller+0x1");
 }
 
-TEST(HeapProfile, LeavesTheFramesOfTheTracingOut) {
+TEST(HeapProfile, RemovesTracingFrames) {
   class Names : public SymbolNames {
    public:
     std::string name(std::uint64_t address) const override {

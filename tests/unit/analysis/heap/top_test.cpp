@@ -91,7 +91,7 @@ TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
   EXPECT_EQ(stacks.rows[0].allocated, kProcesses * kBytes);
 }
 
-TEST(TopAccount, WhatInterruptsAllocateIsOfNoCgroup) {
+TEST(TopAccount, AllocationsInInterruptsBelongToNoCgroup) {
   const NoNames names;
   TopAccount account({TopView::cgroups}, kMean, names, cgroup_text);
   HeapSite site = site_of(0);
@@ -125,7 +125,7 @@ TEST(TopAccount, IdleTasksAreOneProcessInSumsAndSamples) {
   EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, kBytes);
 }
 
-TEST(TopAccount, StacksOfARowAreOfItsAllocator) {
+TEST(TopAccount, StacksOfARowBelongToItsAllocator) {
   const NoNames names;
   TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
   account.samples().add(sample_of(1));
@@ -147,7 +147,7 @@ TEST(TopAccount, StacksOfARowAreOfItsAllocator) {
   EXPECT_NE(text_top(all, names, filtered, {}).find("No name contains \"nothing\"."), std::string::npos);
 }
 
-TEST(TopAccount, SaysWhatWasFreedUnseen) {
+TEST(TopAccount, ReportsUntracedFrees) {
   const NoNames names;
   TopAccount account({TopView::processes}, kMean, names, cgroup_text);
   account.samples().add(sample_of(1));
@@ -159,7 +159,7 @@ TEST(TopAccount, SaysWhatWasFreedUnseen) {
   EXPECT_NE(json_top(result, names).find("\"replaced\":1"), std::string::npos);
 }
 
-TEST(TopAccount, KeepsOnlyRowsOfItsViews) {
+TEST(TopAccount, KeepsOnlyRowsOfTheShownViews) {
   const NoNames names;
   TopAccount account({TopView::call_sites}, kMean, names, cgroup_text);
   account.add_interval({site_of(1)}, 1'000'000'000);
@@ -167,7 +167,7 @@ TEST(TopAccount, KeepsOnlyRowsOfItsViews) {
   EXPECT_TRUE(account.result(TopView::processes).rows.empty());
 }
 
-TEST(HeapProfile, OfTooManyStacksThoseOfEndedObjectsAreOne) {
+TEST(HeapProfile, MergesStacksOfFreedObjectsIfThereAreTooMany) {
   const NoNames names;
   HeapProfile profile(kMean, names, cgroup_text);
   constexpr std::uint64_t kStacks = 50'000;

@@ -15,7 +15,7 @@ namespace {
 
 // If two tracers are active, the kernel calls both through an additional function. From then on, stacks contain this
 // function.
-TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
+TEST(Grouping, OtherTracersDoNotChangeStacks) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
   const StackId alone = stacks.id_of(std::vector<std::uint64_t>{0x2010, 0x3010});
@@ -45,7 +45,7 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
 
 // The call site in the event is more reliable than names, because an allocating function may have the name of a tracing
 // function.
-TEST(Grouping, StacksBeginWithTheirCallSite) {
+TEST(Grouping, StacksStartAtTheCallSite) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
   info.tables.call_sites = {0, 0x1010, 0x2010};
@@ -66,7 +66,7 @@ TEST(Grouping, StacksBeginWithTheirCallSite) {
 }
 
 // All call sites in a function are one group. Page events have no call site, so their group is the caller.
-TEST(Grouping, ByFunctionPlacesAreOne) {
+TEST(Grouping, ByFunctionMergesCallSites) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
   info.tables.call_sites = {0, 0x1010, 0x1020, 0x2010};
@@ -93,7 +93,7 @@ TEST(Grouping, ByFunctionPlacesAreOne) {
   EXPECT_EQ(names, (std::vector<std::string>{"one", "two", "two", "unknown"}));
 }
 
-TEST(TracingFrames, AreThoseInFrontOfAFunctionThatSurelyTraces) {
+TEST(TracingFrames, PrecedeAFunctionThatAlwaysTraces) {
   const Kallsyms symbols(
       "1000 T __traceiter_kmalloc\n2000 T site\n3000 T bpf_map_alloc\n4000 T bpf_trace_run6\n5000 T end\n");
   const auto traced = [&symbols](std::vector<std::uint64_t> frames) {
@@ -107,7 +107,7 @@ TEST(TracingFrames, AreThoseInFrontOfAFunctionThatSurelyTraces) {
   EXPECT_EQ(traced({}), 0u);
 }
 
-TEST(TracingFunctions, BpfProgramsHaveATag) {
+TEST(TracingFunctions, BpfProgramsAreRecognisedByTheirTag) {
   EXPECT_TRUE(is_tracing_function("bpf_prog_6deef7357e7b4530"));
   EXPECT_TRUE(is_tracing_function("bpf_prog_6deef7357e7b4530_on_kmalloc"));
   EXPECT_FALSE(is_tracing_function("bpf_prog_alloc_no_stats"));
@@ -154,7 +154,7 @@ struct Renamed : testing::Test {
 
 using Names = std::vector<std::string>;
 
-TEST_F(Renamed, AProcessIsOneWhateverItIsCalled) {
+TEST_F(Renamed, ARenamedProcessIsOneProcess) {
   const std::vector<Event> events = {kmalloc_at(50, 10), kmalloc_at(150, 10), kmalloc_at(250, 10), kmalloc_at(350, 10)};
   EXPECT_EQ(names_by(GroupKey::process, events), Names{"cc1-10 (was make, sh)"});
   EXPECT_EQ(names_by(GroupKey::comm, events), (Names{"sh", "make", "cc1"}));
@@ -162,7 +162,7 @@ TEST_F(Renamed, AProcessIsOneWhateverItIsCalled) {
 }
 
 // The ID of the task that started a process was reused by a later task.
-TEST_F(Renamed, AFamilyIsNotCalledAsWhoComesLater) {
+TEST_F(Renamed, ATreeKeepsItsNameIfTheIdIsReused) {
   info.tasks.lives.born({20, 40, 10, true});
   info.tasks.lives.born({10, 300, 0, true});
   info.tasks.lives.known(10, {10, 1, 0, ""}, TaskLives::Noted::at_begin);
@@ -171,7 +171,7 @@ TEST_F(Renamed, AFamilyIsNotCalledAsWhoComesLater) {
             (Names{"sh-10 (born before)", "cc1-10 (born 0.000000)"}));
 }
 
-TEST(Grouping, WithoutAnyUserStackNoneIsTheKernels) {
+TEST(Grouping, WithoutUserStacksNoEventCountsAsKernel) {
   TraceInfo info;
   const NoNames symbols;
   CacheNames caches(info);

@@ -25,7 +25,7 @@ class Given : public Source {
   EventBatch events_;
 };
 
-TEST(ModuleTimes, LeaveTheProgramsPartOfAStack) {
+TEST(ModuleTimes, LeaveUserFramesUnchanged) {
   constexpr std::uint64_t kAddress = 0xc0481010;
   Given source;
   TraceInfo& info = source.info_;

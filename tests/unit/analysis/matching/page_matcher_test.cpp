@@ -38,7 +38,7 @@ struct FrameByFrame {
   }
 };
 
-TEST(PageMatcher, AgreesWithFrameByFrame) {
+TEST(PageMatcher, AgreesWithAMapOfFrames) {
   std::mt19937_64 random(11);
   PageMatcher matcher(PageIdentity::frame);
   FrameByFrame expected;
@@ -58,7 +58,7 @@ TEST(PageMatcher, AgreesWithFrameByFrame) {
   }
 }
 
-TEST(PageMatcher, AFreeReleasesExactlyTheFramesItNames) {
+TEST(PageMatcher, AFreeReleasesExactlyItsFrames) {
   PageMatcher matcher(PageIdentity::frame);
   const auto ignore = [](const LiveFrames&, std::uint64_t) {};
   matcher.allocate(pages(64, 3), 1, ignore);
@@ -96,7 +96,7 @@ TEST(PageMatcher, StructPagesAreWholeAllocations) {
   EXPECT_EQ(released, 4u);
 }
 
-TEST(PageMatcher, FramesAtTheEndOfTheNumbersDoNoHarm) {
+TEST(PageMatcher, AcceptsTheHighestFrameNumbers) {
   PageMatcher matcher(PageIdentity::frame);
   const auto ignore = [](const LiveFrames&, std::uint64_t) {};
   for (const std::uint64_t first : {~std::uint64_t{0} - 3, std::uint64_t{0}, ~std::uint64_t{0} - 1}) {

@@ -14,7 +14,7 @@ using Stack = std::vector<std::string>;
 
 PageUse use_of(const Stack& stack) { return page_use_of(stack); }
 
-TEST(PageUse, ComesFromTheInnermostKnownFunction) {
+TEST(PageUse, IsFoundByTheInnermostKnownFunction) {
   EXPECT_EQ(use_of({"__alloc_pages_noprof+0x1", "__filemap_get_folio+0x200", "bdev_getblk+0x40"}), PageUse::page_cache);
   EXPECT_EQ(use_of({"pte_alloc_one+0x19", "__pte_alloc+0x26", "do_fault+0x1"}), PageUse::page_table);
   EXPECT_EQ(use_of({"alloc_pages+0x1", "__vmalloc_area_node+0x2"}), PageUse::vmalloc);
@@ -22,7 +22,7 @@ TEST(PageUse, ComesFromTheInnermostKnownFunction) {
   EXPECT_EQ(use_of({}), PageUse::unknown);
 }
 
-TEST(PageUse, OfSlabsComesFromTheirObjects) {
+TEST(PageUse, OfSlabsDependsOnTheirObjects) {
   EXPECT_EQ(use_of({"allocate_slab+0x1", "new_slab+0x2", "alloc_pipe_info+0xd7"}), PageUse::slab);
   EXPECT_EQ(use_of({"___kmalloc_large_node+0x1", "__kmalloc_large_node_noprof+0x2", "load_msg+0x1"}), PageUse::slab);
   EXPECT_EQ(use_of({"___slab_alloc+0x1", "__d_alloc+0x2d", "d_alloc+0x1"}), PageUse::reclaimable_slab);

@@ -18,7 +18,7 @@ Event event(EventKind kind, std::uint64_t pointer, std::uint64_t time_ns = 0, un
   return made;
 }
 
-TEST(SlabMatcher, TellsEveryKindOfFree) {
+TEST(SlabMatcher, DistinguishesEveryKindOfFree) {
   SlabMatcher matcher;
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 0)).outcome, FreeOutcome::null);
   EXPECT_EQ(matcher.release(event(EventKind::kfree, kZeroSizePointer)).outcome, FreeOutcome::zero_size);
@@ -31,7 +31,7 @@ TEST(SlabMatcher, TellsEveryKindOfFree) {
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
 }
 
-TEST(SlabMatcher, OnlySlabHasAPointerForNothing) {
+TEST(SlabMatcher, OnlySlabHasZeroSizePointers) {
   SlabMatcher matcher;
   matcher.allocate(event(EventKind::percpu_alloc, kZeroSizePointer), 5);
   EXPECT_EQ(matcher.release(event(EventKind::percpu_free, kZeroSizePointer)).outcome, FreeOutcome::matched);
@@ -73,7 +73,7 @@ TEST(SlabMatcher, ForgetsTheOldestFrees) {
 
 // CPU 0 allocates at time 90, but its clock is ahead and records 105. CPU 1 frees the object at time 100. The events
 // then appear as free, allocate, allocate.
-TEST(SlabMatcher, SeesTheSignOfClocksThatDisagree) {
+TEST(SlabMatcher, DetectsClocksThatDisagree) {
   SlabMatcher matcher;
   matcher.release(event(EventKind::kfree, 0x80, 100, 1));
   matcher.allocate(event(EventKind::kmalloc, 0x80, 105, 0), 1);

@@ -15,7 +15,7 @@
 namespace kmt {
 namespace {
 
-TEST(SyscallNames, AreThoseOfTheArchitecture) {
+TEST(SyscallNames, DependOnTheArchitecture) {
   EXPECT_EQ(syscall_name("x86_64", 257, false), "openat");
   EXPECT_EQ(syscall_name("x86_64", 5, true), "open");
   EXPECT_EQ(syscall_name("i686", 11, false), "execve");
@@ -31,7 +31,7 @@ TEST(SyscallNames, AreThoseOfTheArchitecture) {
 }
 
 // The system headers used for compilation define the expected numbers.
-TEST(SyscallNames, AreThoseOfThisMachine) {
+TEST(SyscallNames, AgreeWithTheSystemHeaders) {
   utsname names{};
   ::uname(&names);
   EXPECT_EQ(syscall_name(names.machine, SYS_openat, false), "openat");
@@ -39,7 +39,7 @@ TEST(SyscallNames, AreThoseOfThisMachine) {
   EXPECT_EQ(syscall_name(names.machine, SYS_clone3, false), "clone3");
 }
 
-TEST(SyscallNames, EventsHaveThem) {
+TEST(SyscallNames, AreReadFromEventNames) {
   const auto said = [](std::string_view event) {
     const auto call = syscall_of_event(event);
     if (!call) return std::string("none");
@@ -53,7 +53,7 @@ TEST(SyscallNames, EventsHaveThem) {
   EXPECT_EQ(said("sys_open"), "none");
 }
 
-TEST(SyscallNames, FunctionsDoThem) {
+TEST(SyscallNames, AreReadFromFunctionNames) {
   for (const char* const function :
        {"__x64_sys_openat", "__ia32_compat_sys_openat", "__arm64_sys_openat", "__s390x_sys_openat", "__do_sys_openat",
         "__se_sys_openat", "SyS_openat", "sys_openat", "__ia32_sys_openat", "__riscv_sys_openat"}) {
@@ -129,7 +129,7 @@ class SyscallsOf : public testing::Test {
   Syscalls syscalls_{info_, info_.tasks, symbols_};
 };
 
-TEST_F(SyscallsOf, StacksTell) {
+TEST_F(SyscallsOf, StacksNameTheCall) {
   EXPECT_EQ(name_of({"kmalloc_trace", "alloc_pipe_info", "__x64_sys_pipe2", "do_syscall_64",
                      "entry_SYSCALL_64_after_hwframe"}),
             "pipe2");
@@ -160,7 +160,7 @@ TEST_F(SyscallsOf, StacksTell) {
 }
 
 // Stacks of architectures whose system call functions have no architecture-specific names.
-TEST_F(SyscallsOf, StacksOfOtherArchitecturesTell) {
+TEST_F(SyscallsOf, StacksOfOtherArchitecturesNameTheCall) {
   EXPECT_EQ(name_of({"kmem_cache_alloc", "getname_flags", "__s390x_sys_openat", "__do_syscall", "system_call"}),
             "openat");
   EXPECT_EQ(name_of({"kmalloc", "ksys_read", "__do_syscall", "system_call"}), "read");
@@ -176,7 +176,7 @@ TEST_F(SyscallsOf, StacksOfOtherArchitecturesTell) {
   EXPECT_EQ(name_of({"kmalloc", "__ia32_sys_pipe2", "do_int80_syscall_32", "entry_INT80_32"}), "pipe2");
 }
 
-TEST_F(SyscallsOf, WhatTheWayIntoACallAllocatesIsOfSomeCall) {
+TEST_F(SyscallsOf, AllocationsDuringEntryBelongToAnUnknownCall) {
   EXPECT_EQ(name_of({"__do_syscall", "system_call"}), "[system call]");
   EXPECT_EQ(name_of({"task_work_run", "exit_to_user_mode_loop", "__do_syscall", "system_call"}),
             "[outside of system calls]");
@@ -201,7 +201,7 @@ TEST_F(SyscallsOf, FunctionsOfSystemCallsMayHaveNoFrame) {
   EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "openat") << "events tell better";
 }
 
-TEST_F(SyscallsOf, InterruptsAreTheirOwn) {
+TEST_F(SyscallsOf, InterruptsBelongToNoCall) {
   Event event{};
   event.tid = 7;
   event.context = Context::kSoftIrq;
@@ -209,7 +209,7 @@ TEST_F(SyscallsOf, InterruptsAreTheirOwn) {
   EXPECT_EQ(name(event), "[softirq]");
 }
 
-TEST_F(SyscallsOf, EventsTellWhereThereIsNoStack) {
+TEST_F(SyscallsOf, EventsNameTheCallWithoutAStack) {
   EXPECT_EQ(name_at(7, 1), "");
   tell(7, 10, EventKind::syscall_enter, 257);
   EXPECT_EQ(name_at(7, 11), "openat");
@@ -218,7 +218,7 @@ TEST_F(SyscallsOf, EventsTellWhereThereIsNoStack) {
   EXPECT_EQ(name_at(7, 21), "[outside of system calls]");
 }
 
-TEST_F(SyscallsOf, EventsMayHaveItInTheirNames) {
+TEST_F(SyscallsOf, EventNamesMayNameTheCall) {
   using enum EventKind;
   info_.tables.event_types = {kEnter,
                               {"syscalls", "sys_enter_newstat", syscall_enter},
@@ -255,7 +255,7 @@ TEST_F(SyscallsOf, EventsMayHaveItInTheirNames) {
 }
 
 // If only starts were recorded, all later events of a task would appear to be inside its last call.
-TEST_F(SyscallsOf, BeginsWithoutEndsTellNothing) {
+TEST_F(SyscallsOf, StartsWithoutEndsAreIgnored) {
   using enum EventKind;
   info_.tables.event_types = {{"syscalls", "sys_enter_openat", syscall_enter},
                               {"syscalls", "sys_enter_exit_group", syscall_enter},
@@ -282,7 +282,7 @@ TEST_F(SyscallsOf, BeginsWithoutEndsTellNothing) {
 }
 
 // The formats may describe all events of a system. Only the events show which of them were recorded.
-TEST_F(SyscallsOf, EndsThatDoNotComeWereNotRecorded) {
+TEST_F(SyscallsOf, MissingEndsWereNotRecorded) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_exit, 0);
   for (const std::int32_t tid : {7, 8}) {
@@ -305,7 +305,7 @@ TEST_F(SyscallsOf, TheFirstEndsMayBeMissing) {
   EXPECT_EQ(name_at(7, 51), "[outside of system calls]");
 }
 
-TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
+TEST_F(SyscallsOf, EventsAtTheEndOfATaskBelongToItsLastCall) {
   info_.tables.event_types = {kEnter, {"sched", "sched_process_exit"}, {"sched", "sched_switch"}, kExit};
   const auto other = [this](std::int32_t tid, std::uint64_t time_ns, std::uint16_t type) {
     Event event{};
@@ -334,7 +334,7 @@ TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
 }
 
 // If the first thread of a process has ended, its other threads continue.
-TEST_F(SyscallsOf, TheEndOfALeaderIsNotThatOfItsProcess) {
+TEST_F(SyscallsOf, TheEndOfAFirstThreadDoesNotEndTheProcess) {
   info_.tables.event_types = {{"sched", "sched_process_exit"}};
   info_.tasks.lives.born({11, 5, 10, true, true});
   tell(11, 20, EventKind::syscall_exit, 0);
@@ -348,7 +348,7 @@ TEST_F(SyscallsOf, TheEndOfALeaderIsNotThatOfItsProcess) {
 }
 
 // Without kernel symbols, frames are only addresses.
-TEST_F(SyscallsOf, StacksWithoutNamesDoNotTell) {
+TEST_F(SyscallsOf, StacksWithoutNamesAreIgnored) {
   Event event{};
   event.tid = 7;
   event.stack = stack({"0xffffffff81234567", "0xffffffff81001234"});
@@ -362,14 +362,14 @@ TEST_F(SyscallsOf, StacksWithoutNamesDoNotTell) {
   EXPECT_EQ(name(event), "openat") << "events need no names";
 }
 
-TEST_F(SyscallsOf, StacksOfProgramsDoNotTell) {
+TEST_F(SyscallsOf, UserStacksAreIgnored) {
   Event event{};
   event.tid = 7;
   event.stack = stacks_.user_id_of(std::array<std::uint64_t, 1>{0});
   EXPECT_EQ(name(event), "");
 }
 
-TEST_F(SyscallsOf, AStackSaysThatTheTaskIsOne32BitWide) {
+TEST_F(SyscallsOf, AStackShowsThatTheTaskIs32Bit) {
   tell(7, 10, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 11), "recvfrom");
   Event event{};
@@ -384,7 +384,7 @@ TEST_F(SyscallsOf, AStackSaysThatTheTaskIsOne32BitWide) {
 }
 
 // The end event of execve() has the number of execve in the new program, which may be 32-bit or 64-bit.
-TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
+TEST_F(SyscallsOf, TheEndOfExecveShowsTheWordSize) {
   tell(7, 10, EventKind::syscall_enter, 59);
   tell(7, 20, EventKind::syscall_exit, 11);
   tell(7, 30, EventKind::syscall_enter, 45);
@@ -404,7 +404,7 @@ TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
 }
 
 // A thread that executes a program becomes the first thread of the process, even if the first thread was in a call.
-TEST_F(SyscallsOf, AThreadThatExecutesAProgramTellsHowWideItsProcessIs) {
+TEST_F(SyscallsOf, ExecByAThreadShowsTheWordSizeOfTheProcess) {
   info_.tasks.lives.born({7, 1, 1, true});
   info_.tasks.lives.born({71, 2, 7, true, true});
   info_.tasks.lives.born({72, 2, 7, true, true});
@@ -442,7 +442,7 @@ TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
   EXPECT_EQ(name_at(7, 92), "recvfrom");
 }
 
-TEST_F(SyscallsOf, TheRecorderSawWhichProgramsHad32Bits) {
+TEST_F(SyscallsOf, TheRecorderNotes32BitPrograms) {
   info_.recording.notes["tasks_32_bit"] = "5 7";
   Syscalls syscalls(info_, info_.tasks, symbols_);
   Event enter{};
@@ -456,20 +456,20 @@ TEST_F(SyscallsOf, TheRecorderSawWhichProgramsHad32Bits) {
   EXPECT_EQ(syscalls.name(syscalls.id_of(event)), "brk");
 }
 
-TEST_F(SyscallsOf, WhatIsLostMayHaveEndedIt) {
+TEST_F(SyscallsOf, ALossMayContainTheEndOfACall) {
   tell(7, 10, EventKind::syscall_enter, 257);
   info_.losses.stretches.push_back({});
   EXPECT_EQ(name_at(7, 11), "");
 }
 
-TEST_F(SyscallsOf, ANewTaskOfTheSameIdIsInNone) {
+TEST_F(SyscallsOf, ANewTaskWithAReusedIdIsInNoCall) {
   tell(7, 10, EventKind::syscall_enter, 231);  // exit_group has no end event
   info_.tasks.lives.born({7, 50, 1, true});
   EXPECT_EQ(name_at(7, 40), "exit_group");
   EXPECT_EQ(name_at(7, 60), "");
 }
 
-TEST_F(SyscallsOf, KernelThreadsAreKnownByTheirParent) {
+TEST_F(SyscallsOf, KernelThreadsAreRecognisedByTheirParent) {
   info_.tasks.lives.known(55, {55, 2, 0, "/"}, TaskLives::Noted::at_begin);
   EXPECT_EQ(name_at(55, 1), "[kernel thread]");
 }

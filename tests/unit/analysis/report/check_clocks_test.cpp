@@ -38,7 +38,7 @@ TraceInfo of_kernel(const std::string& release) {
   return info;
 }
 
-TEST(CheckClocks, NestedEventsWithoutATimeOfTheirOwn) {
+TEST(CheckClocks, NestedEventsWithTheTimeOfTheOuterEvent) {
   const std::vector<Moment> nested = {{100}, {100, 0, Context::kHardIrq}, {100, 0, Context::kNmi}, {200}};
   EXPECT_EQ(found(Imperfection::nested_times, of_kernel("4.19.0-27-amd64"), nested), 2u);
   EXPECT_EQ(found(Imperfection::nested_times, of_kernel("5.8.0"), nested), 2u);
@@ -65,7 +65,7 @@ TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
   EXPECT_EQ(found(Imperfection::clock_jumps, info, {{900 * kSecond, 1}}), 0u) << "of that CPU it is not told";
 }
 
-TEST(CheckClocks, AClockThatGoesOnFasterThanTheWallClock) {
+TEST(CheckClocks, AClockThatIsFasterThanTheWallClock) {
   const auto jumps = [](std::uint64_t ticks, std::uint64_t unix_ns) {
     TraceInfo info;
     info.recording.samples = {
@@ -81,7 +81,7 @@ TEST(CheckClocks, AClockThatGoesOnFasterThanTheWallClock) {
 }
 
 // Some traces, such as text, have only events and no further information about time.
-TEST(CheckClocks, ATimeWithoutEventsThatIsOutOfAllProportion) {
+TEST(CheckClocks, ALongTimeWithoutEvents) {
   const auto jumps = [](TraceInfo info, std::uint64_t silent_ns, std::int32_t idle = 0) {
     std::vector<Moment> moments;
     for (std::uint64_t at = 0; at < kSecond; at += kSecond / 1000) {
@@ -127,7 +127,7 @@ TEST(CheckClocks, TheWallClockWasSet) {
 }
 
 // A text trace lacks a list of the tasks at its start.
-TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
+TEST(CheckClocks, ATaskWithEventsBeforeItsCreation) {
   TraceInfo info;
   info.tasks.lives.born({300, 5 * kSecond, 10, true});
   const auto at = [](std::uint64_t time_ns) { return std::vector<Moment>{{time_ns, 1, 0, 300}}; };
@@ -139,7 +139,7 @@ TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 0u);
 }
 
-TEST(CheckClocks, ABirthAtTheTimeOfWhatTheTaskDoesIsInOrder) {
+TEST(CheckClocks, CreationAtTheTimeOfTheFirstEventIsValid) {
   for (const std::uint64_t later_ns : {0u, 1000u}) {
     TraceInfo info;
     info.tables.event_types = {{"sched", "sched_switch"}};

@@ -50,7 +50,7 @@ TEST(Diff, JoinsCallSitesByFunctionAndAddsThemUp) {
   EXPECT_EQ(change(result, "f", "allocated").difference, 108000);
 }
 
-TEST(Diff, JoinsBySymbolWhereAsked) {
+TEST(Diff, JoinsBySymbolOnRequest) {
   DiffRequest exact;
   exact.exact = true;
   const DiffResult result = diff(side({site("f+0x1", 100), site("f+0x9", 20)}), side({site("f+0x9", 30)}), exact);
@@ -72,7 +72,7 @@ TEST(Diff, JoinsTasksByNameAndSizesByNumber) {
   EXPECT_EQ(change(result, "sh, 64", "hits").b, 40);
 }
 
-TEST(Diff, PeaksOfGroupsThatFallTogetherAreUnknown) {
+TEST(Diff, PeaksOfMergedGroupsAreUnknown) {
   GroupRow one = site("f+0x1", 100);
   one.peak_bytes = 500;
   GroupRow other = site("f+0x2", 100);
@@ -83,7 +83,7 @@ TEST(Diff, PeaksOfGroupsThatFallTogetherAreUnknown) {
   EXPECT_EQ(change(result, "f", "peak").verdict, Verdict::unknown);
 }
 
-TEST(Diff, DividesByTimeOnlyWhereTracesDoNotLastAsLong) {
+TEST(Diff, DividesByTimeOnlyIfDurationsDiffer) {
   const DiffResult equal = diff(side({site("f", 100)}, 2), side({site("f", 100)}, 2), {});
   EXPECT_EQ(equal.basis.per, DiffPer::trace);
   const DiffResult longer = diff(side({site("f", 100)}, 2), side({site("f", 400)}, 8), {});
@@ -121,7 +121,7 @@ TEST(Diff, NeverDividesTicksByTime) {
   EXPECT_THROW(diff(ticks, side({site("f", 100)}), {false, DiffPer::second, ""}), Error);
 }
 
-TEST(Diff, WhatIsLiveIsNotDivided) {
+TEST(Diff, LiveMemoryIsNotDivided) {
   GroupRow live = site("f", 100);
   live.live_allocations = 50;
   live.live_bytes = 5000;
@@ -131,7 +131,7 @@ TEST(Diff, WhatIsLiveIsNotDivided) {
 }
 
 // 100 and 142 differ by 42 % and by 2.7 standard deviations; 1000 and 1420 differ by 8.5 standard deviations.
-TEST(Diff, ChanceIsNoChange) {
+TEST(Diff, NoiseIsNoChange) {
   const auto verdict = [](std::uint64_t a, std::uint64_t b, const Noise& noise = {}) {
     return change(diff(side({site("f", a)}), side({site("f", b)}), {}), "f", "hits", noise).verdict;
   };
@@ -146,7 +146,7 @@ TEST(Diff, ChanceIsNoChange) {
   EXPECT_EQ(verdict(10, 0), Verdict::changed);
 }
 
-TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
+TEST(Diff, TotalsOfPagesEqualThoseOfTheReport) {
   ReportResult a = side({site("f", 1)});
   a.activity.allocated[static_cast<std::size_t>(Allocator::pages)] = true;
   a.pages.allocations = 10;
@@ -159,7 +159,7 @@ TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
   EXPECT_EQ(total.a->matched_frees, 6u);
 }
 
-TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {
+TEST(Diff, UnknownValuesAreNoChange) {
   const ReportResult a = side({site("f", 1000), site("g", 1000)});
   ReportResult b = side({});
   EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed) << "it allocates, but not there";
@@ -173,7 +173,7 @@ TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {
   EXPECT_FALSE(has(text(result), "gone"));
 }
 
-TEST(Diff, CrossNodeFreesOfAGroupThatIsNotThereAreKnownOnlyWhereNodesAre) {
+TEST(Diff, CrossNodeFreesOfAMissingGroupAreUnknownWithoutNodes) {
   ReportResult a = side({site("f", 1000)});
   test::call_sites(a)[0].cross_node_frees = 500;
   a.slab.cross_node_allocations = 0;
@@ -183,7 +183,7 @@ TEST(Diff, CrossNodeFreesOfAGroupThatIsNotThereAreKnownOnlyWhereNodesAre) {
   EXPECT_EQ(change(diff(a, b, {}), "f", "cross-node").verdict, Verdict::changed);
 }
 
-TEST(Diff, BytesOfAGroupThatIsNotThereAreKnownOnlyWhereTheKernelSaysThem) {
+TEST(Diff, BytesOfAMissingGroupAreUnknownIfTheKernelReportsNone) {
   ReportResult a = side({site("f", 1000)});
   ReportResult b = side({site("g", 1000)});
   b.slab.knows_bytes = false;
@@ -191,7 +191,7 @@ TEST(Diff, BytesOfAGroupThatIsNotThereAreKnownOnlyWhereTheKernelSaysThem) {
   EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed);
 }
 
-TEST(TextDiff, SumsAreNeitherNewNorGone) {
+TEST(TextDiff, TotalsAreNeitherNewNorGone) {
   const std::string out = text(diff(side({site("f", 5), site("g", 5)}), side({}), {}));
   const std::size_t line = out.find("(2 within noise)");
   ASSERT_NE(line, std::string::npos);
@@ -200,12 +200,12 @@ TEST(TextDiff, SumsAreNeitherNewNorGone) {
 
 // Ten events in a hundred seconds correspond to 0.1 events in one second. The shorter trace cannot have a tenth of an
 // event.
-TEST(Diff, AShortTraceProvesLittle) {
+TEST(Diff, ShortTracesNeedLargerDifferences) {
   const DiffResult result = diff(side({}, 1), side({site("f", 10)}, 100), {});
   EXPECT_EQ(change(result, "f", "hits").verdict, Verdict::unchanged);
 }
 
-TEST(Diff, AnEventThatIsRareProvesLittle) {
+TEST(Diff, RareEventsNeedLargerDifferences) {
   const auto verdict = [](std::uint64_t scale) {
     const DiffRequest request{false, DiffPer::event, "sched_process_fork"};
     ReportResult a = side({site("f", 100'000)});
@@ -273,7 +273,7 @@ TEST(TextDiff, FewerBytesAreGreenAndMoreAreRed) {
   EXPECT_TRUE(has(text(diff(less, more, {}), true), "\x1b[31m  f "));
 }
 
-TEST(TextDiff, SaysWhatIsLostAndWhatWasNotRecorded) {
+TEST(TextDiff, ReportsLossesAndUnrecordedEvents) {
   ReportResult a = side({site("f", 500)});
   const ReportResult b = side({site("f", 500)});
   a.trace.lost_events = 3;

@@ -107,7 +107,7 @@ TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
   EXPECT_EQ(row_of(result, 2), nullptr);  // no object of this site is live
 }
 
-TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
+TEST(LeakOrder, IsByCertaintyThenBySpeed) {
   std::vector<LeakRow> rows(4);
   const std::array verdicts = {LeakVerdict::no_growth, LeakVerdict::certain, LeakVerdict::uncertain,
                                LeakVerdict::certain};
@@ -124,7 +124,7 @@ TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
 }
 
 // Three of four objects are from process 70, which has two threads.
-TEST_F(Leaks, GroupsNameTheProcessesThatHoldThem) {
+TEST_F(Leaks, GroupsNameTheProcessesWithLiveObjects) {
   leak(1);
   info.tasks.thread_groups = {{70, 70}, {71, 70}, {90, 90}};
   std::size_t number = 0;
@@ -151,13 +151,13 @@ TEST_F(Leaks, BelowTheThresholdItIsSlow) {
   EXPECT_FALSE(result.found());
 }
 
-TEST_F(Leaks, WhatFillsAndIsFullIsPast) {
+TEST_F(Leaks, ACacheThatStoppedGrowingIsPast) {
   leak(1, 0, 13 * kSecond / 2);
   churn(2);
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::past);
 }
 
-TEST_F(Leaks, LessThanASecondSaysNothing) {
+TEST_F(Leaks, ATraceUnderASecondIsNotJudged) {
   leak(1, 0, kSecond / 2);
   release(kSecond / 2, 0x10);
   for (std::uint64_t i = 0; i < 600; ++i) allocate(i * 1'000'000, 2, next += 4096);
@@ -165,7 +165,7 @@ TEST_F(Leaks, LessThanASecondSaysNothing) {
   EXPECT_EQ(row_of(leaks(), 2)->verdict, LeakVerdict::too_short);
 }
 
-TEST_F(Leaks, AFreeMayLieInAnyCpusLossThatEndsLater) {
+TEST_F(Leaks, AnyLaterLossMayContainTheFree) {
   leak(1);
   churn(2);
   info.losses.stretches = {{0, 5, 6 * kSecond, 8 * kSecond}};
@@ -185,7 +185,7 @@ TEST_F(Leaks, AnEarlyLossLeavesTheRestCertain) {
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
 }
 
-TEST_F(Leaks, HolesAtUnknownTimesMakeAllUncertain) {
+TEST_F(Leaks, LossesAtUnknownTimesMakeAllUncertain) {
   leak(1);
   churn(2);
   info.findings.count(Imperfection::missing_cpu);
@@ -195,7 +195,7 @@ TEST_F(Leaks, HolesAtUnknownTimesMakeAllUncertain) {
   EXPECT_EQ(result.incomplete, std::vector{Imperfection::missing_cpu});
 }
 
-TEST_F(Leaks, WhatOtherTasksFreeIsNotKnownWhereOnlySomeWereRecorded) {
+TEST_F(Leaks, FreesByUnrecordedTasksMakeObjectsUncertain) {
   leak(1);
   churn(2);
   const auto doubt = [this] { return row_of(leaks(), 1)->main_doubt; };
@@ -211,7 +211,7 @@ TEST_F(Leaks, WhatOtherTasksFreeIsNotKnownWhereOnlySomeWereRecorded) {
   EXPECT_EQ(doubt(), Doubt::tasks_selected);
 }
 
-TEST_F(Leaks, StatisticsThatKnowOfMoreLossThanMarksMakeAllUncertain) {
+TEST_F(Leaks, LossesOnlyInStatisticsMakeAllUncertain) {
   leak(1, kSecond);
   churn(2);
   BufferStatistics statistics;
@@ -222,7 +222,7 @@ TEST_F(Leaks, StatisticsThatKnowOfMoreLossThanMarksMakeAllUncertain) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
 }
 
-TEST_F(Leaks, AddressesGivenAgainShowThatFreesAreNotTraced) {
+TEST_F(Leaks, ReusedAddressesShowUntracedFrees) {
   leak(1);
   churn(2);
   allocate(2 * kSecond, 1, 0x5000);
@@ -234,7 +234,7 @@ TEST_F(Leaks, AddressesGivenAgainShowThatFreesAreNotTraced) {
   EXPECT_EQ(row.verdict, LeakVerdict::uncertain);
 }
 
-TEST_F(Leaks, FewerThanAHundredthAreNoPathOfTheirOwn) {
+TEST_F(Leaks, LessThanAHundredthIsNoUntracedPath) {
   leak(1);
   churn(1);
   allocate(2 * kSecond, 1, 0x5000);
@@ -255,7 +255,7 @@ TEST_F(Leaks, AHundredthIsNotRoundedDown) {
 }
 
 // Objects of one call site and size, such as names of dentries, some of which are in kmalloc-rcl-* caches.
-TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
+TEST_F(Leaks, KmallocObjectsOfReclaimableCachesAreUncertain) {
   constexpr std::uint32_t kReclaimable = 0x10;
   info.tables.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
   leak(1);
@@ -280,7 +280,7 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
 }
 
 // Memory of accounting lives as long as the slabs of inodes and dentries, which are reclaimable.
-TEST_F(Leaks, WhatAccountingKeepsBesideSlabsIsInDoubt) {
+TEST_F(Leaks, AccountingDataOfSlabsIsUncertain) {
   leak(1);
   churn(2);
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.bytes, 0u);
@@ -292,7 +292,7 @@ TEST_F(Leaks, WhatAccountingKeepsBesideSlabsIsInDoubt) {
   EXPECT_EQ(row->doubtful.bytes, 1000u * 128);
 }
 
-TEST_F(Leaks, AddressesGivenAgainAfterALossShowNothing) {
+TEST_F(Leaks, AddressesReusedAfterALossProveNothing) {
   leak(1, 5 * kSecond);
   churn(2);
   allocate(2 * kSecond, 1, 0x5000);
@@ -325,7 +325,7 @@ TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
 
 // A recording limited to a leaking cache may have no frees, because none occurred. Traces of other recorders may
 // describe free events that were not recorded.
-TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
+TEST_F(Leaks, OwnRecordingsProveThatNothingWasFreed) {
   leak(1);
   info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
@@ -340,7 +340,7 @@ TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
 
 // The trace has no frees of this memory. If the free event was recorded, that is no reason for doubt, but lost events
 // still are.
-TEST_F(Leaks, PercpuMemoryAndAreasAreInDoubtAsAllElse) {
+TEST_F(Leaks, PercpuMemoryAndAreasMayBeUncertain) {
   for (const auto& [alloc, free] : {std::pair(EventKind::percpu_alloc, EventKind::percpu_free),
                                     std::pair(EventKind::vmap_alloc, EventKind::vmap_free)}) {
     events.clear();
@@ -366,7 +366,7 @@ TEST_F(Leaks, PercpuMemoryAndAreasAreInDoubtAsAllElse) {
   }
 }
 
-TEST_F(Leaks, ALossAfterTheChosenTimeLeavesAllCertain) {
+TEST_F(Leaks, ALossAfterTheSelectedTimeDoesNotMatter) {
   leak(1);
   churn(2);
   info.losses.stretches = {{0, 5, 11 * kSecond, 12 * kSecond}, {0, std::nullopt, 12 * kSecond, 0}};
@@ -388,7 +388,7 @@ TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
 }
 
 // Groups that may grow are followed first, then those with the most live memory. The remaining groups are only counted.
-TEST_F(Leaks, OfTooManyGroupsThoseThatMayGrowAreJudged) {
+TEST_F(Leaks, IfThereAreTooManyGroupsOnlyGrowingOnesAreJudged) {
   constexpr std::uint32_t kGroups = Histories::kMostGroups + 500;
   for (std::uint32_t site = 1; site < kGroups; ++site) info.tables.call_sites.push_back(site + 3);
   churn(2);
@@ -406,7 +406,7 @@ TEST_F(Leaks, OfTooManyGroupsThoseThatMayGrowAreJudged) {
   EXPECT_EQ(result.bytes_not_followed, (result.groups_not_followed - 1) * (4 << 20) + 1000 * 128);
 }
 
-TEST_F(Leaks, PagesWithoutAKeyAreOneRow) {
+TEST_F(Leaks, PagesWithoutAKeyShareOneRow) {
   for (std::uint64_t i = 0; i < 1000; ++i) {
     Event event{};
     event.kind = i % 2 == 0 ? EventKind::page_alloc : EventKind::page_free;
@@ -434,7 +434,7 @@ TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
   EXPECT_EQ(untraced_free_of("io_kiocb", "f", std::nullopt), nullptr);
 }
 
-TEST_F(Leaks, WhatStoppedGrowingLongBeforeTheEndOfTheRecordingIsPast) {
+TEST_F(Leaks, GrowthThatEndedEarlyIsPast) {
   leak(1);
   churn(2);
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
@@ -445,7 +445,7 @@ TEST_F(Leaks, WhatStoppedGrowingLongBeforeTheEndOfTheRecordingIsPast) {
   EXPECT_EQ(row_of(result, 1)->group.history->oldest_ns, 15 * kSecond);
 }
 
-TEST_F(Leaks, WhatMayGrowByChanceAmongManyIsUneven) {
+TEST_F(Leaks, GrowthByChanceAmongManyGroupsIsUneven) {
   churn(2);
   for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100)  // grows in bursts
     for (std::uint64_t i = 0; i < (time / kSecond % 3 == 0 ? 40u : 1u); ++i) allocate(time, 1, next += 4096);
@@ -462,7 +462,7 @@ TEST_F(Leaks, WhatMayGrowByChanceAmongManyIsUneven) {
 
 using TimelineTest = Leaks;
 
-TEST_F(TimelineTest, FreePagesAreThoseOfTheZones) {
+TEST_F(TimelineTest, FreePagesEqualThoseOfTheZones) {
   const auto page = [&](EventKind kind, std::uint64_t time_ns, unsigned order) {
     Event event{};
     event.kind = kind;
@@ -488,7 +488,7 @@ TEST_F(TimelineTest, FreePagesAreThoseOfTheZones) {
   EXPECT_EQ(timeline_of(report(), {}).balances[0].explained, (2 + 4 - 16 - 1) * 4096);
 }
 
-TEST_F(TimelineTest, SlabLinesAreComparedWithTheirOwnCaches) {
+TEST_F(TimelineTest, SlabLinesAreComparedWithTheirCaches) {
   class Names : public SymbolNames {
     std::string name(std::uint64_t address) const override { return address == 2 ? "__d_alloc+0x29" : "f+0x1"; }
   };
@@ -525,7 +525,7 @@ TEST_F(TimelineTest, WithoutFreesThereIsNoBalance) {
   EXPECT_EQ(timeline_of(report(), {}).balances.size(), 1u);
 }
 
-TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
+TEST_F(TimelineTest, ComparesSamplesWithTheTrace) {
   leak(1);
   churn(2);
   StateSample first{kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}};
@@ -541,7 +541,7 @@ TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
   EXPECT_EQ(result.groups[0].points.back().live_bytes, 1000 * 128);
 }
 
-TEST_F(TimelineTest, ATraceWithoutEventsHasItsSamples) {
+TEST_F(TimelineTest, ATraceWithoutEventsShowsItsSamples) {
   for (std::uint64_t i = 1; i < 10; ++i)
     info.recording.samples.push_back({i * kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}});
   const TimelineResult result = timeline_of(report(), {});
@@ -573,7 +573,7 @@ TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
   EXPECT_TRUE(part.balances.empty());
 }
 
-TEST_F(TimelineTest, SizesThatNobodyCanAdd) {
+TEST_F(TimelineTest, SizesWhoseSumOverflows) {
   for (std::uint64_t i = 0; i < 6; ++i) allocate(i * kSecond, 1, next += 4096, std::uint64_t{1} << 62);
   release(kSecond, 42);
   info.recording.samples = {{kSecond / 2, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}},
@@ -598,7 +598,7 @@ TEST_F(TimelineTest, FewerBucketsHaveTheSameSums) {
   EXPECT_EQ(fine.allocators[0].points.back().live_bytes, coarse.allocators[0].points.back().live_bytes);
 }
 
-TEST_F(TimelineTest, FreePagesFallByWhatIsAllocated) {
+TEST_F(TimelineTest, FreePagesFallByTheAllocatedPages) {
   for (std::uint64_t i = 0; i < 10; ++i) {
     Event event{};
     event.kind = i < 3 ? EventKind::page_free : EventKind::page_alloc;

@@ -30,7 +30,7 @@ TEST(OlderFrees, KeepPaceOnlyIfTheyDoInEachThird) {
   EXPECT_FALSE(keeps_pace({0, 0, 0}, {0, 0, 0}));
 }
 
-TEST(OlderFrees, OfAnotherFunctionNeedTheSamePaceAndThing) {
+TEST(OlderFrees, OfAnotherFunctionNeedASimilarNameAndRate) {
   EXPECT_TRUE(have_same_pace({100, 100, 100}, {90, 110, 120}));
   EXPECT_FALSE(have_same_pace({100, 100, 100}, {90, 110, 200}));
   EXPECT_FALSE(have_same_pace({5, 5, 5}, {5, 5, 5})) << "too few";

@@ -67,7 +67,7 @@ class Pages : public testing::Test {
   EventBatch events;
 };
 
-TEST_F(Pages, EventsCountAndWeigh) {
+TEST_F(Pages, EventsAndPagesAreCounted) {
   add(EventKind::page_alloc, 64, 3);
   add(EventKind::page_alloc, kNoPage, 2);
   add(EventKind::page_free, 64, 1);
@@ -122,7 +122,7 @@ TEST_F(Pages, IdleTasksAndInterruptsHaveRunsOnEachCpu) {
   EXPECT_EQ(task(result(), "[hardirq]").refill_runs, 2u);
 }
 
-TEST_F(Pages, AFilterComesBeforeRuns) {
+TEST_F(Pages, AFilterIsAppliedBeforeRuns) {
   add(EventKind::page_pcpu_drain, 1);
   add(EventKind::page_alloc, 2, 0, 7, 1);
   add(EventKind::page_pcpu_drain, 3);
@@ -164,7 +164,7 @@ TEST_F(Pages, FallbacksAreSevereUpToOrderThree) {
   EXPECT_EQ(result().min_free_kbytes_step, std::nullopt);
 }
 
-TEST_F(Pages, TheUsualPageBlockIsThatOfTheArchitecture) {
+TEST_F(Pages, TheDefaultPageBlockDependsOnTheArchitecture) {
   const auto order = [&](const char* arch, std::uint64_t page_size) {
     info.machine.arch = arch;
     info.machine.page_size = page_size;
@@ -179,7 +179,7 @@ TEST_F(Pages, TheUsualPageBlockIsThatOfTheArchitecture) {
   EXPECT_EQ(order("x86_64", 0), 9u);
 }
 
-TEST_F(Pages, NothingIsToldToRaiseByAGuess) {
+TEST_F(Pages, GuessedPageBlocksGiveNoAdvice) {
   add_fallback(0, false);
   info.machine.arch = "x86_64";
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 2048u);
@@ -189,7 +189,7 @@ TEST_F(Pages, NothingIsToldToRaiseByAGuess) {
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 4096u);
 }
 
-TEST_F(Pages, LivePagesBelongToWhoAllocatedThem) {
+TEST_F(Pages, LivePagesBelongToTheAllocatingTask) {
   add(EventKind::page_alloc, 64, 2).migrate_type = 1;
   add(EventKind::page_alloc, 128, 0, 8);
   add(EventKind::page_free, 65, 0, 8);
@@ -206,7 +206,7 @@ TEST_F(Pages, LivePagesBelongToWhoAllocatedThem) {
   EXPECT_EQ(got.types[2].live_bytes, 3 * 4096u);
 }
 
-TEST_F(Pages, ATaskThatIsRenamedIsTwo) {
+TEST_F(Pages, ARenamedTaskHasTwoRows) {
   info.tasks.names.called_before(7, 150, "first");
   info.tasks.names.called_since(7, 150, "second");
   add(EventKind::page_alloc, 1);
@@ -220,7 +220,7 @@ TEST_F(Pages, ATaskThatIsRenamedIsTwo) {
 }
 
 // The event that has the task's name may arrive after other events of the task.
-TEST_F(Pages, ANameThatIsToldLaterCounts) {
+TEST_F(Pages, ALaterNameCounts) {
   add(EventKind::page_alloc, 1);
   PagesAnalysis analysis(info, info.tasks, no_names, {});
   analysis.add(events);
@@ -236,7 +236,7 @@ TEST_F(Pages, ANameThatIsToldLaterCounts) {
   EXPECT_EQ(task(got, "second-7").allocated.events, 2u);
 }
 
-TEST_F(Pages, FailuresAreSummedUpByWhatWasAsked) {
+TEST_F(Pages, FailuresAreGroupedByRequest) {
   for (int i = 0; i < 3; ++i) add(EventKind::page_alloc, kNoPage, 4).gfp_flags = 0xcc0;
   add(EventKind::page_alloc, kNoPage, 4, 8).gfp_flags = 0xcc0;
   add(EventKind::page_alloc, kNoPage, 3).gfp_flags = 0xcc0;
@@ -249,7 +249,7 @@ TEST_F(Pages, FailuresAreSummedUpByWhatWasAsked) {
   EXPECT_EQ(got.failures[0].last_ns, 300u);
 }
 
-TEST_F(Pages, OrdersThatNoKernelHasDoNotCount) {
+TEST_F(Pages, ImpossibleOrdersDoNotCount) {
   add(EventKind::page_alloc, 1, 200);
   add(EventKind::page_pcpu_drain, 1, 21);
   add_fallback(255);
@@ -262,7 +262,7 @@ TEST_F(Pages, OrdersThatNoKernelHasDoNotCount) {
   EXPECT_EQ(got.types[0].migrate_type_name, "type -1");
 }
 
-TEST_F(Pages, TextTellsTheStoryWithinTheWidth) {
+TEST_F(Pages, TextFitsTheWidth) {
   info.tasks.comms[7] = std::string(60, 'x') + "\x1b[31m";
   add(EventKind::page_alloc, 64, 3);
   add(EventKind::page_alloc, kNoPage, 2).gfp_flags = 0xcc0;
@@ -325,7 +325,7 @@ TEST(GfpText, IsWhatTheKernelPrints) {
   EXPECT_EQ(gfp_text({}, 0x40), "");
 }
 
-TEST(MigrateType, IsNamedByTheKernelsVersion) {
+TEST(MigrateType, NameDependsOnTheKernelVersion) {
   EXPECT_EQ(migrate_type_name(1, "6.1.0-47-amd64"), "Movable");
   EXPECT_EQ(migrate_type_name(1, "4.3.6"), "Reclaimable");
   EXPECT_EQ(migrate_type_name(3, "2.6.32"), "Reserve");

@@ -71,7 +71,7 @@ const std::vector<GroupRow>& groups_of(const ReportResult& result, Allocator all
   return kNone;
 }
 
-TEST_F(Report, AFreeBelongsToItsAllocationWhoeverFreesIt) {
+TEST_F(Report, AFreeByAnyTaskBelongsToItsAllocation) {
   add(EventKind::kmalloc, 0x10000, 7, 0);
   add(EventKind::kmalloc, 0x20000, 8, 0);
   add(EventKind::kfree, 0x10000, 8, 1);
@@ -100,7 +100,7 @@ TEST_F(Report, AnInterruptIsNotTheTaskItInterrupted) {
   EXPECT_EQ(report(by_pid).slab.allocations, 1u);
 }
 
-TEST_F(Report, ATimeWindowIsAllThatIsSeen) {
+TEST_F(Report, EventsOutsideATimeWindowAreIgnored) {
   add(EventKind::kmalloc, 0x10000);
   add(EventKind::kfree, 0x10000);
   ReportFilter filter;
@@ -114,7 +114,7 @@ double rate_of(const ReportResult& result) {
   return std::get<double>(find_group_column("rate")->get(groups_of(result, Allocator::slab).at(0)));
 }
 
-TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
+TEST_F(Report, RatesUseTheRecordedTime) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   for (std::uint64_t i = 0; i <= 10; ++i) add(EventKind::kmalloc, 0x10000 + 128 * i).time_ns = (2 + i) * kSecond;
   EXPECT_EQ(report().trace.recorded_ns, 10 * kSecond);  // from the first to the last event
@@ -140,7 +140,7 @@ TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
   EXPECT_EQ(interrupted.finish(false).trace.recorded_ns, 11 * kSecond);
 }
 
-TEST_F(Report, FreesThatAreNotSelectedAreRecordedAllTheSame) {
+TEST_F(Report, UnselectedFreesProveThatFreesWereRecorded) {
   for (std::uint64_t i = 0; i < 200; ++i) add(EventKind::kmalloc, 0x10000 + 128 * i).type = {0};
   info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
   EXPECT_EQ(report().findings.count_of(Imperfection::no_frees_recorded), 1u);
@@ -152,7 +152,7 @@ TEST_F(Report, FreesThatAreNotSelectedAreRecordedAllTheSame) {
   EXPECT_EQ(report(site).findings.count_of(Imperfection::no_frees_recorded), 0u);
 }
 
-TEST_F(Report, WhatATraceCannotTellForItsKeysIsSaid) {
+TEST_F(Report, MissingDataForKeysIsReported) {
   add(EventKind::kmalloc, 0x10000);
   const auto said = [this](Imperfection kind, GroupKey key) { return report_by({key}).findings.count_of(kind); };
   EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 1u);
@@ -181,7 +181,7 @@ TEST_F(Report, WhatATraceCannotTellForItsKeysIsSaid) {
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 0u);
 }
 
-TEST_F(Report, AFreeThatCameEarlyIsNoLivePointer) {
+TEST_F(Report, AFreeThatPrecedesItsAllocationLeavesNoLiveObject) {
   add(EventKind::kfree, 0x10000, 7, 1);
   add(EventKind::kmalloc, 0x10000, 7, 0);  // 100 ns after the free, on another CPU
   add(EventKind::kmalloc, 0x10000, 7, 0);
@@ -193,7 +193,7 @@ TEST_F(Report, AFreeThatCameEarlyIsNoLivePointer) {
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::free_before_allocation), 1u);
 }
 
-TEST_F(Report, KmallocCachesAreCalledAsTheKernelDoes) {
+TEST_F(Report, KmallocCachesHaveTheKernelsNames) {
   info.tables.gfp_flags = {{0x400000, "__GFP_ACCOUNT"}, {0x10, "__GFP_RECLAIMABLE"}, {0x1, "__GFP_DMA"}};
   const auto caches = [&] {
     std::vector<std::string> names;
@@ -217,7 +217,7 @@ TEST_F(Report, KmallocCachesAreCalledAsTheKernelDoes) {
   EXPECT_EQ(caches().at(1), "kmalloc-1024");
 }
 
-TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
+TEST_F(Report, ADuplicateEventCountsOnce) {
   const auto large = [&](std::uint64_t address, std::uint32_t site) {
     Event& event = add(EventKind::kmalloc, address);
     event.bytes_requested = event.bytes_allocated = 65536;
@@ -252,7 +252,7 @@ TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
 }
 
 // The next object immediately has the same address, because the free of the first object was not recorded.
-TEST_F(Report, WhatIsToldTwiceAgainIsTheNext) {
+TEST_F(Report, AThirdEventIsTheNextObject) {
   for (int i = 0; i < 6; ++i) {
     Event& event = add(EventKind::kmalloc, 0x10000);
     event.bytes_requested = event.bytes_allocated = 65536;
@@ -268,7 +268,7 @@ TEST_F(Report, WhatIsToldTwiceAgainIsTheNext) {
 }
 
 // Without frees, an interrupt between two duplicate events must not make all following events pair incorrectly.
-TEST_F(Report, AnInterruptBetweenTheTwoTimesConcernsOneAllocation) {
+TEST_F(Report, AnInterruptBetweenDuplicateEventsDoesNotShiftPairs) {
   for (int i = 0; i < 12; ++i) {
     Event& event = add(EventKind::kmalloc, 0x10000);
     event.bytes_requested = event.bytes_allocated = 65536;
@@ -290,7 +290,7 @@ TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {
   EXPECT_EQ(report().slab.cross_node_allocations, 1u);
 }
 
-TEST_F(Report, PagesAreFramesAndFailuresAreNot) {
+TEST_F(Report, FailedPageAllocationsHaveNoFrame) {
   add(EventKind::page_alloc, 64).order = 2;
   add(EventKind::page_free, 65);
   add(EventKind::page_alloc, kNoPage).order = 3;
@@ -304,7 +304,7 @@ TEST_F(Report, PagesAreFramesAndFailuresAreNot) {
   EXPECT_EQ(anomaly(result, "impossible_order"), 1u);
 }
 
-TEST_F(Report, EachAllocatorHasItsOwnAddressesAndRules) {
+TEST_F(Report, EachAllocatorHasSeparateAddressesAndRules) {
   add(EventKind::kmalloc, 0x10000);
   add(EventKind::percpu_alloc, 0x10000).bytes_allocated = 520;
   add(EventKind::vmap_alloc, 0x10000).call_site = {0};
@@ -384,7 +384,7 @@ TEST_F(Report, PercpuCallSitesAddUpToTheTotals) {
 }
 
 // Before Linux 5.19 the event has neither a call site nor bytes_alloc.
-TEST_F(Report, WhatAnOldKernelGivesIsNotKnown) {
+TEST_F(Report, FieldsMissingInOldKernelsAreUnknown) {
   Event& event = add(EventKind::percpu_alloc, 0x10000);
   event.call_site = {0};
   event.bytes_allocated = 0;
@@ -396,7 +396,7 @@ TEST_F(Report, WhatAnOldKernelGivesIsNotKnown) {
   EXPECT_EQ(anomaly(result, "allocated_less_than_requested"), 0u);
 }
 
-TEST_F(Report, AFilterSelectsPercpuAllocationsToo) {
+TEST_F(Report, AFilterSelectsPercpuAllocations) {
   add(EventKind::percpu_alloc, 0x10000, 7);
   add(EventKind::percpu_alloc, 0x20000, 8);
   add(EventKind::percpu_free, 0x10000, 8);
@@ -408,7 +408,7 @@ TEST_F(Report, AFilterSelectsPercpuAllocationsToo) {
 
 // Marks in pages and the kernel's statistics may describe the same loss. The larger number counts, and every output
 // must show it.
-TEST_F(Report, LossIsTheSameNumberEverywhere) {
+TEST_F(Report, AllOutputsShowTheSameLoss) {
   add(EventKind::kmalloc, 0x10000);
   info.losses.stretches.push_back({0, 10, 0, 0, {}});
   info.findings.add({Imperfection::lost_events, "10 events", 0, {}, {}}, 10);
@@ -428,7 +428,7 @@ TEST_F(Report, LossIsTheSameNumberEverywhere) {
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::lost_events), 25u);
 }
 
-TEST_F(Report, AKfreeOfACacheObjectIsAnAnomalyBefore6Point4Only) {
+TEST_F(Report, AKfreeOfACacheObjectIsAnAnomalyOnlyBefore6Point4) {
   add(EventKind::cache_alloc, 0x10000);
   add(EventKind::kfree, 0x10000);
   EXPECT_EQ(anomaly(report(), "freed_by_another_family"), 1u);
@@ -436,7 +436,7 @@ TEST_F(Report, AKfreeOfACacheObjectIsAnAnomalyBefore6Point4Only) {
   EXPECT_EQ(anomaly(report(), "freed_by_another_family"), 0u);
 }
 
-TEST(MemoryState, StartEndAndMostOfEachLine) {
+TEST(MemoryState, StartEndAndMaximumOfEachLine) {
   const auto sample = [](std::uint64_t time, const char* meminfo) {
     return StateSample{time, 0, {{"vmstat", "Slab 7\n"}, {"meminfo", meminfo}}};
   };
@@ -455,7 +455,7 @@ TEST(MemoryState, StartEndAndMostOfEachLine) {
   EXPECT_EQ(memory_state_of({}).samples, 0u);
 }
 
-TEST_F(Report, CallSitesAreSelectedByFunctionWithAndWithoutWhatCompilersAppend) {
+TEST_F(Report, CallSitesAreSelectedWithAndWithoutCompilerSuffix) {
   struct Names : SymbolNames {
     std::string name(std::uint64_t) const override { return "foo.isra.0+0x1f [mod]"; }
   };

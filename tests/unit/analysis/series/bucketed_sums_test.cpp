@@ -57,7 +57,7 @@ void add(const std::vector<Added>& events, BucketedSums& sums) {
   sums.end(events.back().time_ns);
 }
 
-TEST(BucketedSums, AddUpWhateverTheirWidth) {
+TEST(BucketedSums, AddUpForAnyBucketWidth) {
   for (const std::uint64_t step : {1u, 1000u, 1'000'000u}) {
     const std::vector<Added> events = random_events(20'000, 7, step, static_cast<unsigned>(step));
     for (const std::uint32_t wider : {0u, 1u, 3u, 33u}) {
@@ -70,7 +70,7 @@ TEST(BucketedSums, AddUpWhateverTheirWidth) {
   }
 }
 
-TEST(BucketedSums, BecomeWiderWhereEntriesAreTooMany) {
+TEST(BucketedSums, WidenIfThereAreTooManyEntries) {
   constexpr std::size_t kMost = 1000;
   const std::vector<Added> events = random_events(50'000, 100, 1000, 5);
   BucketedSums sums(kStart, kMost);
@@ -82,7 +82,7 @@ TEST(BucketedSums, BecomeWiderWhereEntriesAreTooMany) {
   EXPECT_EQ(found, plain_sums(events, shift));
 }
 
-TEST(BucketedSums, OneEntryForEachIdIsKeptAtLeast) {
+TEST(BucketedSums, KeepAtLeastOneEntryPerId) {
   const std::vector<Added> events = random_events(5000, 1000, 1000, 6);
   BucketedSums sums(kStart, 10);
   add(events, sums);
@@ -102,7 +102,7 @@ TEST(BucketedSums, AnEarlierTimeCountsForTheCurrentBucket) {
   EXPECT_EQ(entries[0].bucket, 5'000'000u >> sums.shift());
 }
 
-TEST(BucketedSums, WhatIsTakenBackLeavesNothing) {
+TEST(BucketedSums, SubtractedEventsLeaveNoEntry) {
   BucketedSums sums(kStart, 100);
   sums.at(3, kStart).allocated += 100;
   sums.at(3, kStart).allocated -= 100;

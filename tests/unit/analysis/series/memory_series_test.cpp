@@ -28,12 +28,12 @@ std::vector<std::pair<std::uint64_t, double>> points_of(const std::vector<Memory
 
 using Points = std::vector<std::pair<std::uint64_t, double>>;
 
-TEST(MemorySeries, NoSamplesNoSeries) {
+TEST(MemorySeries, WithoutSamplesThereIsNoSeries) {
   EXPECT_TRUE(memory_series_of({}, 4096).empty());
   EXPECT_TRUE(memory_series_of({sample(1, "meminfo", "MemTotal: 5 kB\n"), sample(2, "buddyinfo", "x")}, 4096).empty());
 }
 
-TEST(MemorySeries, MeminfoIsBytesAndMayBeMissingInBetween) {
+TEST(MemorySeries, MeminfoIsInBytesAndMayHaveGaps) {
   const auto all = memory_series_of(
       {sample(10, "meminfo", "Slab:  100 kB\nSUnreclaim:   7 kB\n"), sample(20, "meminfo", "Slab:  90 kB\n"),
        sample(30, "meminfo", "Slab:  95 kB\nSUnreclaim:   9 kB\n")},
@@ -43,7 +43,7 @@ TEST(MemorySeries, MeminfoIsBytesAndMayBeMissingInBetween) {
   EXPECT_EQ(points_of(all, MemorySource::meminfo, "SUnreclaim"), (Points{{10, 7168}, {30, 9216}}));
 }
 
-TEST(MemorySeries, VmstatPagesAreBytesAndCountersRates) {
+TEST(MemorySeries, VmstatGivesBytesAndRates) {
   const auto all = memory_series_of(
       {sample(0, "vmstat", "nr_slab_unreclaimable 3\npgalloc_normal 100\npgfree 50\n"),
        sample(kSecond / 2, "vmstat", "nr_slab_unreclaimable 5\npgalloc_normal 150\n"),
@@ -62,7 +62,7 @@ constexpr std::string_view kHeader =
     "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> "
     "<sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n";
 
-TEST(MemorySeries, SlabinfoTellsObjectsAndPagesOfEachCache) {
+TEST(MemorySeries, SlabinfoGivesObjectsAndPagesOfEachCache) {
   const std::string header(kHeader);
   const auto all = memory_series_of(
       {sample(1, "slabinfo",
@@ -77,7 +77,7 @@ TEST(MemorySeries, SlabinfoTellsObjectsAndPagesOfEachCache) {
   EXPECT_EQ(points_of(all, MemorySource::slabinfo_pages, "a b"), (Points{{1, 4096}}));
 }
 
-TEST(MemorySeries, DamagedSlabinfoLinesAreLeftOut) {
+TEST(MemorySeries, DamagedSlabinfoLinesAreSkipped) {
   for (const std::string line :
        {"", "dentry", " : tunables  : slabdata ", "1 2 3 4 5 : tunables 0 0 0 : slabdata 1 1 0",
         "d 1 2 3 4 : tunables 0 0 0 : slabdata 1 1 0", "d 1 2 3 4 x : tunables 0 0 0 : slabdata 1 1 0",

@@ -24,7 +24,7 @@ TEST(TimeBuckets, WidenWhenTheTimeDoesNotFit) {
   EXPECT_EQ(clock.end_ns(), kStart + 512 * kFirstWidth);
 }
 
-TEST(TimeBuckets, TakeAnyTime) {
+TEST(TimeBuckets, AcceptAnyTime) {
   TimeBuckets clock(kStart);
   EXPECT_EQ(clock.bucket_of(0), (TimeBucket{0, 10}));
   const TimeBucket last = clock.bucket_of(std::numeric_limits<std::uint64_t>::max());
@@ -34,7 +34,7 @@ TEST(TimeBuckets, TakeAnyTime) {
   EXPECT_EQ(clock.count(), 512u);
 }
 
-TEST(TimeSeries, TellsWhatIsLiveAtTheEndOfEachBucket) {
+TEST(TimeSeries, HasTheLiveBytesAtTheEndOfEachBucket) {
   TimeBuckets clock(kStart);
   TimeSeries series;
   series.allocate(clock.bucket_of(kStart), 100);
@@ -53,7 +53,7 @@ TEST(TimeSeries, TellsWhatIsLiveAtTheEndOfEachBucket) {
   EXPECT_EQ(points[3].live_bytes, 7);
 }
 
-TEST(TimeSeries, NothingHasPointsToo) {
+TEST(TimeSeries, AnEmptySeriesHasPoints) {
   TimeBuckets clock(kStart);
   (void)clock.bucket_of(kStart + 1'000'000'000);
   const auto points = TimeSeries().points(clock);
@@ -61,7 +61,7 @@ TEST(TimeSeries, NothingHasPointsToo) {
   EXPECT_EQ(points.back().live_bytes, 0);
 }
 
-TEST(TimeSeries, TimesThatGoBackCountWhereTheyBelong) {
+TEST(TimeSeries, EarlierTimesCountInTheirBucket) {
   TimeBuckets clock(kStart);
   TimeSeries series;
   series.allocate(clock.bucket_of(kStart + 2 * kFirstWidth), 30);
@@ -76,7 +76,7 @@ TEST(TimeSeries, TimesThatGoBackCountWhereTheyBelong) {
   EXPECT_EQ(points[2].live_bytes, 42);
 }
 
-TEST(TimeSeries, ABucketOfBeforeTheClockWidenedIsStillGood) {
+TEST(TimeSeries, BucketsFromBeforeAWideningStayValid) {
   TimeBuckets clock(kStart);
   TimeSeries series;
   const TimeBucket early = clock.bucket_of(kStart + 9 * kFirstWidth);
@@ -111,7 +111,7 @@ void apply(const Change& change, TimeBuckets& clock, TimeSeries& series) {
     series.release(clock.bucket_of(change.time_ns), static_cast<std::uint64_t>(-change.bytes));
 }
 
-TEST(TimeSeries, AgreesWithAddingEverythingUp) {
+TEST(TimeSeries, EqualsTheSumOfAllChanges) {
   const auto all = changes(20'000);
   TimeBuckets clock(kStart);
   TimeSeries series;
@@ -136,7 +136,7 @@ TEST(TimeSeries, AgreesWithAddingEverythingUp) {
   }
 }
 
-TEST(TimeSeries, AClockOfFewerBucketsHasTheSameSums) {
+TEST(TimeSeries, FewerBucketsHaveTheSameSums) {
   TimeBuckets clock(kStart);
   TimeSeries series;
   for (std::uint64_t i = 0; i < 500; ++i) series.allocate(clock.bucket_of(kStart + i * kFirstWidth), i);
@@ -172,7 +172,7 @@ TEST(TimeSeries, SurvivesAJumpOfTheClock) {
   }
 }
 
-TEST(TimeSeries, TakesSizesThatNobodyCanAdd) {
+TEST(TimeSeries, AcceptsSizesWhoseSumOverflows) {
   TimeBuckets clock(kStart);
   TimeSeries series;
   for (std::uint64_t i = 0; i < 6; ++i) series.allocate(clock.bucket_of(kStart + i), std::uint64_t{1} << 62);

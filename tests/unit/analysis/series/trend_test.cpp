@@ -93,7 +93,7 @@ TEST(Trend, ACacheThatFillsDoesNotGrowSteadily) {
   EXPECT_NEAR(trend_of(series(512, [](double i) { return std::min(i, 128.0); }), kSeconds).late_bytes_per_s, 0, 1e-9);
 }
 
-TEST(Trend, StepsGrowAndASingleOneDoesNot) {
+TEST(Trend, SeveralStepsGrowAndASingleStepDoesNot) {
   const auto steps = [](double count) {
     return trend_of(series(512, [count](double i) { return std::floor(i * (count + 1) / 512) * 1e6; }), kSeconds);
   };
@@ -105,7 +105,7 @@ TEST(Trend, StepsGrowAndASingleOneDoesNot) {
   EXPECT_EQ(steps(15).growth, Growth::steady);
 }
 
-TEST(Trend, NothingIsSaidOfTooFewValues) {
+TEST(Trend, TooFewValuesAreNotJudged) {
   EXPECT_EQ(trend_of({}, kSeconds).growth, Growth::too_few_points);
   const auto line = series(15, [](double i) { return i; });
   EXPECT_EQ(trend_of(line, kSeconds).growth, Growth::too_few_points);
@@ -113,7 +113,7 @@ TEST(Trend, NothingIsSaidOfTooFewValues) {
 }
 
 // At a confidence of 95 %, about 50 of 1000 random walks are called growing; three standard deviations are 21.
-TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
+TEST(Trend, FalsePositivesOfRandomWalksMatchTheLevel) {
   for (const std::size_t count : {512u, 100u, 16u}) {
     RandomNumbers noise(count);
     int growing = 0;
@@ -125,7 +125,7 @@ TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
 }
 
 // Few objects are allocated and freed, and their sizes differ by orders of magnitude.
-TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
+TEST(Trend, UnequalStepsGiveNoMoreFalsePositives) {
   for (const double busy : {1.0, 0.1, 0.02}) {
     RandomNumbers noise(11);
     int growing = 0;
@@ -195,7 +195,7 @@ TEST(Trend, EvennessIsStudentsT) {
 }
 
 // Objects are allocated at random and live for a while, so the number of live objects returns to its mean.
-TEST(Trend, SeldomCallsChurnGrowing) {
+TEST(Trend, RarelyClassifiesChurnAsGrowth) {
   RandomNumbers noise(4);
   int growing = 0;
   for (int run = 0; run < 1000; ++run) {
@@ -206,7 +206,7 @@ TEST(Trend, SeldomCallsChurnGrowing) {
   EXPECT_LE(growing, 10);
 }
 
-TEST(Trend, IntervalHoldsTheTrueSlope) {
+TEST(Trend, IntervalContainsTheTrueSlope) {
   RandomNumbers noise(5);
   int missed = 0;
   for (int run = 0; run < 1000; ++run) {

@@ -100,7 +100,7 @@ TEST_F(Slub, FillsASlabBeforeTheNext) {
   EXPECT_EQ(heap.slabs(), 3u);
 }
 
-TEST_F(Slub, GivesBackWhatANodeNeedsNot) {
+TEST_F(Slub, FreesEmptySlabsThatTheNodeDoesNotNeed) {
   std::vector<std::uint32_t> slabs;
   for (int i = 0; i < 80; ++i) slabs.push_back(allocate());  // 20 slabs; the last is the CPU's active slab
   EXPECT_EQ(heap.slabs(), 20u);
@@ -112,7 +112,7 @@ TEST_F(Slub, GivesBackWhatANodeNeedsNot) {
   EXPECT_EQ(heap.partial_slabs(), 6u + 1u);
 }
 
-TEST_F(Slub, StartsWithWhatThereWas) {
+TEST_F(Slub, StartsWithTheExistingSlabs) {
   heap.start_with(3, 2);  // 2 of 12 objects are free, in one slab; half of the CPU's objects count as used
   EXPECT_EQ(heap.slabs(), 3u);
   for (int i = 0; i < 4; ++i) allocate();
@@ -142,7 +142,7 @@ TEST(SlabArray, KeepsObjectsInArrays) {
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
 }
 
-TEST(Slob, PacksUnlikeSizes) {
+TEST(Slob, PacksDifferentSizes) {
   const SlabMachine machine = machine_of(1);
   SlobHeap heap(machine);
   EXPECT_EQ(SlobHeap::object_bytes(100, true, machine), 112u);
@@ -164,7 +164,7 @@ TEST(Slob, PacksUnlikeSizes) {
 }
 
 // according to mm/slob.c of Linux 6.1
-TEST(Slob, AlignsAsTheArchitectureDoes) {
+TEST(Slob, AlignsLikeTheArchitecture) {
   SlabMachine arm = machine_of(1);
   arm.arch = "aarch64";
   EXPECT_EQ(SlobHeap::object_bytes(8, true, arm), 256u);
@@ -185,7 +185,7 @@ TEST(TimeIntegral, Averages) {
 
 // 1,000 objects of 600 bytes are live in kmalloc-1k: 4 objects in 4 KiB. In a cache of 600-byte objects there are 13 in
 // 8 KiB.
-TEST(Suggestions, TakesWhatSavesMost) {
+TEST(Suggestions, ChooseTheLargestSaving) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {
       {"big+0x1", "big", "kmalloc-1k", 600, 1024, 1000, 1'000'000},
@@ -208,7 +208,7 @@ TEST(Suggestions, TakesWhatSavesMost) {
 }
 
 // kmalloc chooses one of several caches by call site. A request for a kmalloc size refers to all of them.
-TEST(SiteCaches, AreOfRandomisedCachesToo) {
+TEST(SiteCaches, IncludeRandomisedCaches) {
   const SlabMachine machine = machine_of(2);
   ObjectKind kind;
   kind.cache = "kmalloc-64";
@@ -240,7 +240,7 @@ CacheSuggestion replayed(const std::string& function, std::uint64_t bytes, std::
 }
 
 // The results of the replays are decisive, not the earlier estimates.
-TEST(Suggestions, AreWhatReplaysSave) {
+TEST(Suggestions, StateTheSavingOfReplays) {
   const std::vector<CacheSuggestion> candidates = {
       replayed("costs", 600, 1000, 1200), replayed("saves_little", 600, 1000, 990), replayed("", 640, 5000, 4900),
       replayed("same", 600, 1000, 1000),  replayed("saves_most", 800, 1000, 300),
@@ -259,7 +259,7 @@ TEST(Suggestions, AreWhatReplaysSave) {
 
 // 96 objects of 40 bytes are in two slabs of 64 objects of 64 bytes, or in one slab of 102 objects of 40 bytes. An
 // estimate in which half a slab is idle would miss this saving.
-TEST(Suggestions, CandidatesAreMoreThanTheEstimateWouldTake) {
+TEST(Suggestions, CandidatesIncludeMoreThanTheEstimateSelects) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {{"few+0x1", "few", "kmalloc-64", 40, 64, 96, 96'000}};
   const auto candidates = suggestion_candidates(kinds, kmalloc_classes(8, machine), machine, {5, false});
@@ -269,7 +269,7 @@ TEST(Suggestions, CandidatesAreMoreThanTheEstimateWouldTake) {
 
 // A few objects of a larger size make the estimate choose a class for all of them. The most frequent size must be
 // replayed too.
-TEST(Suggestions, TrySizesThatMostAskFor) {
+TEST(Suggestions, TryTheMostFrequentSizes) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {{"pipe+0x1", "pipe", "kmalloc-1k", 637, 1024, 3561, 3'561'000},
                                            {"late+0x1", "late", "kmalloc-1k", 680, 1024, 51, 51'000},
@@ -284,7 +284,7 @@ TEST(Suggestions, TrySizesThatMostAskFor) {
 }
 
 // A difference within the uncertainty must decide neither between two sizes nor in favour of a cache of another kind.
-TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
+TEST(Suggestions, PreferTheMostFrequentSizeIfItSavesAsMuch) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100;
   odd.of_its_size = 51;
@@ -305,7 +305,7 @@ TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
 }
 
 // On 32-bit machines, object sizes of caches are multiples of 4 bytes, and sizes of classes are multiples of 8 bytes.
-TEST(Suggestions, KnowTheSizeThatMostAskForOfCachesToo) {
+TEST(Suggestions, UseTheMostFrequentSizeOfACache) {
   SlabMachine machine = machine_of(2);
   machine.word_bytes = 4;
   const std::vector<ProfiledKind> kinds = {{"pipe+0x1", "pipe", "kmalloc-1k", 636, 1024, 3561, 3'561'000},
@@ -318,7 +318,7 @@ TEST(Suggestions, KnowTheSizeThatMostAskForOfCachesToo) {
 }
 
 // CPU lists may hold more memory than the saving.
-TEST(Suggestions, OfAPlainerSizeSaveHalfAsMuchAtLeast) {
+TEST(Suggestions, OfASimplerSizeNeedHalfTheSaving) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100'000;
   odd.of_its_size = 51;
@@ -330,7 +330,7 @@ TEST(Suggestions, OfAPlainerSizeSaveHalfAsMuchAtLeast) {
 }
 
 // A function allocates objects of two sizes, and only the larger ones benefit from a cache.
-TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
+TEST(SiteCaches, IgnoreObjectsThatFitSmallerClasses) {
   const SlabMachine machine = machine_of(2);
   SlabLayout layout;
   layout.site_caches.push_back({"pipe*", 0, 640});
@@ -382,7 +382,7 @@ TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
 }
 
 // New caches are not mentioned if no suggestion was requested.
-TEST(SimulationText, SaysOnlyWhatWasLookedFor) {
+TEST(SimulationText, MentionsOnlyRequestedResults) {
   SimulationResult result;
   result.trace.complete = true;
   result.heaps.resize(1);
@@ -403,7 +403,7 @@ TEST(SimulationText, SaysOnlyWhatWasLookedFor) {
 }
 
 // The model cannot be right for a cache whose objects usually have untraced frees.
-TEST(SimulationText, SaysWhyPagesArePredictedWrong) {
+TEST(SimulationText, ExplainsErrorsOfPredictedPages) {
   SimulationResult result;
   result.trace.complete = true;
   result.heaps.resize(1);

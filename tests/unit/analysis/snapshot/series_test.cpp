@@ -53,7 +53,7 @@ class SnapshotSeriesFile : public ::testing::Test {
   std::vector<std::uint8_t> bytes;
 };
 
-TEST_F(SnapshotSeriesFile, GivesBackWhatWasWrittenAndGrowsByLittle) {
+TEST_F(SnapshotSeriesFile, IsReadBackUnchangedAndGrowsLittle) {
   SnapshotReader reader(file());
   ASSERT_EQ(reader.size(), kSamples);
   EXPECT_TRUE(reader.finished());
@@ -67,7 +67,7 @@ TEST_F(SnapshotSeriesFile, GivesBackWhatWasWrittenAndGrowsByLittle) {
   EXPECT_LT(bytes.size(), alone.bytes() * kSamples / 5);
 }
 
-TEST_F(SnapshotSeriesFile, OfAKilledWriterHasAllThatWasTaken) {
+TEST_F(SnapshotSeriesFile, OfAKilledWriterHasAllSnapshots) {
   bytes.resize(bytes.size() / 2);
   SnapshotReader reader(file());
   EXPECT_FALSE(reader.finished());
@@ -76,7 +76,7 @@ TEST_F(SnapshotSeriesFile, OfAKilledWriterHasAllThatWasTaken) {
     EXPECT_EQ(reader.at(i).texts, sample_at(static_cast<unsigned>(i)).texts);
 }
 
-TEST_F(SnapshotSeriesFile, DamageOfAWholeOneCostsThoseThatBuildOnItAndNoMore) {
+TEST_F(SnapshotSeriesFile, DamageOfACompleteSnapshotLosesOnlyItsPatches) {
   std::uint64_t offset = kmt_format::kFileHeaderBytes;
   std::optional<kmt_format::Chunk> first;
   while (!first) {
@@ -142,7 +142,7 @@ class SnapshotSeriesGrowth : public ::testing::Test {
 };
 
 // Grows as steadily as a leak, but is reclaimable.
-TEST_F(SnapshotSeriesGrowth, OfDentriesIsUncertainAndOfTheSlabThatHasThemToo) {
+TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   SnapshotSeriesAnalysis analysis;
   for (unsigned i = 0; i < 40; ++i) {
     const unsigned dentries = 100 + 10 * i;
@@ -162,7 +162,7 @@ TEST_F(SnapshotSeriesGrowth, OfDentriesIsUncertainAndOfTheSlabThatHasThemToo) {
 }
 
 // The memory was allocated during part of the time and is held since.
-TEST_F(SnapshotSeriesGrowth, IsPastWhereItHasStopped) {
+TEST_F(SnapshotSeriesGrowth, IsPastIfItHasStopped) {
   for (const unsigned until : {27u, 28u, 29u}) {
     SnapshotSeriesAnalysis analysis;
     for (unsigned i = 0; i < 40; ++i) {
@@ -176,7 +176,7 @@ TEST_F(SnapshotSeriesGrowth, IsPastWhereItHasStopped) {
   }
 }
 
-TEST_F(SnapshotSeriesGrowth, IsFoundInEveryPartAndNotWhereThereIsNone) {
+TEST_F(SnapshotSeriesGrowth, IsFoundInEverySourceWithoutFalsePositives) {
   for (const bool lacks_some : {false, true}) {
     const SnapshotSeries found = series(lacks_some);
     EXPECT_TRUE(found.found());
@@ -195,7 +195,7 @@ TEST_F(SnapshotSeriesGrowth, IsFoundInEveryPartAndNotWhereThereIsNone) {
   }
 }
 
-TEST_F(SnapshotSeriesGrowth, OfAMeminfoThatWasCutNothingIsSaid) {
+TEST_F(SnapshotSeriesGrowth, OfATruncatedMeminfoIsNotReported) {
   const auto cut = [](SnapshotSeriesAnalysis& analysis, unsigned i, bool is_cut) {
     StateSample sample{0, kSecond * (1'000'000 + 10 * i), {{"meminfo", meminfo(4 * (500 + 10 * i))}}};
     if (is_cut) sample.texts.emplace_back("missing", "meminfo\tonly the first 4 KiB were read\t\n");
@@ -239,7 +239,7 @@ TEST_F(SnapshotSeriesGrowth, IsDocumented) {
   expect_documented(json["balance"][0]);
 }
 
-TEST(SnapshotsDiff, WhatOnlyOneHasIsNoChange) {
+TEST(SnapshotsDiff, ValuesOfOnlyOneSnapshotAreNoChange) {
   const auto of = [](const char* more) {
     StateSample sample{0, 0, {{"meminfo", meminfo(100)}, {"slabinfo", kSlabHeader + slab_line("a", 10)}}};
     if (*more != '\0') sample.texts.emplace_back("allocinfo", more);
@@ -253,7 +253,7 @@ TEST(SnapshotsDiff, WhatOnlyOneHasIsNoChange) {
   EXPECT_TRUE(both.not_compared.empty());
 }
 
-TEST(OlderObjectsOfATrace, AreCountedAgainstWhatLivedThen) {
+TEST(OlderObjectsOfATrace, AreComparedWithTheFirstSample) {
   TraceInfo info;
   info.tables.cache_names = {"", "dentry", "traced", "gone"};
   info.recording.samples.push_back(

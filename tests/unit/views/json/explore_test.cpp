@@ -43,7 +43,7 @@ std::uint64_t sum_of(const nlohmann::json& column) {
   return sum;
 }
 
-TEST(JsonExplore, ColumnsSayWhatGroupsDid) {
+TEST(JsonExplore, ColumnsHaveTheCountsOfGroups) {
   std::vector<GroupRow> rows = {row_of(1, {traffic_in(2, 3, 400), traffic_in(7, 1, 100, 200)}),
                                 row_of(2, {traffic_in(5, 1, 50)})};
   rows[0].traffic = std::make_shared<const std::vector<Traffic>>(std::vector<Traffic>{
@@ -65,7 +65,7 @@ TEST(JsonExplore, ColumnsSayWhatGroupsDid) {
   EXPECT_EQ(json["left_out"]["groups"], 0);
 }
 
-TEST(JsonExplore, StacksAreOutermostFirstWithoutTheTracing) {
+TEST(JsonExplore, StacksAreOutermostFirstWithoutTracingFrames) {
   GroupRow row = row_of(1, {traffic_in(0, 1, 64)});
   row.keys.push_back(std::vector<CodeAddress>{{1, "trace_event_raw_event_kmalloc+0x1", {}, true},
                                               {2, "inner+0x2", {}, false},
@@ -77,7 +77,7 @@ TEST(JsonExplore, StacksAreOutermostFirstWithoutTheTracing) {
   EXPECT_EQ(functions, (std::vector<std::string>{"outer", "inner"}));
 }
 
-TEST(JsonExplore, SmallGroupsArePutTogether) {
+TEST(JsonExplore, SmallGroupsAreMerged) {
   constexpr std::uint64_t kGroups = 30'000;
   std::vector<GroupRow> rows;
   std::uint64_t bytes = 0;

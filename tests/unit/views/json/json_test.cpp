@@ -46,7 +46,7 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
             "bytes_allocated live_allocations live_bytes cross_cpu_frees ");
 }
 
-TEST(JsonReport, HoldsTheNumbers) {
+TEST(JsonReport, ContainsTheNumbers) {
   const Json json = report(test::sample_report());
   EXPECT_EQ(json["schema"], "kmemtrace.report/1");
   EXPECT_EQ(json["complete"], true);
@@ -61,7 +61,7 @@ TEST(JsonReport, HoldsTheNumbers) {
   EXPECT_EQ(json["anomalies"]["allocated_before_trace"], 5);
 }
 
-TEST(JsonReport, TellsOfTheOtherAllocatorsAsOfSlab) {
+TEST(JsonReport, AllAllocatorsHaveTheKeysOfSlab) {
   ReportResult result = test::sample_report();
   result.percpu.allocations = 3;
   result.percpu.bytes_allocated = 500;
@@ -100,7 +100,7 @@ TEST(JsonReport, FollowsSortAndLimit) {
   EXPECT_EQ(json["call_sites"][0]["symbol"], "first+0x10");
 }
 
-TEST(JsonReport, SaysWhatTheTraceDoesNotSay) {
+TEST(JsonReport, UnknownValuesAreNull) {
   ReportResult result = test::sample_report();
   result.trace.kernel.clear();
   result.trace.complete = false;
@@ -108,7 +108,7 @@ TEST(JsonReport, SaysWhatTheTraceDoesNotSay) {
   EXPECT_EQ(report(result)["complete"], false);
 }
 
-TEST(JsonReport, IsValidWhateverTheTraceHolds) {
+TEST(JsonReport, IsValidForAnyTrace) {
   ReportResult result = test::sample_report();
   const std::string hostile = "\x1b[2J\"\\\n\xff\xc3";
   result.trace.kernel = hostile;
@@ -128,7 +128,7 @@ TEST(JsonReport, IsValidWhateverTheTraceHolds) {
   EXPECT_EQ(finding["examples"][0]["time_ns"], 77);
 }
 
-TEST(JsonCheck, TellsSoundUnsoundAndUnreadableFiles) {
+TEST(JsonCheck, DistinguishesSoundUnsoundAndUnreadableFiles) {
   std::vector<CheckedFile> files(3);
   files[0] = {"a.dat", CheckResult{test::sample_report().trace, {}, true}, {}};
   files[1] = {"b.dat", CheckResult{test::sample_report().trace, {}, false}, {}};

@@ -15,7 +15,7 @@
 namespace kmt::planted {
 namespace {
 
-TEST(InvestigationWords, SaysWhatElseGrows) {
+TEST(InvestigationWords, NamesOtherGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   plant(evidence);
   evidence.states.push_back(cache_series("key_jar", [](double s) { return steady(s) / 2; }));
@@ -28,7 +28,7 @@ TEST(InvestigationWords, SaysWhatElseGrows) {
   EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // allocated together with files
 }
 
-TEST(InvestigationWords, SaysWhichCachesWereMerged) {
+TEST(InvestigationWords, NamesMergedCaches) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   evidence.states.push_back(cache_series("sigqueue", steady));
   InvestigationResult result;
@@ -43,7 +43,7 @@ TEST(InvestigationWords, SaysWhichCachesWereMerged) {
 }
 
 // Each task also has a kernel stack, which has no allocation events.
-TEST(InvestigationWords, SaysThatTasksHaveStacks) {
+TEST(InvestigationWords, MentionsKernelStacksOfTasks) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
     seen->groups.push_back(group_of(kPipe, "task_struct", "leaky", 4321, steady));
@@ -56,7 +56,7 @@ TEST(InvestigationWords, SaysThatTasksHaveStacks) {
   EXPECT_NE(words.find("KernelStack grows by 781.2 KiB/s"), std::string::npos) << words;
 }
 
-TEST(InvestigationWords, AdvisesOnlyCommandsThatCanBeRun) {
+TEST(InvestigationWords, SuggestsOnlyCommandsThatWork) {
   InvestigationResult result;
   result.judgement.findings = {sure_finding("do_pipe2.isra.0", 4321), sure_finding("x;reboot", 4321)};
   result.cost.emplace();
@@ -74,7 +74,7 @@ TEST(InvestigationWords, AdvisesOnlyCommandsThatCanBeRun) {
   EXPECT_EQ(next_commands(result), std::vector<std::string>());
 }
 
-TEST(InvestigationWords, AdvisesWhatShowsWhatIsHeldHere) {
+TEST(InvestigationWords, SuggestsCommandsForTheHeldObjects) {
   InvestigationResult result;
   result.cost.emplace();
   result.no_calls = true;
@@ -85,7 +85,7 @@ TEST(InvestigationWords, AdvisesWhatShowsWhatIsHeldHere) {
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"nsenter -t 4321 -i cat /proc/sysvipc/msg"}));
 }
 
-TEST(InvestigationWords, SharesAddUpToNoMoreThanAll) {
+TEST(InvestigationWords, SharesAddUpToAtMostTheWhole) {
   InvestigationResult result;
   GrowthFinding& finding = result.judgement.findings.emplace_back();
   finding.call_site = "take+0x1";
@@ -116,7 +116,7 @@ TEST(InvestigationWords, SharesAddUpToNoMoreThanAll) {
   EXPECT_NE(text.find("A line counts as fully explained"), std::string::npos) << text;
 }
 
-TEST(InvestigationWords, TellsWhichMachineAndWhen) {
+TEST(InvestigationWords, NamesMachineAndTime) {
   InvestigationResult result;
   result.kernel = "6.1.0";
   result.machine = "s390x";
@@ -134,7 +134,7 @@ TEST(InvestigationWords, TellsWhichMachineAndWhen) {
       "22:13:20 UTC");
 }
 
-TEST(InvestigationWords, TellsThatItTookMoreThanItWasTo) {
+TEST(InvestigationWords, StatesThatTheBudgetWasExceeded) {
   InvestigationResult result;
   result.seconds = 120;
   InvestigationCost& cost = result.cost.emplace();
@@ -151,7 +151,7 @@ TEST(InvestigationWords, TellsThatItTookMoreThanItWasTo) {
 }
 
 // A cache that is not in the recording has only samples.
-TEST(InvestigationWords, MarksEstimatesBesideWhatWasRecorded) {
+TEST(InvestigationWords, MarksEstimatesNextToRecordedBytes) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   plant(evidence);
   evidence.narrowing.sizes = {1024};
@@ -175,7 +175,7 @@ TEST(InvestigationWords, MarksEstimatesBesideWhatWasRecorded) {
 }
 
 // The text may be from an evidence.json of another user.
-TEST(InvestigationWords, WhyItEndedReachesNoTerminalRaw) {
+TEST(InvestigationWords, EscapesTheReasonOfTheEnd) {
   InvestigationResult result;
   result.complete = false;
   result.cut_short = "\x1b[31mred";
@@ -207,7 +207,7 @@ TEST(InvestigationWords, HasThreeVerdicts) {
   EXPECT_EQ(conclude(result_of(evidence, 4)).verdict, GrowthVerdict::grows);
 }
 
-TEST(InvestigationWords, GrowthWithoutACallSiteIsGrowth) {
+TEST(InvestigationWords, GrowthWithoutACallSiteIsReported) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   evidence.states.push_back(cache_series("SUnreclaim", steady));
   evidence.states.back().source = MemorySource::meminfo;
@@ -221,7 +221,7 @@ TEST(InvestigationWords, GrowthWithoutACallSiteIsGrowth) {
 }
 
 // Without slabinfo, BPF programs and a recording, sums alone cannot rule out growth.
-TEST(InvestigationWords, SumsAloneDoNotTell) {
+TEST(InvestigationWords, SumsAloneDoNotRuleOutGrowth) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("SUnreclaim", [](double) { return 0; }));

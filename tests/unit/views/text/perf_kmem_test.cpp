@@ -68,7 +68,7 @@ TEST(TextPerfKmem, CutsSortsAndShowsAddresses) {
   EXPECT_EQ(text.find("0x2000"), std::string::npos);
 }
 
-TEST(TextPerfKmem, EqualCallSitesComeByAddress) {
+TEST(TextPerfKmem, EqualRowsAreSortedByAddress) {
   ReportResult result = test::sample_report();
   result.groups[0].rows = {test::site(0x3000, "b+0x1", 1, 10, 16), test::site(0x1000, "c+0x1", 1, 10, 16),
                            test::site(0x2000, "a+0x1", 1, 10, 16)};
@@ -79,7 +79,7 @@ TEST(TextPerfKmem, EqualCallSitesComeByAddress) {
   EXPECT_LT(text.find(" a+1 "), text.find(" b+1 ")) << text;
 }
 
-TEST(TextPerfKmem, SumsUpWhatIsSplitByOtherKeys) {
+TEST(TextPerfKmem, AddsUpGroupsOfOtherKeys) {
   ReportResult result = test::sample_report();
   result.by = {GroupKey::call_site, GroupKey::address};
   GroupTable& slab = result.groups[0];
@@ -129,7 +129,7 @@ TEST(TextPerfKmem, PrintsPages) {
                 "    0             .             .            20             .             .\n");
 }
 
-TEST(TextPerfKmem, ShowsOnlyWhatIsLive) {
+TEST(TextPerfKmem, ShowsOnlyLiveObjects) {
   PerfKmemOptions options;
   options.slab = false;
   options.pages = options.live = true;
@@ -155,7 +155,7 @@ TEST(TextPerfKmem, DropsNoMigrateTypeAndNoOrder) {
       << text;
 }
 
-TEST(TextPerfKmem, SaysThatNothingWasRecorded) {
+TEST(TextPerfKmem, StatesThatNothingWasRecorded) {
   PerfKmemOptions options;
   options.pages = true;
   EXPECT_EQ(text_perf_kmem({}, options),

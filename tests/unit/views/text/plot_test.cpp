@@ -32,7 +32,7 @@ TEST(Sparkline, FitsAnyNumberOfCells) {
   EXPECT_EQ(sparkline({}, 3, kUnicode), "   ");
 }
 
-TEST(Sparkline, ScaleHasTheZero) {
+TEST(Sparkline, ScaleStartsAtZero) {
   EXPECT_EQ(sparkline(std::vector<double>{100, 101}, 2, kUnicode), "██");
   EXPECT_EQ(sparkline(std::vector<double>{0, 0}, 2, kUnicode), "▁▁");
   EXPECT_EQ(sparkline(std::vector<double>{-7, 0, 7}, 3, kUnicode), "▁▅█");
@@ -57,7 +57,7 @@ std::vector<double> ramp(std::size_t count) {
 }
 
 // One dot per value, in both directions.
-TEST(Plot, OneSeriesIsAnArea) {
+TEST(Plot, ASingleSeriesIsAnArea) {
   PlotFrame small = frame(4);
   small.end = "9 s";
   EXPECT_EQ(plot({{"live", ramp(16)}}, small, {16, false, false, true}),
@@ -78,7 +78,7 @@ TEST(Plot, OneSeriesIsAnArea) {
             "        0 s          9 s\n");
 }
 
-TEST(Plot, SmallChangesOfMuchAreSeenFromTheLeast) {
+TEST(Plot, SmallChangesOfLargeValuesAreVisible) {
   std::vector<double> values = ramp(16);
   for (double& value : values) value += 1000;
   PlotFrame small = frame(2);
@@ -91,7 +91,7 @@ TEST(Plot, SmallChangesOfMuchAreSeenFromTheLeast) {
   EXPECT_NE(plot({{"live", {kUnknown}}}, small, {24, false, false, false}).find("0 B"), std::string::npos);
 }
 
-TEST(Plot, WithoutColourEverySeriesHasAPlotOfItsOwn) {
+TEST(Plot, WithoutColourEachSeriesHasASeparatePlot) {
   EXPECT_EQ(plot({{"one", {1, 1, 0, 0}}, {"two", {kUnknown, 2048}}}, frame(2), {25, false, false, false}),
             "  one\n"
             "  1 B +#########\n"
@@ -117,7 +117,7 @@ TEST(Plot, ColouredLinesShareAPlot) {
             "           \n");
 }
 
-TEST(Plot, LinesOfMoreSeriesThanColoursAreNotMixedUp) {
+TEST(Plot, SeriesBeyondTheColoursGetSeparatePlots) {
   const std::vector<PlotSeries> many(7, PlotSeries{"same", {1}});
   const std::string text = plot(many, frame(1), {24, true, false, true});
   std::size_t plots = 0;
@@ -134,7 +134,7 @@ TEST(Plot, NoLineIsWiderThanTheStyleAllows) {
   }
 }
 
-TEST(Plot, NothingKnownIsAnEmptyPlot) {
+TEST(Plot, UnknownValuesAreAnEmptyPlot) {
   const std::string empty =
       "  none\n"
       "  0 B +\n"

@@ -33,7 +33,7 @@ std::vector<std::string> row(const std::string& text, const std::string& name) {
   return words;
 }
 
-TEST(TextReport, TellsMachineTotalsAndAnomaliesInWords) {
+TEST(TextReport, DescribesMachineTotalsAndAnomalies) {
   const std::string text = render(test::sample_report());
   EXPECT_TRUE(has(text, "Linux 6.1.0-test, s390x, 64-bit big-endian, 2 CPUs, pages of 4.0 KiB"));
   EXPECT_TRUE(has(text, "1.500 s from 12.000000345 on clock mono"));
@@ -44,7 +44,7 @@ TEST(TextReport, TellsMachineTotalsAndAnomaliesInWords) {
   EXPECT_TRUE(has(text, "3  allocations got NULL"));
 }
 
-TEST(TextReport, SaysFirstThatCpusAreMissing) {
+TEST(TextReport, ReportsMissingCpusFirst) {
   ReportResult result = test::sample_report();
   result.trace.missing_cpus = "CPU 1";
   const std::string text = render(result, 200);
@@ -73,7 +73,7 @@ TEST(TextReport, NeverExceedsTheWidth) {
     }
 }
 
-TEST(TextReport, ShowsMoreWhereThereIsRoom) {
+TEST(TextReport, ShowsMoreColumnsIfThereIsRoom) {
   const ReportResult result = test::sample_report();
   EXPECT_FALSE(has(render(result, 60), "Ping-pong"));
   EXPECT_TRUE(has(render(result, 80), "Ping-pong"));
@@ -88,7 +88,7 @@ TEST(TextReport, AlwaysShowsTheColumnItSortsBy) {
   EXPECT_TRUE(has(render(test::sample_report(), 60, options), "Wasted"));
 }
 
-TEST(TextReport, RowsAndTheRestAddUp) {
+TEST(TextReport, RowsAndOthersAddUp) {
   const ReportResult result = test::sample_report();
   ReportOptions options;
   options.limit = 1;
@@ -120,7 +120,7 @@ TEST(TextReport, LimitZeroShowsAll) {
   EXPECT_FALSE(has(render(result, 120, all), "more)"));
 }
 
-TEST(TextReport, SaysWhatLossMakesUncertain) {
+TEST(TextReport, StatesWhichNumbersLossesAffect) {
   ReportResult result = test::sample_report();
   result.trace.lost_events = 1204;
   result.trace.lost_per_cpu = {0, 1204};
@@ -129,7 +129,7 @@ TEST(TextReport, SaysWhatLossMakesUncertain) {
   EXPECT_TRUE(has(text, "look live"));
 }
 
-TEST(TextReport, SaysWhichLossMayBeOfOtherTasks) {
+TEST(TextReport, StatesThatLossesMayBeOfOtherTasks) {
   ReportResult result = test::sample_report();
   result.trace.lost_events = 5;
   result.trace.lost_of_any_task = true;
@@ -142,7 +142,7 @@ TEST(TextReport, SaysWhichLossMayBeOfOtherTasks) {
   EXPECT_TRUE(has(both, "all totals are too small by the lost events; events of unknown cpu may be from tasks"));
 }
 
-TEST(TextReport, SaysThatItIsIncomplete) {
+TEST(TextReport, StatesThatItIsIncomplete) {
   ReportResult result = test::sample_report();
   EXPECT_FALSE(has(render(result), "INCOMPLETE"));
   result.trace.complete = false;
@@ -168,7 +168,7 @@ TEST(TextReport, NeverPrintsZerosForAnEmptyTrace) {
   EXPECT_TRUE(has(render(result, 120, filtered), "no event of the trace matches"));
 }
 
-TEST(TextReport, SaysWhichAllocatorIsMissing) {
+TEST(TextReport, NamesMissingAllocators) {
   ReportResult result = test::sample_report();
   result.page_orders.clear();
   test::add_up(result);
@@ -176,7 +176,7 @@ TEST(TextReport, SaysWhichAllocatorIsMissing) {
   EXPECT_FALSE(has(render(result), "by order"));
 }
 
-TEST(TextReport, ShowsPercpuAndVmallocOnlyWhereTheyOccur) {
+TEST(TextReport, ShowsPercpuAndVmallocOnlyIfPresent) {
   ReportResult result = test::sample_report();
   EXPECT_FALSE(has(render(result), "Percpu"));
   EXPECT_FALSE(has(render(result), "Vmalloc"));
@@ -206,7 +206,7 @@ TEST(TextReport, ShowsPercpuAndVmallocOnlyWhereTheyOccur) {
   EXPECT_FALSE(has(text, "10.0 KiB"));
 }
 
-TEST(TextReport, ShowsOneAllocatorAlone) {
+TEST(TextReport, CanShowASingleAllocator) {
   ReportResult result;
   result.trace.events = result.vmalloc.allocations = 2;
   result.vmalloc.bytes_allocated = 8192;
@@ -215,7 +215,7 @@ TEST(TextReport, ShowsOneAllocatorAlone) {
   EXPECT_FALSE(has(text, "Nothing to report"));
 }
 
-TEST(TextReport, ShowsNothingThatSteersATerminal) {
+TEST(TextReport, EscapesControlCharacters) {
   ReportResult result = test::sample_report();
   const std::string hostile = "\x1b]0;owned\x07\x1b[2J\r\n\xff\x9b";
   result.trace.path = result.trace.kernel = result.trace.arch = result.trace.clock = result.trace.format = hostile;
@@ -241,7 +241,7 @@ TEST(TextReport, RawHasPlainDigits) {
   EXPECT_FALSE(has(text, "KiB"));
 }
 
-TEST(TextCheck, GivesVerdictSeverityAndPlaces) {
+TEST(TextCheck, ShowsVerdictSeverityAndPositions) {
   CheckResult result;
   result.trace = test::sample_report().trace;
   EXPECT_TRUE(has(text_check(result, {120, false, false}), "sample.dat: sound"));

@@ -54,12 +54,12 @@ TEST(Table, DropsTheLeastImportantColumnFirst) {
   EXPECT_EQ(to_text(sample(), wide(30)).find("One"), std::string::npos);
 }
 
-TEST(Table, KeepsEverythingInRaw) {
+TEST(Table, RawOmitsNothing) {
   EXPECT_NE(to_text(sample(), {30, false, true}).find("a_rather_long_function_name_of_forty+0x1f    1   22"),
             std::string::npos);
 }
 
-TEST(Table, CellsMayBePictures) {
+TEST(Table, CellsMayBeGraphics) {
   const Table table{{{"Name", true, 0}, {"Over time", false, 0}, {"One", false, 0}},
                     {{{"a", "▁▂▃▄▅▆▇█▁▂▃", "1"}, false}, {{"b", "▁█", "22"}, false}}};
   EXPECT_EQ(to_text(table, wide(60)),
@@ -68,7 +68,7 @@ TEST(Table, CellsMayBePictures) {
             "  b              ▁█   22\n");
 }
 
-TEST(Table, ColoursOnlyWhereAllowed) {
+TEST(Table, UsesColoursOnlyIfAllowed) {
   EXPECT_EQ(to_text(sample(), wide(120)).find('\x1b'), std::string::npos);
   EXPECT_NE(to_text(sample(), {120, true, false}).find("\x1b[1m"), std::string::npos);
 }
@@ -88,7 +88,7 @@ TEST(Shortened, KeepsStartAndOffset) {
   EXPECT_EQ(shortened("abcdef", 0), "");
 }
 
-TEST(CellText, IsHumaneOrPlain) {
+TEST(CellText, IsReadableOrRaw) {
   EXPECT_EQ(cell_text(Cell{std::uint64_t{1234567}}, Unit::count, false), "1,234,567");
   EXPECT_EQ(cell_text(Cell{std::uint64_t{1234567}}, Unit::count, true), "1234567");
   EXPECT_EQ(cell_text(Cell{std::uint64_t{1536}}, Unit::bytes, false), "1.5 KiB");
@@ -99,7 +99,7 @@ TEST(CellText, IsHumaneOrPlain) {
   EXPECT_EQ(cell_text(Cell{}, Unit::percent, false), "-");
 }
 
-TEST(CellText, ShowsNothingThatSteersATerminal) {
+TEST(CellText, EscapesControlCharacters) {
   EXPECT_EQ(cell_text(Cell{std::string_view("a\x1b[2Jb\nc\xc3\xa4")}, Unit::text, false), "a\\x1b[2Jb\\x0ac\\xc3\\xa4");
 }
 
