@@ -51,7 +51,8 @@ std::string by_help() {
 }
 
 constexpr const char* kReportFooter = R"(Examples:
-  kmemtrace report                               trace.kmt in this folder
+  kmemtrace report                               trace.kmt in this folder, in at most 60 lines
+  kmemtrace report --limit 0                     with all groups and all sections
   kmemtrace report big.kmt --sort waste          call sites with most allocated but unrequested memory
   kmemtrace report big.kmt --sort live-bytes     memory that was not freed
   kmemtrace report big.kmt --over-time           with a small plot of live bytes over time
@@ -149,6 +150,8 @@ int report(const Command& command, const ReportArguments& options) {
   view.limit = options.limit;
   view.filtered = !request.filter.selects_all();
   view.over_time = request.history = options.over_time;
+  view.is_brief = !options.result.style.raw && !options.over_time && options.by.empty() && options.sort.empty() &&
+                  options.columns.empty() && !command.has("--limit");
   if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
   if (!options.columns.empty())

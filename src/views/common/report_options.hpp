@@ -15,6 +15,7 @@ struct ReportOptions {
   std::size_t limit = 20;                        // most groups per table; 0: all
   bool over_time = false;                        // true: plot the live bytes of each group, if the report has histories
   bool filtered = false;                         // filters select a part of the trace
+  bool is_brief = false;                         // at most 60 lines: the totals, and the largest groups
 };
 
 // Returns the column to sort by: the requested column, or bytes allocated if no row has a value in the requested

@@ -138,10 +138,9 @@ std::string page_orders(const ReportResult& result, const TextStyle& style) {
 }
 
 // Returns lines on groups with many short-lived objects, which could be cached or reused.
-std::string churn_lines(const ReportResult& result, const TextStyle& style) {
+std::string churn_lines(const ReportResult& result, std::size_t most_shown, const TextStyle& style) {
   constexpr std::uint64_t kMany = 100'000;
   constexpr std::uint64_t kLeast = 1000;
-  constexpr std::size_t kMostShown = 10;
   std::uint64_t allocations = 0;
   std::vector<const GroupRow*> rows;
   for (const GroupTable& table : result.groups)
@@ -154,7 +153,7 @@ std::string churn_lines(const ReportResult& result, const TextStyle& style) {
   std::stable_sort(rows.begin(), rows.end(), [](const GroupRow* a, const GroupRow* b) {
     return a->lifetimes.under_1ms() > b->lifetimes.under_1ms();
   });
-  const std::size_t more = rows.size() - std::min(rows.size(), kMostShown);
+  const std::size_t more = rows.size() - std::min(rows.size(), most_shown);
   rows.resize(rows.size() - more);
   std::string out = "\n" + heading("Short-lived", style);
   for (const GroupRow* row : rows) {
@@ -244,6 +243,72 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
   return out;
 }
 
+// The group with most live bytes of slab objects, percpu memory or vmalloc areas. Pages are left out because they
+// include the pages of slabs.
+const GroupRow* most_live(const ReportResult& result) {
+  const GroupRow* most = nullptr;
+  for (const GroupTable& table : result.groups)
+    for (const GroupRow& row : table.rows)
+      if (table.allocator != Allocator::pages && row.live_bytes > (most == nullptr ? 0 : most->live_bytes)) most = &row;
+  return most;
+}
+
+// Says what of the recorded allocations is live, who allocated most of it, and which command judges it.
+std::string conclusion(const ReportResult& result, const TextStyle& style) {
+  const std::string pages = has_pages(result.pages) ? say_bytes(result.pages.live_bytes, style) + " of pages" : "";
+  std::string text = has_events(result.slab) ? say_bytes(result.slab.live_bytes, style) + " of slab objects" : "";
+  if (!pages.empty()) text += (text.empty() ? "" : " and ") + pages;
+  if (text.empty()) return {};
+  text = "Live at the end of the trace: " + text + " that were allocated in it.";
+  if (const GroupRow* const row = most_live(result))
+    text += fmt::format(" Most: {} with {} in {}.", ascii(row->name), say_bytes(row->live_bytes, style),
+                        say_number_of(row->live_allocations, "allocation", style));
+  const std::string next = fmt::format(
+      "`kmemtrace leaks {}` judges whether this memory grows, and names the processes.", printable(result.trace.path));
+  return "\n" + hanging("", text, style) + hanging("Next: ", next, style);
+}
+
+constexpr std::size_t kBriefLines = 60;
+
+std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
+
+// Names what a brief report leaves out; empty if nothing.
+std::string cut_line(const ReportResult& result, std::size_t groups, const TextStyle& style) {
+  std::string left_out;
+  const auto add = [&left_out](const std::string& what) { left_out += (left_out.empty() ? "" : ", ") + what; };
+  if (groups > 0) add(say_number_of(groups, "group", style));
+  const auto is_unexpected = [](const AnomalyRow& row) { return row.kind != Imperfection::allocated_before_trace; };
+  if (std::ranges::any_of(result.anomaly_sites, is_unexpected)) add("anomalies by call sites");
+  if (!result.older.caches.empty() && result.older.lived) add("objects from before the trace");
+  if (!result.page_orders.empty()) add("page allocations by order");
+  if (!result.memory.rows.empty()) add("/proc/meminfo");
+  if (left_out.empty()) return {};
+  return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", left_out), style);
+}
+
+// Returns the largest groups, as many as the report has room for after `used` lines.
+std::string brief_groups(const ReportResult& result, const ReportOptions& options, std::size_t used,
+                         const TextStyle& style) {
+  constexpr std::size_t kBesideRows = 5;  // of a table: blank line, title, header, "(N more)" and total
+  constexpr std::size_t kOtherRows = 3;   // of an allocator other than slab
+  constexpr std::size_t kMostRows = 12;
+  constexpr std::size_t kShortLived = 3;
+  const std::string short_lived = churn_lines(result, kShortLived, style);
+  const std::size_t tables = std::max<std::size_t>(result.groups.size(), 1);
+  const std::size_t others = (tables - 1) * (kBesideRows + kOtherRows) + kBesideRows + lines_in(short_lived);
+  constexpr std::size_t kCutLines = 3;
+  const std::size_t room = kBriefLines - std::min(kBriefLines, used + others + kCutLines);
+  std::string out;
+  std::size_t cut = 0;
+  for (const GroupTable& groups : result.groups) {
+    ReportOptions brief = options;
+    brief.limit = groups.allocator == Allocator::slab ? std::clamp(room, kOtherRows, kMostRows) : kOtherRows;
+    cut += groups.rows.size() - shown_rows(brief, groups.rows.size());
+    out += text_groups(groups, result.by, brief, style);
+  }
+  return out + short_lived + cut_line(result, cut, style);
+}
+
 }  // namespace
 
 std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
@@ -252,13 +317,16 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
       anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomalies + nothing_to_report(result, options, style);
+  out += conclusion(result, style);
   out += slab_lines(result.slab, style);
   out += page_lines(result.pages, style);
   out += percpu_lines(result.percpu, style);
   out += vmalloc_lines(result.vmalloc, style);
   out += anomalies;
+  if (options.is_brief) return out + brief_groups(result, options, lines_in(out), style);
+  constexpr std::size_t kMostShortLived = 10;
   for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
-  out += churn_lines(result, style);
+  out += churn_lines(result, kMostShortLived, style);
   out += page_orders(result, style);
   out += anomaly_sites(result, options, style);
   out += older_objects(result, options, style);
