@@ -158,5 +158,5 @@ export const kUpperBound = '≤: at most this much, because some frees have no e
 // A note for a page with live values that are upper bounds.
 export function upperBoundNote(isNeeded: boolean): HTMLElement | null {
   if (!isNeeded) return null;
-  return note('“≤” marks live memory of which a part may already be freed: some of its frees have no event.');
+  return note('“≤” marks an upper bound of live memory: some frees of this memory have no event.');
 }
