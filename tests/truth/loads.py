@@ -4,8 +4,14 @@
 
 loads.py NAME FOLDER
 runs the load NAME until it is killed. FOLDER must be empty, and only this load uses it. The program prints "running"
-after the preparation, when the load starts.""" import collections import os import resource import socket import
-subprocess import sys import time
+after the preparation, when the load starts."""
+import collections
+import os
+import resource
+import socket
+import subprocess
+import sys
+import time
 
 BUILD = ('for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\nint f%d(int a){return a*%d;}\\n" '
          '$i $i > f$i.c; cc -O2 -c f$i.c -o f$i.o 2>/dev/null || cat f$i.c > f$i.o; done; cat f*.o > all.o; '

@@ -4,8 +4,21 @@
 
 plants.py KIND [PER_SECOND [AFTER]]
 KIND is a key of PLANTS, or `none` for a program that leaks nothing. The program prints "growing", and starts to leak
-AFTER seconds later.""" import ctypes import mmap import os import platform import resource import select import socket
-import struct import subprocess import sys import tempfile import threading import time from typing import NamedTuple
+AFTER seconds later."""
+import ctypes
+import mmap
+import os
+import platform
+import resource
+import select
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import NamedTuple
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 SYSCALLS = {  # numbers of x86_64, aarch64, s390x, i686
@@ -41,8 +54,7 @@ def own_tmpfs():
     return '/mnt'
 
 
-# -- makers: a maker returns a function that creates one object; its argument is the number of earlier objects
-# -----------
+# -- makers: a maker returns a function that creates one object; its argument is the number of earlier objects ----------
 
 def each(make):
     """Returns a maker for objects that need no preparation."""
@@ -173,8 +185,7 @@ def small_mappings():
 
 
 def page_tables():
-    """Reads one byte in every 2 MiB of a mapping. Only the page tables grow, because all these pages are the zero
-    page."""
+    """Reads one byte in every 2 MiB of a mapping. Only the page tables grow, because all these pages are the zero page."""
     memory = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, 'MAP_NORESERVE', 0x4000),
                        prot=mmap.PROT_READ)
     return lambda number: memory[number << 21]
