@@ -63,14 +63,14 @@ class Manual(unittest.TestCase):
                 headings = re.findall(r'^Examples:.*', help_of(command), re.MULTILINE)
                 self.assertIn(headings, ([], ['Examples:']))
 
-    def test_commands_have_one_description(self):
+    def test_commands_have_the_same_description_everywhere(self):
         with open(f'{PAGES}/kmemtrace.1.scd', encoding='utf-8') as file:
             page = file.read()
         for command, sentence in summaries().items():
             if command != 'completion':  # has no manual page of its own
                 self.assertIn(f'\n*{command}*\n\t{sentence}. See *kmemtrace-{command}*(1).', page)
 
-    def test_headings_name_options_that_are_there(self):
+    def test_headings_name_existing_options(self):
         for command in commands():
             with self.subTest(command):
                 page = page_of(command)

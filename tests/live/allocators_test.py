@@ -142,7 +142,7 @@ class Allocators(LiveTest):
         return report(self.trace, '--pid', str(os.getpid()))
 
     @unittest.skipUnless(can_make_maps(), 'no BPF maps here')
-    def test_what_is_held_is_live(self):
+    def test_held_objects_are_live(self):
         maps = []
         before = vmallocinfo()
         with open('/sys/devices/system/cpu/possible', encoding='ascii') as file:
@@ -176,7 +176,7 @@ class Allocators(LiveTest):
         self.assertGreaterEqual(got['vmalloc']['live_bytes'], large[0])
 
     @unittest.skipUnless(can_make_maps(), 'no BPF maps here')
-    def test_what_is_given_back_is_freed_by_whomever(self):
+    def test_frees_by_any_task_count(self):
         before = vmallocinfo()
 
         def work():

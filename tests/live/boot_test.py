@@ -89,7 +89,7 @@ class Boot(LiveTest):
         self.assertEqual(len(events_of(self.trace)), kept)
         self.assertEqual(lost_in(kernel_statistics(self.trace)), dropped)
 
-    def test_kmt_says_the_same(self):
+    def test_kmt_and_trace_dat_agree(self):
         self.make_instance()
         self.trace = os.path.join(self.directory, 'trace.kmt')
         shown = len(re.findall(r' (?:kmalloc|kfree): ', read('trace')))

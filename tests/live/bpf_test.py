@@ -165,7 +165,7 @@ class Bpf(LiveTest):
         self.assert_same(ours, theirs, frames=True)
         self.assertTrue(all(full.frames for full in ours))
 
-    def test_only_a_process(self):
+    def test_records_only_one_process(self):
         loop = begin_loop(2000)
         self.addCleanup(self.end, loop)
         recorder = self.begin('-p', str(loop.pid))
@@ -194,12 +194,12 @@ class Bpf(LiveTest):
         return [(row['keys']['task']['comm'], row['keys']['task']['tid'], row['allocations']) for row in rows]
 
     @CHOOSES_IDS
-    def test_an_id_may_be_given_anew_at_once(self):
+    def test_a_process_id_may_be_reused_immediately(self):
         self.record('--backend', 'bpf', '-F', '--', 'python3', '-c', ONE_ID)
         self.assertEqual([count for _, _, count in self.eventfds_by_task()], [50] * 20)
 
     @CHOOSES_IDS
-    def test_names_are_none_of_who_had_the_id_before(self):
+    def test_names_are_not_those_of_an_earlier_process_with_the_id(self):
         folder = f'{INSTANCES}/kmemtrace-test-{os.getpid()}'
         os.mkdir(folder)
         try:
@@ -228,7 +228,7 @@ class Bpf(LiveTest):
         self.finish(recorder)
         self.assertEqual(self.eventfds_by_task(), [('python3', loop.pid, 50)])
 
-    def test_own_events_are_left_out(self):
+    def test_own_events_are_not_recorded(self):
         recorder = self.begin()
         loop = begin_loop(100)
         self.addCleanup(self.end, loop)
@@ -242,7 +242,7 @@ class Bpf(LiveTest):
         found = [event for event in recorded if event.pid in threads and not in_interrupt(event)]
         self.assertEqual([event.name for event in found if 'free' not in event.name], [])
 
-    def test_all_events_begin_and_end_at_once(self):
+    def test_all_events_start_and_end_at_the_same_time(self):
         """All memory events must start and end at the same time, although programs are attached and detached one after
         the other. Events of tasks start earlier."""
         for _ in range(2):
@@ -326,7 +326,7 @@ class Bpf(LiveTest):
             self.assertLessEqual({finding['kind'] for finding in checked['findings'] if finding['severity'] != 'info'},
                                  {'lost_events'})
 
-    def test_a_killed_recorder_leaves_nothing(self):
+    def test_a_killed_recorder_leaves_no_programs(self):
         recorder = self.begin()
         time.sleep(1.5)  # the recorder creates the file with the first block
         recorder.send_signal(signal.SIGKILL)

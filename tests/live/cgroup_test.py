@@ -81,12 +81,12 @@ class Cgroup(LiveTest):
         rows = json.loads(done.stdout)['groups']['slab']['rows']
         return {row['keys']['cgroup']: row['allocations'] for row in rows}
 
-    def test_who_moves_into_it_is_known_to_be_there(self):
+    def test_a_task_that_moves_in_is_recorded(self):
         move = f'echo $$ > {self.group}/cgroup.procs; sleep 1; exec python3 -c "{MAKER}"'
         self.record('--cgroup', self.name, '--', 'sh', '-c', move)
         self.assertEqual(self.cgroups_of_eventfds(), {f'/{self.name}': 50})
 
-    def test_whom_others_move(self):
+    def test_a_task_moved_by_another_task_is_recorded(self):
         for backend in 'tracefs', 'bpf':
             with self.subTest(backend):
                 ready = self.path('pid')
@@ -101,7 +101,7 @@ class Cgroup(LiveTest):
                 os.remove(ready)
 
     @unittest.skipIf(KERNEL < (6, 0), 'perf does not tell of what was lost last')
-    def test_moves_that_nobody_saw_are_told_of(self):
+    def test_missed_moves_are_reported(self):
         moved = self.begin()
         process = self.start('--backend', 'tracefs', '-F', '--', 'sleep', '60')
         process.send_signal(signal.SIGSTOP)  # stops reading; the buffers have room for some hundred moves

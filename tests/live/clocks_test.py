@@ -28,7 +28,7 @@ for _ in 1, 2:
 
 
 class Clocks(LiveTest):
-    def test_all_at_once(self):
+    def test_all_clocks_simultaneously(self):
         offered = read_file('/sys/kernel/tracing/trace_clock').replace('[', '').replace(']', '').split()
         clocks = [clock for clock in CLOCKS if clock in offered]
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -25,7 +25,7 @@ class Counts(LiveTest):
         self.assertIn('othing was lost', messages)
         return events_of(self.trace), json.loads(output.splitlines()[-1])
 
-    def test_agrees_with_counters_of_the_kernel(self):
+    def test_agrees_with_the_kernels_counters(self):
         events, counted = self.run_loop(2000)
         mine = [e for e in events if e.pid == counted['pid'] and counted['first'] <= e.time_ns <= counted['last']]
         seen = collections.Counter(e.name for e in mine)
@@ -89,7 +89,7 @@ class Counts(LiveTest):
                 self.assertAlmostEqual(seen[fields[2][5:]], int(fields[0]), delta=int(fields[0]) // 50,
                                        msg=fields[2])
 
-    def test_both_file_versions_hold_the_same_of_a_command(self):
+    def test_both_file_versions_have_the_same_events_of_a_command(self):
         self.trace = self.path('trace.dat')
         sizes = {}
         for version in ('6', '7'):
@@ -104,7 +104,7 @@ class Counts(LiveTest):
             report(self.trace, '--stat')
         self.assertGreater(min(sizes.values()), 1000)
 
-    def test_own_threads_are_left_out(self):
+    def test_own_threads_are_not_recorded(self):
         process = self.start('-e', 'kmem:kmalloc,kmem:kmem_cache_alloc,kmem:mm_page_alloc,sched:sched_switch,sched:sched_wakeup')
         own = {process.pid}
         deadline = time.monotonic() + 2
@@ -119,7 +119,7 @@ class Counts(LiveTest):
         self.assertEqual([e for e in events if e.pid in own and not in_interrupt(e)], [])
 
     # The kernel may free the objects of an ended task in the next task that runs, often the recorder.
-    def test_frees_that_the_recorder_runs_for_others_stay(self):
+    def test_frees_for_other_tasks_in_the_recorder_are_kept(self):
         process = self.start('-e', 'percpu:*')
         for _ in range(300):
             subprocess.run(['/bin/true'], check=True)
@@ -140,7 +140,7 @@ class Counts(LiveTest):
         found.update(int(word) for word in done.stdout.split())
         return found
 
-    def test_pid_follows_forks_and_nothing_else(self):
+    def test_pid_records_children_and_no_other_tasks(self):
         shell = subprocess.Popen(['sh', '-c', 'read line; "$0" 300', PIPE_LOOP], stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, encoding='ascii')
         self.addCleanup(LiveTest.end, shell)
@@ -154,7 +154,7 @@ class Counts(LiveTest):
         self.assertGreater(sum(e.pid == child for e in events), 1500)
         self.assertEqual({e.pid for e in events} - {child, shell.pid}, set())
 
-    def test_pid_means_all_threads_of_the_process(self):
+    def test_pid_includes_all_threads_of_the_process(self):
         loop = subprocess.Popen([PIPE_LOOP, '300', '3', '--wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 encoding='ascii')
         self.addCleanup(LiveTest.end, loop)
@@ -175,7 +175,7 @@ class Counts(LiveTest):
         wanted = {int(output.splitlines()[0]), json.loads(output.splitlines()[-1])['pid']}
         self.assertEqual({e.pid for e in events_of(self.trace)} - wanted, set())
 
-    def test_lost_events_are_the_kernels_own_count(self):
+    def test_lost_events_equal_the_kernels_count(self):
         process = self.start('-b', '64k')
         process.send_signal(signal.SIGSTOP)  # the recorder does not read, so that the buffers overflow
         subprocess.run([PIPE_LOOP, '4000'], stdout=subprocess.DEVNULL, check=True)
@@ -190,8 +190,8 @@ class Counts(LiveTest):
 
 class CountsOfTraceDat(LiveTest):
     FILE = 'trace.dat'
-    test_agrees_with_counters_of_the_kernel = Counts.test_agrees_with_counters_of_the_kernel
-    test_lost_events_are_the_kernels_own_count = Counts.test_lost_events_are_the_kernels_own_count
+    test_agrees_with_the_kernels_counters = Counts.test_agrees_with_the_kernels_counters
+    test_lost_events_equal_the_kernels_count = Counts.test_lost_events_equal_the_kernels_count
     run_loop = Counts.run_loop
 
 

@@ -16,7 +16,7 @@ LOOPS = 3
 
 
 class Endings(LiveTest):
-    def test_signals_end_it_cleanly(self):
+    def test_signals_end_a_recording_cleanly(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             for _ in range(LOOPS):
                 process = self.start()
@@ -32,7 +32,7 @@ class Endings(LiveTest):
             process.communicate(timeout=30)
             self.assert_nothing_left(process.pid, seconds=10)
 
-    def test_signal_before_the_command_has_begun(self):
+    def test_signal_before_the_command_starts(self):
         for step in range(14):
             process = self.launch('--', 'sleep', '20')
             time.sleep(step * 0.012)
@@ -60,7 +60,7 @@ class Endings(LiveTest):
             self.assertEqual(done.returncode, 3, done.stdout)
             self.assertRegex(done.stdout, r'^error: Cannot start .*thread.*: Resource temporarily unavailable\n  hint: ')
 
-    def test_kill_leaves_nothing(self):
+    def test_kill_leaves_no_instance(self):
         for turn in range(LOOPS):
             process = self.start('--', 'sleep', '60') if turn % 2 else self.start()
             children = self.children_of(process.pid)
@@ -84,7 +84,7 @@ class Endings(LiveTest):
                               check=False)
         return [int(line.split()[0]) for line in done.stdout.splitlines() if 'sleep' in line]
 
-    def test_killed_while_somebody_looks_at_the_instance(self):
+    def test_killed_while_another_program_uses_the_instance(self):
         process = self.start()
         path = f'{INSTANCES}/{instances_of(process.pid)[0]}'
         with open(f'{path}/trace_pipe', 'rb'):
@@ -106,7 +106,7 @@ class Endings(LiveTest):
             self.assertIn(command, messages)
             self.assertFalse(os.path.exists(self.trace))
 
-    def test_exit_status_of_the_command_is_passed_on(self):
+    def test_exit_status_of_the_command_is_returned(self):
         self.assertIn('exited with 42', self.record('--', 'sh', '-c', 'exit 42', exit_code=42))
         self.assertIn('signal 9', self.record('--', 'sh', '-c', 'kill -9 $$', exit_code=137))
         # The recorder ends the command after the duration.
@@ -118,7 +118,7 @@ class Endings(LiveTest):
         self.finish(process)
         events_of(self.trace)
 
-    def test_impatience_keeps_the_trace(self):
+    def test_repeated_signals_keep_the_trace(self):
         process = self.start()
         for _ in range(3):
             process.send_signal(signal.SIGINT)
@@ -134,7 +134,7 @@ class Endings(LiveTest):
         process.send_signal(signal.SIGINT)
         self.finish(process)
 
-    def test_nobody_reads_the_messages(self):
+    def test_closed_stderr(self):
         read_end, write_end = os.pipe()
         process = self.start(stderr=write_end)
         os.close(write_end)
@@ -176,12 +176,12 @@ class Endings(LiveTest):
         self.finish(process)
         self.assertEqual(self.check(self.trace)['verdict'], 'sound')
 
-    def test_sigint_is_heard_in_the_background_of_a_script(self):
+    def test_sigint_works_in_a_background_job(self):
         process = self.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         process.send_signal(signal.SIGINT)
         self.finish(process)
 
-    def test_a_trace_is_its_owners(self):
+    def test_only_the_owner_can_read_a_trace(self):
         self.record('--duration', '100ms')
         self.assertEqual(os.stat(self.trace).st_mode & 0o777, 0o600)
 
@@ -201,7 +201,7 @@ class Endings(LiveTest):
         self.record('--duration', '100ms', '--remove-stale')
         self.assertFalse(os.path.exists(path))
 
-    def test_running_recordings_are_no_leftovers(self):
+    def test_running_recordings_are_not_treated_as_leftovers(self):
         other = self.start()
         first, self.trace = self.trace, self.path('trace.second.kmt')
         process = self.launch('--duration', '100ms', '--remove-stale')
@@ -238,10 +238,10 @@ class Endings(LiveTest):
 class EndingsOfTraceDat(LiveTest):
     """A trace.dat is written at the end of the recording, and needs disk space then."""
     FILE = 'trace.dat'
-    test_signals_end_it_cleanly = Endings.test_signals_end_it_cleanly
-    test_kill_leaves_nothing = Endings.test_kill_leaves_nothing
+    test_signals_end_a_recording_cleanly = Endings.test_signals_end_a_recording_cleanly
+    test_kill_leaves_no_instance = Endings.test_kill_leaves_no_instance
     children_of = staticmethod(Endings.children_of)
-    test_impatience_keeps_the_trace = Endings.test_impatience_keeps_the_trace
+    test_repeated_signals_keep_the_trace = Endings.test_repeated_signals_keep_the_trace
     test_duration = Endings.test_duration
     test_existing_trace_survives_a_failure = Endings.test_existing_trace_survives_a_failure
 

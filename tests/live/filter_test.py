@@ -23,7 +23,7 @@ sys.stdin.readline()'''
 
 
 class Filter(LiveTest):
-    def test_count_is_that_of_perf(self):
+    def test_count_equals_that_of_perf(self):
         work = subprocess.Popen(['python3', '-c', WORKLOAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                 bufsize=1)
         self.addCleanup(self.end, work)

@@ -43,7 +43,7 @@ class FullDisk(LiveTest):
                 other.write(bytes(1 << 12))
         os.truncate(self.path('other'), os.path.getsize(self.path('other')) - left)
 
-    def test_full_when_the_file_is_begun(self):
+    def test_disk_full_at_the_start_of_the_file(self):
         """The disk has room for the final data, but not for the data in front of the first block."""
         self.mount('16m')
         for left in (0, 100 << 10):
@@ -64,7 +64,7 @@ class FullDisk(LiveTest):
         for number in range(1, 3):
             File(self.path(f'trace.{number:04}.kmt'), heads_only=True)
 
-    def test_flight_recorder_goes_on(self):
+    def test_flight_recorder_continues(self):
         """If a requested file cannot be written, only that file is lost."""
         self.mount('9m')
         process = self.start('--flight', '1M')

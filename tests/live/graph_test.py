@@ -43,7 +43,7 @@ class Graph(LiveTest):
             return ''
 
     @unittest.skipIf(traces_functions(), 'this kernel traces functions')
-    def test_says_why_not(self):
+    def test_states_why_calls_cannot_be_recorded(self):
         mark = self.path('ran')
         for options in ((), ('--backend', 'bpf'), ('--backend', 'ftrace'), ('--backend', 'kprobe'), ('--json',)):
             with self.subTest(options):
@@ -57,7 +57,7 @@ class Graph(LiveTest):
                 self.assertFalse(os.path.exists(mark), 'the command ran')
 
     @unittest.skipUnless(traces_functions(), 'this kernel traces no functions')
-    def test_records_or_says_why_not(self):
+    def test_records_calls_or_states_why_not(self):
         done = self.graph('vfs_read', '--ret', '--json', '--limit', '0', '--',
                           'dd', 'if=/dev/zero', 'of=/dev/null', 'bs=4321', 'count=3')
         if done.returncode == 3:

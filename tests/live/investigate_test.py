@@ -29,7 +29,7 @@ class Investigate(LiveTest):
     def assert_named_first(self, found, kind, plant):
         self.assertTrue(is_named_first(found, kind, plant.process.pid), describe(found))
 
-    def test_finds_held_pipes_and_pages_that_are_no_slabs(self):
+    def test_finds_held_pipes_and_pages_outside_slabs(self):
         plant = self.plant('pipes')
         rings = self.plant('rings', per_second=100)
         folder = self.path('out')
@@ -80,7 +80,7 @@ class Investigate(LiveTest):
         plant = self.plant('epoll')
         self.assert_named_first(investigate(PROGRAM, self.path('out'), SECONDS), 'epoll', plant)
 
-    def test_says_no_growth_without_any_and_nobody_cannot_tell(self):
+    def test_reports_no_growth_and_states_what_an_unprivileged_user_lacks(self):
         """Runs as root and as an unprivileged user at the same time."""
         self.plant('none')
         folder = self.enterContext(tempfile.TemporaryDirectory())
@@ -107,7 +107,7 @@ class Investigate(LiveTest):
         self.assertEqual({'meminfo'}, {state['source'] for state in seen['states']})
         self.assertIn('SUnreclaim', [state['name'] for state in seen['states']])
 
-    def test_copies_and_a_trace_tell_who_grows(self):
+    def test_copies_and_a_trace_name_the_cause(self):
         """Copies of the kernel's files from two times and a recording in between, with and without stacks."""
         plant = self.plant('sockets')
         folders = {option: self.path('copies' + option) for option in ('', '--stacks')}
@@ -143,7 +143,7 @@ class Investigate(LiveTest):
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
                 file.write(text)
 
-    def test_says_what_it_would_do(self):
+    def test_dry_run_shows_the_plan(self):
         done = subprocess.run([PROGRAM, 'investigate', '--dry-run', '--json'], stdout=subprocess.PIPE, check=True)
         plan = json.loads(done.stdout)['plan']
         self.assertEqual(plan['seconds'], 120)
@@ -157,7 +157,7 @@ class Investigate(LiveTest):
         self.assertFalse(plan['recording'])
         self.assertIn('exact recordings', [one['what'] for one in plan['unseen']])
 
-    def test_says_what_it_takes_to_see_more(self):
+    def test_states_the_missing_permissions(self):
         nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
         command = [PROGRAM, 'investigate', '--dry-run', '--json']
         slabs, trace = "the kernel's counters of slab caches", 'exact recordings'
@@ -188,7 +188,7 @@ class Investigate(LiveTest):
             self.assertIn('outside this user namespace', apart[what]['how'])
         self.assertIn('Permission denied', apart[slabs]['why'])
 
-    def test_ends_at_once_with_what_it_has(self):
+    def test_ctrl_c_shows_the_results_so_far(self):
         folder = self.path('out')
         process = subprocess.Popen([PROGRAM, 'investigate', '--for', '10m', '-o', folder, '--json'],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8')

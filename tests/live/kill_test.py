@@ -64,7 +64,7 @@ class Kill(LiveTest):
         last = max(file.to_ns(stream.blocks[-1].records[-1].ticks) for stream in file.streams.values() if stream.blocks)
         self.assertGreater(last / 1e9, killed_at - MOST_LOST)
 
-    def test_functions_of_programs_that_began_meanwhile(self):
+    def test_functions_of_programs_started_meanwhile(self):
         process = self.start('--clock', 'mono', '--stacks=user')
         shell = subprocess.Popen(['sh', '-c', 'while :; do :|:; sleep 0.02; done'])
         self.addCleanup(self.end, shell)

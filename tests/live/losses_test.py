@@ -39,7 +39,7 @@ class Losses(LiveTest):
         self.assertLessEqual(in_blocks, said)
         self.assertGreater(in_blocks + unknown, 0)
 
-    def test_sum_of_the_marks(self):
+    def test_sum_of_the_losses_in_blocks(self):
         """The kernel writes the number after the events of a page if there is room. Events of 28 bytes leave enough
         room."""
         said, in_blocks, unknown = self.lose('-e', 'kmem:kmalloc')
@@ -48,7 +48,7 @@ class Losses(LiveTest):
         else:
             self.assertEqual(in_blocks, said)
 
-    def test_usual_buffers(self):
+    def test_default_buffers(self):
         messages = self.record_under_load(5)
         self.assertEqual(self.lost_said(messages), 0)
         self.assertEqual(lost_in(kernel_statistics(self.trace)), 0)

@@ -75,7 +75,7 @@ class Privileges(LiveTest):
                 process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 0)
 
-    def test_units_give_up_what_loading_takes(self):
+    def test_units_drop_the_privileges_for_loading(self):
         for unit in ('serve', 'profile'):
             with open(f'{UNITS}/kmemtrace-{unit}.service', encoding='utf-8') as file:
                 line = re.search('^AmbientCapabilities=(.*)$', file.read(), re.MULTILINE)[1]
@@ -111,7 +111,7 @@ class Privileges(LiveTest):
                     wanted = no_new_privileges(process.pid)  # 0 if the kernel lacks Landlock
                 self.assertEqual(no_new_privileges(process.pid), wanted)
 
-    def test_command_has_all_of_root(self):
+    def test_command_keeps_all_privileges_of_root(self):
         with open('/proc/self/status', encoding='utf-8') as status:
             mine = [line for line in status if line.startswith('CapEff')][0]
         done = subprocess.run([PROGRAM, 'record', '-o', self.trace, '--', 'grep', 'CapEff', '/proc/self/status'],
@@ -119,7 +119,7 @@ class Privileges(LiveTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(mine, done.stdout)
 
-    def test_three_capabilities_record(self):
+    def test_recording_needs_three_capabilities(self):
         three = '+bpf,+perfmon,+dac_read_search'
 
         def record(*options, capabilities=three):

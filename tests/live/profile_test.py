@@ -32,7 +32,7 @@ class Profile(LiveTest):
         self.assertEqual(process.returncode, 0, messages)
         return json.loads(output)
 
-    def test_intervals_hold_what_an_exact_trace_says(self):
+    def test_intervals_contain_the_values_of_an_exact_trace(self):
         """Profiles a loop at a high sampling rate; each run has new random numbers."""
         held = {'objects': 0, 'bytes': 0}
         for _ in range(ROUNDS):
@@ -53,7 +53,7 @@ class Profile(LiveTest):
         for name, count in held.items():
             self.assertGreaterEqual(count, ROUNDS - 3, name)
 
-    def test_sees_what_lives(self):
+    def test_estimates_live_memory(self):
         """The live memory estimated for a process with open pipes must match the memory of these pipes."""
         code = ('import os, time\n'
                 'held = [os.pipe() for _ in range(400)]\n'
@@ -78,7 +78,7 @@ class Profile(LiveTest):
         self.assertLess(files['low'] - width / 2, 810)
         self.assertGreater(files['high'] + width / 2, 800)
 
-    def test_kept_profile(self):
+    def test_saved_profile(self):
         """A .kmt profile must show the values that were printed when it was recorded, and must match the
         specification of the format."""
         path = self.path('heap.kmt')
@@ -159,7 +159,7 @@ class Profile(LiveTest):
         for name in names:
             self.assertRegex(name, r'^kmemtrace-heap-\d{8}T\d{6}Z\.pb\.gz$')
 
-    def test_continuous_files_are_of_their_time(self):
+    def test_continuous_files_cover_only_their_time(self):
         """Each file must start where the previous one ended and report only its own cost. Existing files must not be
         replaced."""
         folder = self.path('heap')
@@ -198,7 +198,7 @@ class Profile(LiveTest):
             self.assertEqual(json.loads(output.splitlines()[-1] if command == 'top' else output)['selection'],
                              f'process {loop.pid}')
 
-    def test_says_what_is_wrong(self):
+    def test_invalid_use_is_explained(self):
         for arguments, text in ((('--rate', '0'), '--rate'), (('--by', 'colour'), 'not a key'),
                                 (('-o', self.path('x.txt')), 'pb.gz'),
                                 (('--continuous', self.directory, '--every', '200ms'), '--every'),

@@ -86,7 +86,7 @@ class QuickGuide(LiveTest):
         for name in (name for name in os.listdir(self.folder) if re.fullmatch(r'cpu\d+\.out', name)):
             self.run_step(f'kmemtrace_check {name}')
 
-    def test_holds_what_was_recorded_meanwhile(self):
+    def test_agrees_with_a_simultaneous_recording(self):
         loop = begin_loop(3000)
         self.addCleanup(self.end, loop)
         daemon = self.begin()
@@ -113,7 +113,7 @@ class QuickGuide(LiveTest):
             times = [record[-1] for record in records]
             self.assertEqual(times, sorted(times), f'cpu {cpu}')
 
-    def test_files_of_another_capture_are_not_mixed_in(self):
+    def test_files_of_another_capture_are_not_included(self):
         for name in ('cpu7000.out', 'total_overruns'):
             with open(self.path(name), 'w', encoding='ascii') as file:
                 file.write('old')

@@ -31,7 +31,7 @@ class SameEvents(LiveTest):
         self.assertEqual(self.in_order(small), self.in_order(large))
         self.assertEqual(self.of_interrupts(small), self.of_interrupts(large))
 
-    def test_what_the_recorder_frees_is_no_second_free(self):
+    def test_frees_by_the_recorder_are_not_second_frees(self):
         """The recorder's frees are recorded, but its allocations are not."""
         for name in ('trace.kmt', 'trace.dat'):
             path = self.path(name)

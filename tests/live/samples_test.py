@@ -69,13 +69,13 @@ class Samples(LiveTest):
             got = connection.execute('SELECT source, name, time_ns, value FROM samples').fetchall()
         self.assertEqual(sorted((one['source'], one['name'], *point) for one in told for point in one['points']), sorted(got))
 
-    def test_start_and_end_without_being_asked(self):
+    def test_start_and_end_are_sampled_by_default(self):
         self.record('--duration', '200ms', '-e', 'kmem:kmalloc')
         samples = samples_of(File(self.trace))
         self.assertEqual(len(samples), 2)
         self.assert_like_proc(samples[0].texts)
 
-    def test_buffers_that_perf_fills_are_the_recorders_own(self):
+    def test_perf_buffers_count_as_memory_of_the_recorder(self):
         """The pages of these buffers would otherwise be unaccounted. Their size is known from the mappings of the
         recorder."""
         def buffers():

@@ -119,7 +119,7 @@ tests:
                               stderr=subprocess.STDOUT, encoding='utf-8', check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_names_are_bounded_and_counters_grow(self):
+    def test_the_number_of_series_is_limited_and_counters_grow(self):
         process, address = self.serve('--top', '5')
 
         def read():
@@ -143,7 +143,7 @@ tests:
         self.assertEqual(process.returncode, 0)
         self.assertEqual(pinned(), pins)
 
-    def test_says_what_is_wrong(self):
+    def test_invalid_use_is_explained(self):
         _, address = self.serve()
         for arguments, text in ((('--prometheus', address), 'in use'), (('--prometheus', 'nowhere:x'), 'a number'),
                                 (('--prometheus', 'foo'), 'no port'), (('--prometheus', ':80'), 'no address'),

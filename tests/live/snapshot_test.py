@@ -112,7 +112,7 @@ class Snapshot(unittest.TestCase):
         self.assertTrue(all(one['how'] for one in result['missing']))
         self.assertEqual(0, result['unknown_lines_total'], result['unknown_lines'])
 
-    def test_names_what_nobody_may_read(self):
+    def test_names_files_that_cannot_be_read(self):
         done = subprocess.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PROGRAM, 'snapshot',
                                '--json'], stdout=subprocess.PIPE, check=True)
         result = json.loads(done.stdout)
@@ -146,7 +146,7 @@ class Snapshot(unittest.TestCase):
                 with open(f'/sys/kernel/slab/{folder}/object_size', encoding='ascii') as file:
                     self.assertEqual(int(file.read()), cache['asked_object_bytes'])
 
-    def test_copies_read_as_the_kernel_does(self):
+    def test_copies_give_the_same_result_as_the_kernel(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ('meminfo', 'vmstat', 'zoneinfo', 'slabinfo', 'vmallocinfo', 'buddyinfo', 'pagetypeinfo'):
                 with open(f'/proc/{name}', 'rb') as file, open(f'{folder}/{name}', 'wb') as copy:
@@ -205,7 +205,7 @@ class Snapshot(unittest.TestCase):
             return rings
         self.assert_taken(take, 8 * (16384 * 64 + 32768 * 16 + 16384 * 4))
 
-    def test_what_is_counted_is_not_left_over(self):
+    def test_counted_memory_is_not_unaccounted(self):
         """Anonymous memory, tmpfs and page tables have separate lines, so they must not appear as unaccounted."""
         before, before_left = snapshot(), unaccounted()
         memory = mmap.mmap(-1, 64 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -221,7 +221,7 @@ class Snapshot(unittest.TestCase):
         self.assertAlmostEqual(32 * MIB, line(after, 'user.shmem') - line(before, 'user.shmem'), delta=self.SLACK)
         self.assertAlmostEqual(before_left, after_left, delta=self.SLACK)
 
-    def test_a_recordings_own_buffers_are_nobody_elses(self):
+    def test_buffers_of_a_recording_have_a_separate_line(self):
         """The ring buffers must have their own line when compared with a snapshot without a recorder."""
         with tempfile.TemporaryDirectory() as folder:
             trace, alone = os.path.join(folder, 'trace.kmt'), os.path.join(folder, 'alone.kmt')

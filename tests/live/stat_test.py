@@ -69,7 +69,7 @@ class Stat(LiveTest):
         for name, count in exact.items():
             self.assertLessEqual(abs(seen[name] - count), missed, name)
 
-    def test_bytes_are_those_that_the_trace_says(self):
+    def test_bytes_equal_those_of_a_trace(self):
         """1000 additional pipes must add their events and bytes to the counts."""
         grown = []
         for pipes in ('1000', '2000'):
@@ -82,7 +82,7 @@ class Stat(LiveTest):
             self.assertGreater(more['bytes_requested'], 0, name)
             self.assertGreaterEqual(more['bytes_allocated'], more['bytes_requested'], name)
 
-    def test_says_which_events_fail(self):
+    def test_failures_are_counted_for_events_that_can_fail(self):
         """The definitions in include/trace/events determine which events can fail. Percpu memory has a separate
         event for failures, which has no allocated bytes."""
         events = {event['event']: event for event in self.result('-d', '100ms')['events']}
@@ -110,7 +110,7 @@ class Stat(LiveTest):
             self.assertGreater(interval['kernel_memory_bytes'], 0)
         self.assertIn('SUnreclaim', total['memory']['meminfo'])
 
-    def test_ends_with_the_process_and_leaves_nothing(self):
+    def test_ends_with_the_process_and_detaches_programs(self):
         before = pinned()
         loop = begin_loop(10)
         self.addCleanup(self.end, loop)
@@ -133,7 +133,7 @@ class Stat(LiveTest):
         self.assertEqual(process.returncode, 2)
         self.assertIn(f'thread of process {loop.pid}', messages)
 
-    def test_ends_when_nobody_reads(self):
+    def test_ends_when_the_reader_exits(self):
         for command in (('stat', '-I', '100ms'), ('top', '--batch', '--interval', '100ms')):
             process = subprocess.Popen([PROGRAM, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        encoding='utf-8')
@@ -142,7 +142,7 @@ class Stat(LiveTest):
             process.stdout.close()
             self.assertEqual(process.wait(timeout=20), 0, command)
 
-    def test_passes_on_the_exit_status_of_the_command(self):
+    def test_returns_the_exit_status_of_the_command(self):
         for tool in (('stat',), ('profile', '--rate', '1M'), ('top', '--batch')):
             for script, status, end in (('exit 3', 3, 'exited with 3'), ('kill -15 $$', 143, 'was killed by signal 15')):
                 done = subprocess.run([PROGRAM, *tool, '--', 'sh', '-c', script], stdout=subprocess.DEVNULL,

@@ -60,7 +60,7 @@ class Syscalls(LiveTest):
                                             *options], stdout=subprocess.PIPE, check=True, timeout=600).stdout)
         return {row['keys']['syscall']: row['allocations'] for row in report['groups']['slab']['rows']}
 
-    def test_stacks_say_what_events_say(self):
+    def test_stacks_and_events_name_the_same_call(self):
         messages = self.record('--stacks', '--syscalls', '-e', KERNEL, '-F', '--', 'python3', '-c', LOAD)
         self.assertIn('Nothing was lost', messages)
         names, inside, wanted = numbers(), {}, collections.Counter()
@@ -82,7 +82,7 @@ class Syscalls(LiveTest):
                 self.assertEqual(found.get(name), count, (name, found, wanted))
         self.assertLessEqual(sum(brackets.values()), wanted[None], (found, wanted))
 
-    def test_bpf_programs_tell_calls_before_what_they_allocate(self):
+    def test_bpf_records_calls_before_their_allocations(self):
         busy = subprocess.Popen(['sh', '-c', 'while :; do /bin/true; done'])
         self.addCleanup(self.end, busy)
         for _ in range(3):

@@ -27,7 +27,7 @@ class Threads(LiveTest):
             thread.start()
         return {thread.native_id for thread in threads}
 
-    def test_threads_of_begin_and_end(self):
+    def test_threads_at_the_start_and_end(self):
         before = self.start_threads(3)
         process = self.start('--duration', '1s', '-e', 'kmem:kmalloc')
         later = self.start_threads(2)
@@ -39,7 +39,7 @@ class Threads(LiveTest):
         self.assertEqual(groups[1], 1)
         self.assertFalse([tid for tid, group in groups.items() if groups.get(group, group) != group])
 
-    def test_thread_that_came_and_went(self):
+    def test_short_lived_thread(self):
         process = self.start('--duration', '1s', '-e', 'task:task_newtask')
         made = []
         thread = threading.Thread(target=lambda: made.append(threading.get_native_id()))

@@ -53,7 +53,7 @@ class Top(LiveTest):
         return process
 
     @unittest.skipUnless(shutil.which('tmux'), 'tmux is not installed')
-    def test_screen_of_80_by_24(self):
+    def test_screen_of_80_columns_and_24_lines(self):
         before = pinned()
         self.load_of([PIPE_LOOP, '100000000'])
         terminal = Terminal(self.directory, PROGRAM, 'top')
@@ -117,7 +117,7 @@ class Top(LiveTest):
             return file.read()
 
     @unittest.skipUnless(shutil.which('tmux'), 'tmux is not installed')
-    def test_paused_is_one_moment(self):
+    def test_paused_views_show_the_same_moment(self):
         """While top is paused, every view and every written file must show the same moment. If no file can be
         written, top must keep running."""
         self.load_of([PIPE_LOOP, '100000000'])
@@ -149,7 +149,7 @@ class Top(LiveTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return list(map(json.loads, done.stdout.splitlines()))
 
-    def test_sums_are_those_that_stat_counts(self):
+    def test_sums_equal_those_of_stat(self):
         command = ('--', 'sh', '-c', f'exec {PIPE_LOOP} 20000 >&2')
         stat = json.loads(subprocess.run([PROGRAM, 'stat', '--json', *command], stdout=subprocess.PIPE,
                                          stderr=subprocess.DEVNULL, check=True).stdout)
@@ -163,7 +163,7 @@ class Top(LiveTest):
             self.assertAlmostEqual(sum(row['bytes_allocated'] for row in last['rows']), bytes_exact,
                                    delta=bytes_exact // 50)
 
-    def test_what_is_told_twice_counts_once(self):
+    def test_duplicate_events_count_once(self):
         """Linux 6.18 reports a large kmalloc in kvmalloc twice. The test triggers this with values of extended
         attributes; report shows the duplicates."""
         def values(times):
@@ -214,7 +214,7 @@ class Top(LiveTest):
         self.assertEqual(done.stdout.count('kmemtrace top - '), 2)
         self.assertNotIn('\x1b', done.stdout)
 
-    def test_says_what_is_wrong(self):
+    def test_invalid_use_is_explained(self):
         for arguments, text in ((('--view', 'colours'), 'call-sites'), (('--sort', 'name'), 'live'),
                                 (('--interval', '1ms'), '--interval'), ((), 'terminal')):
             done = subprocess.run([PROGRAM, 'top', *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

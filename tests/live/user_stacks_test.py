@@ -267,7 +267,7 @@ class UserStacks(LiveTest):
         self.check('--backend', 'bpf')
 
     @unittest.skipUnless(os.uname().machine == 'x86_64', 'the code that is made is of x86-64')
-    def test_made_code_is_named_by_its_users_own_file(self):
+    def test_generated_code_is_named_by_a_map_of_the_same_user(self):
         source, program = self.path('maker.c'), self.path('maker')
         pathlib.Path(source).write_text(MAKER, encoding='ascii')
         run('cc', '-O1', '-o', program, source)
@@ -280,7 +280,7 @@ class UserStacks(LiveTest):
                 os.remove(self.trace)
 
     @unittest.skipUnless(os.uname().machine == 'x86_64', 'the program is of i386')
-    def test_a_32_bit_program_calls_in_its_own_vdso(self):
+    def test_a_32_bit_program_calls_through_its_vdso(self):
         source, code, program = self.path('narrow.s'), self.path('narrow.o'), self.path('narrow')
         pathlib.Path(source).write_text(NARROW, encoding='ascii')
         run('as', '--32', '-o', code, source)
@@ -295,7 +295,7 @@ class UserStacks(LiveTest):
                  for row in rows['groups']['slab']['rows']}
         self.assertGreaterEqual(found.get(('[vdso]', '__kernel_vsyscall'), 0), 500, found)
 
-    def test_stacks_of_programs_alone_are_stacks(self):
+    def test_user_stacks_without_kernel_stacks(self):
         self.record('--stacks=user', '-F', '--', 'ls')
         other = self.path('both.kmt')
         run(PROGRAM, 'record', '-o', other, '--stacks=both', '-F', '--', 'ls')
@@ -347,7 +347,7 @@ class UserStacks(LiveTest):
 
 @unittest.skipUnless(shutil.which('perf'), 'needs perf')
 class PerfReport(LiveTest):
-    def test_says_that_samples_of_a_frequency_count_once(self):
+    def test_reports_that_each_sample_counts_once(self):
         path = self.path('perf.data')
         for rate, said in (('-c1', False), ('-F100', True)):
             run('perf', 'record', '-q', '-a', rate, '-e', 'kmem:kmalloc', '-o', path, '--', 'ls', '-R', '/usr/share/doc')
@@ -356,7 +356,7 @@ class PerfReport(LiveTest):
             self.assertEqual(said, 'each sample is counted once' in done.stderr, done.stderr)
 
     @unittest.skipUnless(os.uname().machine == 'x86_64', 'the code that is made is of x86-64')
-    def test_made_code_is_named_as_its_program_says(self):
+    def test_generated_code_has_the_names_written_by_its_program(self):
         source, program, path = self.path('maker.c'), self.path('maker'), self.path('perf.data')
         pathlib.Path(source).write_text(MAKER, encoding='ascii')
         run('cc', '-O1', '-o', program, source)
@@ -367,7 +367,7 @@ class PerfReport(LiveTest):
         pid = re.search(r'\d+', made)[0]
         self.assertGreaterEqual(found.get((f'[JIT] tid {pid}', 'made_pipe'), 0), 500, found)
 
-    def test_counts_what_perf_report_counts(self):
+    def test_counts_equal_those_of_perf_report(self):
         path = self.path('perf.data')
         run('perf', 'record', '-q', '-a', '-c', '1', '-e', 'kmem:kmalloc', '-o', path, '--', 'sh', '-c',
             'ls -R /usr/share/doc > /dev/null; for i in 1 2 3 4 5; do ls / > /dev/null; done')
@@ -392,7 +392,7 @@ class PerfReport(LiveTest):
             comm = 'swapper' if keys['comm'] == '<idle>' else keys['comm']
             self.assertLessEqual(row['allocations'], of_perf[comm[:width], keys['dso'], keys['user-symbol']])  # in tasks
 
-    def test_hits_where_an_allocation_is_told_twice(self):
+    def test_hits_of_duplicate_events(self):
         """Linux 6.18 reports a large kmalloc in kvmalloc twice, for kvmalloc and for its caller. Successive objects
         at the same address have no recorded free in between."""
         source, program, path = self.path('lists.c'), self.path('lists'), self.path('perf.data')

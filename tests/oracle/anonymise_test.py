@@ -38,7 +38,7 @@ class Anonymous(unittest.TestCase):
     def anonymous(self, name, *options):
         return self.converted(data(name), 'anonymous.kmt', '--anonymise', *options)
 
-    def test_reports_say_the_same(self):
+    def test_reports_stay_the_same(self):
         for name in TRACES:
             with self.subTest(name):
                 anonymous = self.anonymous(name)
@@ -49,7 +49,7 @@ class Anonymous(unittest.TestCase):
                 self.assertGreater(len(before), 1)
                 self.assertEqual(before, after)
 
-    def test_leaks_say_the_same(self):
+    def test_leaks_stay_the_same(self):
         for name in ('amd64/trace.dat', 's390x/trace.lost.dat'):
             with self.subTest(name):
                 said = []
@@ -60,7 +60,7 @@ class Anonymous(unittest.TestCase):
                 self.assertGreater(len(said[0]), 100)
                 self.assertEqual(*said)
 
-    def test_nothing_of_the_machine_is_left(self):
+    def test_no_names_and_addresses_remain(self):
         for name in ('amd64/trace.dat', 'i386/trace.dat', 's390x/trace.dat', 'graph/amd64.dat', 'amd64-stacks/trace.dat'):
             with self.subTest(name):
                 order, long_bytes = ('>' if 's390x' in name else '<'), (4 if 'i386' in name else 8)
@@ -113,7 +113,7 @@ class Anonymous(unittest.TestCase):
         self.assertIn('call sites stay addresses', done.stderr)
         self.assertEqual([], re.findall('place_.*', run('report', self.path('unnamed.kmt'), *options).stdout))
 
-    def test_snapshots_add_up_to_the_same(self):
+    def test_sums_of_snapshots_stay_the_same(self):
         shutil.copytree(data('snapshot/amd64/after'), self.path('copies'))
         with open(os.path.join(self.path('copies'), 'dmesg'), 'w', encoding='ascii') as out:
             out.write('[0.00] Command line: root=/dev/secret quiet\n'
@@ -138,7 +138,7 @@ class Anonymous(unittest.TestCase):
         self.assertEqual(texts[0], texts[1])
         self.assertNotEqual(texts[0], texts[2])
 
-    def test_what_is_missing_is_named(self):
+    def test_missing_data_is_named(self):
         done = run('convert', '--anonymise', data('graph/args.7.2.dat'), self.path('a.kmt'))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('ftrace:funcgraph_entry args', done.stderr)

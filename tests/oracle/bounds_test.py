@@ -74,13 +74,13 @@ class Bounds(unittest.TestCase):
                     self.assertLess(sum(entry.stat().st_size for entry in os.scandir(path)), amplified.MIB, name)
                     self.expect_bounds(path, commands)
 
-    def test_copies_that_claim_much_are_read(self):
+    def test_copies_with_large_claims_are_read(self):
         for name, write in amplified_folders.COPIES.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 write(folder)
                 self.assertEqual(0, self.cost('snapshot', '--json', '--from', folder)[0])
 
-    def test_findings_are_no_more_than_the_file_can_hold(self):
+    def test_the_number_of_findings_is_limited(self):
         for name in ('findings.dat', 'many_buffers.dat', 'many_buffers_with_pages.dat', 'instances_of_one_table.dat'):
             path = os.path.join(self.folder.name, name)
             _, text, _, _ = self.cost('check', '--json', path)

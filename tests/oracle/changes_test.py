@@ -42,7 +42,7 @@ class Changes(unittest.TestCase):
         return {row['keys']['call-site']['symbol']: (row['keys']['call-site']['address'], row['allocations'])
                 for row in report(self.path, '--by', 'call-site')['groups']['slab']['rows']}
 
-    def test_two_modules_at_one_address_are_two_names(self):
+    def test_two_modules_at_one_address_have_two_names(self):
         self.write(**{'note:module_changes': '+ 900 800 one ffffffffc0481000 4096 -\n'
                                              'ffffffffc0481000 t first\t[one]\n'
                                              '- 1003 1003 one\n'
@@ -50,13 +50,13 @@ class Changes(unittest.TestCase):
                                              'ffffffffc0481008 t second\t[two]\n'})
         self.assertEqual({'first+0x10 [one]': (hex(SITE), 4), 'second+0x8 [two]': (hex(SITE), 4)}, self.sites())
 
-    def test_where_nothing_is_known_nothing_is_named(self):
+    def test_unknown_modules_are_not_named(self):
         self.write(**{'note:module_changes': '+ 900 800 one ffffffffc0481000 4096 -\n'
                                              'ffffffffc0481000 t first\t[one]\n'
                                              '- 1003 1003 one\n'})
         self.assertEqual({'first+0x10 [one]': (hex(SITE), 4), 'unknown+0x10 [removed]': (hex(SITE), 4)}, self.sites())
 
-    def test_a_module_that_is_loaded_again_is_one_row(self):
+    def test_a_module_loaded_again_has_one_row(self):
         self.write(**{'note:module_changes': '+ 900 800 one ffffffffc0481000 4096 0123\n'
                                              'ffffffffc0481000 t first\t[one]\n'
                                              '- 1002 1002 one\n'
@@ -67,7 +67,7 @@ class Changes(unittest.TestCase):
                                              'ffffffffc0481000 t other\t[one]\n'})
         self.assertEqual({'first+0x10 [one]': (hex(SITE), 4), 'other+0x10 [one]': (hex(SITE), 4)}, self.sites())
 
-    def test_cgroups_and_containers_are_those_of_the_begin(self):
+    def test_cgroups_and_containers_are_those_at_the_start(self):
         group = '/system.slice/docker-0123456789abcdef.scope'
         self.write(**{'note:tasks': f'300 1 4026531836 {group}\n', 'note:tasks_later': '300 1 4026531836 /other\n'})
         for key, expected in (('cgroup', group), ('container', 'docker 0123456789ab')):
@@ -75,7 +75,7 @@ class Changes(unittest.TestCase):
                 [row] = report(self.path, '--by', key)['groups']['slab']['rows']
                 self.assertEqual((expected, 8), (row['keys'][key], row['allocations']))
 
-    def test_a_cpu_that_is_missing_is_said_first(self):
+    def test_a_missing_cpu_is_reported_first(self):
         self.write(cpu_stats='CPU: 3\nentries: 0\noverrun: 7\nread events: 70\n')
         done = run('check', self.path, '--json')
         [found] = json.loads(done.stdout)['files']
@@ -87,7 +87,7 @@ class Changes(unittest.TestCase):
                   ((finding['kind'], finding['sentence'][:30]) for finding in found['findings']) if sentence in said}
         self.assertEqual('missing_cpu', min(places, key=places.get))
 
-    def test_every_report_says_first_that_a_cpu_is_missing(self):
+    def test_every_report_mentions_a_missing_cpu_first(self):
         self.write(cpu_stats='CPU: 3\nentries: 0\noverrun: 7\nread events: 70\n')
         for command in (['report'], ['leaks'], ['pages'], ['timeline'], ['simulate']):
             with self.subTest(command):
@@ -98,7 +98,7 @@ class Changes(unittest.TestCase):
             with self.subTest(style):
                 self.assertIn('lacks the events of CPU 3', run('report', self.path, *style).stderr.splitlines()[0])
 
-    def test_notes_of_any_length_take_bounded_memory(self):
+    def test_notes_of_any_length_need_bounded_memory(self):
         many = range(2_000_000)
         for name, text in (('tasks', ''.join(f'{task} 1 1 \n' for task in many)),
                            ('module_changes', ''.join(f'+ {task} 1 m{task} {task << 12 | 1 << 63:x} 4096 -\n'

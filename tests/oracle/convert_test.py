@@ -276,7 +276,7 @@ class Instances(Case):
             self.assertGreater(want['trace']['events'], 900)
             self.assertEqual(want, said(small, *options))
 
-    def test_not_into_one_buffer(self):
+    def test_several_buffers_cannot_become_one(self):
         done = run('convert', self.split(), self.path('y.dat'))
         self.assertEqual(2, done.returncode)
         self.assertIn('second', done.stderr)

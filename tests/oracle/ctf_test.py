@@ -120,7 +120,7 @@ class Streams(Case):
         findings = json.loads(run('check', '--json', path).stdout)['files'][0]['findings']
         return {finding['kind']: [example['cpu'] for example in finding['examples']] for finding in findings}
 
-    def test_a_missing_one_is_said(self):
+    def test_a_missing_stream_is_reported(self):
         path = self.convert(data('s390x/trace.dat'), 'x.ctf')
         streams = sorted(name for name in os.listdir(path + '/kernel') if name.startswith('channel0_'))
         self.assertGreater(len(streams), 1)
@@ -131,7 +131,7 @@ class Streams(Case):
         self.assertIn(f'lacks the events of CPU {cpu}', run('report', path).stdout.splitlines()[1])
         self.assertEqual([cpu], self.found(self.convert(path, 'x.kmt'))['missing_cpu'])
 
-    def test_a_cut_off_one_is_said(self):
+    def test_a_truncated_stream_is_reported(self):
         path = self.convert(data('s390x/trace.dat'), 'x.ctf')
         stream = path + '/kernel/channel0_0'
         os.truncate(stream, 0)
@@ -231,7 +231,7 @@ class RealLttng(Case):
     def test_discarded_events(self):
         self.assertEqual(6718, self.check('amd64/lttng.lost', 800))
 
-    def test_converted_it_is_as_sound(self):
+    def test_conversion_keeps_the_findings(self):
         """The converted file must have the same findings as the trace, and no others. The missing kernel counters
         must not be reported."""
         for name, verdict in (('amd64/lttng', 'sound'), ('amd64/lttng.lost', 'unsound')):
@@ -457,7 +457,7 @@ class Lttng(Case):
             got = report(path, exit_codes=(0, 1))['trace']
             self.assertEqual([want['clock'], want['arch']], [got['clock'], got['arch']], path)
 
-    def test_index_tells_of_cpus(self):
+    def test_the_index_shows_missing_cpus(self):
         writer, first, _ = self.write()
         writer.packet(2, first)
         os.makedirs(self.path('session/kernel/index'))
@@ -522,7 +522,7 @@ class Lttng(Case):
         self.assertIn('main', processes)
         self.assertNotIn('helper', processes)
 
-    def test_contexts_of_programs(self):
+    def test_contexts_in_a_container(self):
         """Events have only the IDs in the task's namespace, and the stack of the program."""
         context = [(f'{INT} _vtid', 'i'), (f'{INT} _vpid', 'i'), (f'{COMM} _procname[16]', None),
                    (f'{integer(32)} __callstack_user_length; '
@@ -542,7 +542,7 @@ class Lttng(Case):
         self.assertEqual(found, {('main', 501): (['0x55550000', '0x66660000'], 5),
                                  ('helper', 502): (['0x55550001', '0x66660000'], 5)})
 
-    def test_kallsyms_beside(self):
+    def test_kallsyms_next_to_the_trace(self):
         writer, first, _ = self.write()
         writer.packet(0, first)
         with open(self.path('session/kallsyms'), 'w', encoding='utf-8') as file:
@@ -661,7 +661,7 @@ class OddTypes(Case):
                     small = self.convert(folder, f'{name} {field}.kmt')
                     self.assertEqual(3, report(small, exit_codes=(0, 1))['events']['kmalloc'])
 
-    def test_what_is_too_long_is_said(self):
+    def test_too_long_values_are_reported(self):
         allocation = [*ALLOCATION, ('string _name', None)]
         values = (0xffffffff81200000, 0xffff888000001000, 100, 128, 0xcc0)
         for length in (3800, 9000):

@@ -95,7 +95,7 @@ class Damaged(unittest.TestCase):
 class Files(Damaged):
     """Damage to the file as a whole."""
 
-    def test_sound_files_are_sound(self):
+    def test_intact_files_are_sound(self):
         """The files that the other tests damage must be intact before."""
         for kernel in (LITTLE, BIG):
             self.use(kernel)
@@ -181,14 +181,14 @@ class Pages(Damaged):
         self.use(kernel)
         return self.sound.records(cpu, page)[index]
 
-    def test_length_of_a_page_beyond_its_end(self):
+    def test_length_of_a_page_exceeds_the_page(self):
         for kernel in (LITTLE, BIG):
             commit_bytes = Sound(kernel).trace.page_data_offset()[1]
             contents, start = self.edit(kernel, 0, 3, 8, 0x70000, 'Q' if commit_bytes == 8 else 'I')
             self.assert_finding(contents, 'damaged_page', 0, start + 8)
             self.assertGreaterEqual(self.events(contents), self.sound.total() - self.sound.count(0, 3, 4))
 
-    def test_length_of_a_record_beyond_its_page(self):
+    def test_length_of_a_record_exceeds_the_page(self):
         for kernel in (LITTLE, BIG):
             record = self.record(kernel, 0, 2, 5)
             contents, start = self.edit(kernel, 0, 2, record.offset - 4, 0)  # type_len 0: a length word follows
@@ -248,7 +248,7 @@ class Sections(Damaged):
         self.assert_finding(bytes(out), 'damaged_section')
         self.assertEqual(self.sound.total(), self.events(bytes(out)))
 
-    def test_options_in_a_circle(self):
+    def test_circular_options(self):
         contents, marks = tracedat.to_v7(self.sound.trace)
         out = bytearray(contents)
         struct.pack_into(self.sound.order + 'Q', out, len(out) - 8, marks['options'])
@@ -279,7 +279,7 @@ class HugeNumbers(Damaged):
         self.patched(contents, marks['cpus'], 'I', 0xffffffff)
         self.patched(contents, marks['cpus'], 'I', 0xffff)
 
-    def test_place_of_a_cpu(self):
+    def test_offset_of_a_cpu(self):
         contents, marks = tracedat.to_v6(self.sound.trace)
         self.patched(contents, marks['table'], 'QQ', 1 << 62, 1 << 62)
         self.patched(contents, marks['table'], 'QQ', 0xffffffffffffffff, 0xffffffffffffffff)
@@ -314,7 +314,7 @@ class HugeNumbers(Damaged):
         option += b''.join(struct.pack(self.sound.order + 'IQQ', cpu, marks['cpu0'], size) for cpu in range(20000))
         self.amplified([(tracedat.BUFFER, option)])
 
-    def test_a_section_is_named_many_times(self):
+    def test_a_section_is_referenced_many_times(self):
         _, marks = tracedat.to_v7(self.sound.trace)
         for kind, part in ((tracedat.EVENT_FORMATS, 'formats'), (tracedat.KALLSYMS, 'kallsyms')):
             self.amplified([(kind, struct.pack(self.sound.order + 'Q', marks[part]))] * 100000)

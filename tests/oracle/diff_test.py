@@ -128,7 +128,7 @@ class Differences(unittest.TestCase):
     def test_stacks(self):
         self.check('s390x/trace.stack.dat', 'amd64-stacks/trace.dat', '--absolute', '--by', 'stack')
 
-    def test_pages_that_one_trace_does_not_know(self):
+    def test_pages_missing_in_one_trace(self):
         got = diff(data(AMD64), data('s390x/trace.stack.dat'), '--by', 'order')
         self.assertEqual((True, False), (got['totals']['pages']['in_a'], got['totals']['pages']['in_b']))
         table = got['groups']['pages']
@@ -142,7 +142,7 @@ class Differences(unittest.TestCase):
         self.assertEqual({site['symbol'] for site in report(data(AMD64))['call_sites']},
                          {row['keys']['call-site'] for row in got['rows']})
 
-    def test_filters_select_in_both_but_not_what_is_divided_by(self):
+    def test_filters_apply_to_both_traces_but_not_to_divisors(self):
         whole, part = (diff(data(OLDER), data(AMD64), '--per', 'kmalloc', *options)
                        for options in ((), ('--call-site', 'alloc_inode*')))
         self.assertEqual(whole['basis'], part['basis'])
@@ -164,7 +164,7 @@ class Nothing(unittest.TestCase):
                     for column in row['columns'].values():
                         self.assertIn(column['difference'], (0, None))
 
-    def test_changes_in_a_longer_trace_of_the_same(self):
+    def test_changes_in_a_longer_trace_of_the_same_work(self):
         generate = os.path.join(HERE, '..', '..', 'bench', 'generate_trace.py')
         with tempfile.TemporaryDirectory() as folder:
             paths = []

@@ -82,7 +82,7 @@ class Events(Case):
         lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
         self.assertEqual(list(names), [line['task'] for line in lines])
 
-    def test_stacks_are_told_once(self):
+    def test_stacks_are_exported_once(self):
         """A stack must be shown by its event. A stack record must show its stack only if the stack belongs to no
         event."""
         for path in (data('amd64-stacks/trace.dat'), data('s390x/trace.stack.dat')):
@@ -401,7 +401,7 @@ class Writing(Case):
         with open(path, 'rb') as one, open(data('amd64-stacks/trace.dat'), 'rb') as other:
             self.assertEqual(other.read(), one.read())
 
-    def test_failing_leaves_what_was_there(self):
+    def test_a_failure_keeps_the_old_file(self):
         path, output = place('text'), place('out.db')
         for name in (path, output):
             with open(name, 'w', encoding='ascii') as file:
@@ -411,7 +411,7 @@ class Writing(Case):
             self.assertEqual('no trace', file.read())
         self.assertEqual([], unfinished(output))
 
-    def test_fails_at_once(self):
+    def test_fails_before_reading(self):
         """An output path that cannot be written must be reported before the trace is read. This trace is a FIFO that
         never ends."""
         fifo = place('fifo')
@@ -421,7 +421,7 @@ class Writing(Case):
             self.assertEqual(2, done.returncode)
             self.assertIn('no-folder/x', done.stderr)
 
-    def test_nobody_else_is_written_to(self):
+    def test_no_other_file_is_overwritten(self):
         """A symlink with the temporary file name of older versions must not be followed. A replaced file must keep
         its permissions."""
         folder = place('shared')
@@ -450,7 +450,7 @@ class Writing(Case):
             self.assertEqual('mine', file.read())
         self.assertEqual({'victim', 'out.svg', 'out.svg.unfinished', 'link.svg'}, set(os.listdir(folder)))
 
-    def test_says_what_the_trace_lacks(self):
+    def test_findings_are_reported(self):
         """A picture or a database is often passed on without the findings of the trace, so the command must report
         them."""
         for command in (('export', '--to', 'csv'), ('export', '--to', 'pprof'), ('flamegraph',), ('report', '--html')):
@@ -461,7 +461,7 @@ class Writing(Case):
                 self.assertEqual(0, done.returncode, done.stderr)
                 self.assertEqual(lost, 'the trace is incomplete: events were overwritten' in done.stderr, command)
 
-    def test_an_open_file_is_written_as_it_is(self):
+    def test_output_is_appended_to_an_open_file(self):
         """Standard output may be a file to which a shell appends."""
         log, fresh = place('log'), place('fresh')
         draw = [os.environ['KMEMTRACE'], 'flamegraph', data('amd64-stacks/trace.dat'), '-o']
@@ -474,7 +474,7 @@ class Writing(Case):
         with open(log, encoding='utf-8') as file, open(fresh, encoding='utf-8') as one:
             self.assertEqual('before\n' + 3 * one.read(), file.read())
 
-    def test_links_give_way_to_the_file(self):
+    def test_a_file_replaces_a_link(self):
         """A symlink at the output path is replaced by a file. Otherwise, users with write access to the folder could
         choose which files root overwrites or creates."""
         folder = place('links')
@@ -501,12 +501,12 @@ class Writing(Case):
                     self.assertEqual('mine', file.read(), name)
                 self.assertEqual(['victim'], os.listdir(folder), name)
 
-    def test_errors_name_the_file_that_was_asked_for(self):
+    def test_errors_name_the_requested_file(self):
         done = run('export', data('amd64/trace.dat'), '--to', 'sqlite', '-o', '/dev/full')
         self.assertEqual(2, done.returncode)
         self.assertNotIn('unfinished', done.stderr)
 
-    def test_signals_leave_nothing(self):
+    def test_signals_leave_no_files(self):
         """Before the first event is read, a signal ends the program."""
         folder, fifo = place('ended'), place('waiting')
         os.mkdir(folder)
@@ -523,7 +523,7 @@ class Writing(Case):
             self.assertEqual(-number, process.returncode)
             self.assertEqual([], os.listdir(folder))
 
-    def test_same_twice(self):
+    def test_output_is_reproducible(self):
         path = data('amd64-stacks/trace.dat')
         for format in ('pprof', 'speedscope', 'firefox', 'perfetto', 'chrome', 'sqlite'):
             with open(export_file(path, format), 'rb') as file:

@@ -89,7 +89,7 @@ class Flamegraph(Case):
         self.assertEqual(1, len(list(tree.iter(self.SVG + 'script'))))
         self.assertTrue(any('<&>"\';,]]>\\x1b[2J\\x07' in name for name, *_ in frames))
 
-    def test_sizes_that_cannot_be(self):
+    def test_impossible_sizes(self):
         """Sums must saturate instead of wrapping around, so no frame may be wider than the root."""
         path = place('huge.txt')
         with open(path, 'w', encoding='ascii') as file:
@@ -123,7 +123,7 @@ class Flamegraph(Case):
         self.assertIn('; before: ', other[1][1])
         self.assertNotIn('before', other[0][1])
 
-    def test_difference_where_stacks_begin_late(self):
+    def test_difference_if_stacks_start_late(self):
         late = place('late.dat')
         planted_trace.write(planted_trace.plant(data('amd64/trace.dat'), 11, planted_trace.MANY,
                                                 stacks=planted_trace.LATE), late)
@@ -136,7 +136,7 @@ class Flamegraph(Case):
             self.assertIn(f'only {which} has stacks', said)
             self.assertEqual(rows(frames), 3)  # the root, allocators and call sites
 
-    def test_difference_where_one_has_no_stacks(self):
+    def test_difference_if_one_trace_has_no_stacks(self):
         """If one trace lacks stacks, call sites are compared, and a message reports this."""
         with_stacks, without = data('amd64-stacks/trace.dat'), data('amd64/trace.dat')
         for path, base, which in ((with_stacks, without, 'FILE'), (without, with_stacks, 'BASE')):

@@ -52,7 +52,7 @@ class Answers(unittest.TestCase):
         return run('fleet', 'leaks', '--server', f'http://127.0.0.1:{self.server.server_port}', '--retry', '0s', *options,
                    megabytes=megabytes)
 
-    def test_patience(self):
+    def test_retries_until_the_time_is_over(self):
         """Requests must be repeated until the given time is over, even if the next pause would end later."""
         asked = []
 
@@ -71,7 +71,7 @@ class Answers(unittest.TestCase):
         self.assertIn('cannot answer now', ' '.join(done.stderr.split()))
         self.assertGreaterEqual(asked[-1] - asked[0], 0.9)
 
-    def test_as_asked(self):
+    def test_expected_answers(self):
         done = self.ask([LEAK], '--json')
         self.assertEqual((0, ''), (done.returncode, done.stderr))
         row = json.loads(done.stdout)['groups']['slab']['rows'][0]

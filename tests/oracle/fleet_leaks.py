@@ -12,7 +12,7 @@ from fleet_side import HOSTS, doubted, fleet, function_of, load, write_kept_trac
 class Leaks:
     """Needs loaded hosts: self.urls and self.servers."""
 
-    def test_live_as_leaks_tells(self):
+    def test_live_memory_equals_that_of_leaks(self):
         for host, (path, _) in HOSTS.items():
             done = run('leaks', path, '--by', 'call-site', '--json', '--limit', '0', seconds=300)
             want = {row['keys']['call-site']['symbol']: (row['live_allocations'], row['live_bytes'])
@@ -101,7 +101,7 @@ class Leaks:
                 elif name not in ('keys', 'name'):
                     self.assertEqual(value, of_day[name], name)
 
-    def test_paths_without_tracepoint(self):
+    def test_untraced_paths(self):
         """skb heads may be freed in bulk without an event, so their growth is uncertain. `leaks` must report the same
         for this trace."""
         url, path = f'{self.servers.all[0].url}/fleet_untraced', place('untraced.dat')
@@ -143,7 +143,7 @@ class Leaks:
         want = statistics.stdev(growth.values())
         self.assertAlmostEqual(want, both['deviation_bytes_per_s'], delta=want * 1e-9)
 
-    def test_deviation_of_what_grows_alike(self):
+    def test_deviation_of_similar_slopes(self):
         url = f'{self.servers.all[0].url}/fleet_alike'
         for host in 'a', 'b', 'c':
             load(url, HOSTS['rcl'][0], host, '2026-11-20', level='aggregates')
@@ -190,7 +190,7 @@ class Leaks:
         self.assertEqual([('Unmovable', 1, True), ('Movable', 0, False)],
                          [(row['keys']['migrate-type'], row['growing_hosts'], row['sure_growth_bytes_per_s'] > 0) for row in rows])
 
-    def test_freed_unseen(self):
+    def test_untraced_frees(self):
         """As in `leaks`, live memory at call sites with untraced frees is uncertain. The growth of the other call
         sites must not include it."""
         rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']

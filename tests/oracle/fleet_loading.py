@@ -29,7 +29,7 @@ def first_schema(server, database, cluster=''):
 class Loading:
     """Runs on two shards; needs self.urls, self.servers and self.query()."""
 
-    def test_both_shards_hold_some(self):
+    def test_both_shards_have_rows(self):
         counts = [int(self.query('SELECT uniqExact(trace) FROM fleet_test.sums_local', i)[0]) for i in range(2)]
         self.assertGreater(min(counts), 0)
         loaded = [int(self.query('SELECT uniqExact(trace) FROM fleet_test.traces_local', i)[0]) for i in range(2)]
@@ -80,12 +80,12 @@ class Loading:
             self.assertNotEqual('0', server.query('SELECT sum(freed_unseen) FROM older_cluster.sums').strip())
             self.assertNotEqual('0', server.query("SELECT count() FROM older_cluster.sums WHERE migrate_type = 'Movable'").strip())
 
-    def test_clusters_that_nobody_knows(self):
+    def test_unknown_clusters(self):
         done = run('fleet', 'schema', '--server', self.urls[0], '--cluster', 'nope', seconds=300)
         self.assertEqual(2, done.returncode)
         self.assertIn('knows no cluster nope', done.stderr)
 
-    def test_what_selects_nothing(self):
+    def test_options_that_select_no_events(self):
         """A trace from which the options select no events must not be loaded, because `report` has no result for it."""
         path, began = HOSTS['web1']
         for options in ('--comm', 'nobody*'), ('--time', '+100,'):
@@ -148,7 +148,7 @@ class Loading:
         self.assertIn('already loaded', load(self.urls[1], path, 'web1', began, level='aggregates'))
         self.assertEqual(before, fleet(self.urls[0], 'report', '--by', 'host'))
 
-    def test_what_two_loaders_stored_is_merged(self):
+    def test_rows_of_two_loaders_are_merged(self):
         """On one server, duplicate rows of two loaders are merged. In a cluster, the loader that finishes last
         prints the necessary command."""
         url = self.urls[0].replace('/fleet_test', '/at_once')
@@ -177,7 +177,7 @@ class Loading:
         for server in self.servers.all:
             server.query("ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-01-01'")
 
-    def test_what_was_dropped(self):
+    def test_dropped_rows(self):
         """The next load must store dropped rows again. Rows removed as described in docs/formats/fleet.md must not
         reappear."""
         url = self.urls[0].replace('/fleet_test', '/dropped')

@@ -11,7 +11,7 @@ from fleet_side import HOSTS, fleet, function_of, groups, local_groups
 class Reports:
     """Needs loaded hosts: self.urls."""
 
-    def test_each_host_as_its_trace(self):
+    def test_each_host_equals_its_trace(self):
         for host, (path, _) in HOSTS.items():
             for key in ('call-site', 'function', 'cache', 'comm', 'order', 'context'):
                 with self.subTest(host=host, key=key):
@@ -45,7 +45,7 @@ class Reports:
             slab = fleet(self.urls[0], 'report', '--by', 'host', '--host', host)['groups']['slab']['rows'][0]
             self.assertEqual(report(path)['slab']['lifetime']['mean_ns'], slab['mean_lifetime_ns'] or 0)
 
-    def test_diff_as_diff_tells(self):
+    def test_fleet_diff_equals_diff(self):
         """Compares two hosts with one trace each. The durations may differ slightly, because local ones may start
         with an event that no report counts."""
         done = run('diff', HOSTS['web2'][0], HOSTS['web1'][0], '--json', '--limit', '0', '--per', 'second')
@@ -73,7 +73,7 @@ class Reports:
                                   for value, told_of in ((one, local), (other, told))]
                         self.assertAlmostEqual(*counts, delta=1e-6 * max(1, abs(one)), msg=(name, column, side))
 
-    def test_diff_of_what_one_side_lacks(self):
+    def test_diff_if_one_side_lacks_events(self):
         """If one side has no events of an allocator, no group may count as new: the trace may lack these events."""
         local = json.loads(run('diff', HOSTS['late'][0], HOSTS['web1'][0], '--by', 'comm', '--json', '--limit', '0').stdout)['groups']['pages']
         told = fleet(self.urls[0], 'diff', '--by', 'comm', '--a', 'host=late', '--b', 'host=web1')['groups']['pages']
@@ -122,7 +122,7 @@ class Reports:
             self.assertEqual(days[2][measure], days[1][measure])
             self.assertNotEqual(days[2][measure], days[0][measure])
 
-    def test_sides_are_parts(self):
+    def test_sides_are_parts_of_the_selection(self):
         """The sides are selected from the hosts that the other options select, so both conditions must be true."""
         def hosts(*options):
             told = fleet(self.urls[0], 'diff', '--by', 'host', *options)
@@ -141,7 +141,7 @@ class Reports:
                 self.assertIn('holds no such trace', fleet(self.urls[0], 'report', '--host', text, exit_code=2))
                 self.assertIn('holds no such trace', fleet(self.urls[0], 'report', '--kernel', text, exit_code=2))
 
-    def test_who_may_only_read(self):
+    def test_readonly_user(self):
         """A user with read access must be able to run every query."""
         url = self.urls[0].replace('http://', 'http://reader@')
         for question in (('report',), ('leaks',), ('traces',), ('diff', '--a', 'host=web1', '--b', 'host=web2')):

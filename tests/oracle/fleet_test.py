@@ -103,13 +103,13 @@ class Killed(Case):
         self.check_whole()
         return errors
 
-    def test_server_that_is_asked(self):
+    def test_queried_server_is_killed(self):
         self.kill_server(0)
 
-    def test_other_shard(self):
+    def test_other_shard_is_killed(self):
         self.kill_server(1)
 
-    def test_loader(self):
+    def test_loader_is_killed(self):
         """Data of a killed loader must not be shown, sent again or duplicated."""
         load = self.start_load()
         self.wait_for_rows(load)
@@ -119,7 +119,7 @@ class Killed(Case):
         self.assertIn('were already on the server', self.finish(self.start_load()))
         self.check_whole()
 
-    def test_who_is_not_there(self):
+    def test_the_unreachable_server_is_named(self):
         """The server that receives the query must report the unreachable server once."""
         done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1', '--recorded-at', '2026-11-20')
         self.assertEqual(0, done.returncode, done.stderr)
@@ -130,7 +130,7 @@ class Killed(Case):
         self.assertIn(f'The server at {self.servers.all[0].url} does not reach another one of its cluster', said)
         self.assertEqual(1, said.count(f'127.0.0.1:{self.servers.all[1].tcp}'), said)
 
-    def test_nobody_there(self):
+    def test_no_server(self):
         for server in self.servers.all:
             server.stop()
         done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1',
@@ -181,7 +181,7 @@ class CurrentEngine(Case):
         for host, (path, began) in HOSTS.items():
             load(cls.url, path, host, began)
 
-    def test_as_local_reports(self):
+    def test_equals_local_reports(self):
         for host, (path, _) in HOSTS.items():
             for key in ('call-site', 'cache', 'order'):
                 with self.subTest(host=host, key=key):
@@ -189,7 +189,7 @@ class CurrentEngine(Case):
                                      groups(fleet(self.url, 'report', '--by', key, '--host', host), key))
 
     @unittest.skipUnless(clickhouse.PROGRAM, 'there is no clickhouse-server')
-    def test_as_the_old_one(self):
+    def test_equals_the_old_engine(self):
         with clickhouse.Servers(1) as servers:
             old = servers.all[0].url
             for host, (path, began) in HOSTS.items():

@@ -49,7 +49,7 @@ class RealTrace:
         cls.result = graph(cls.path)
         cls.calls = cls.result['calls']
 
-    def test_lines_are_those_of_trace_cmd(self):
+    def test_lines_equal_those_of_trace_cmd(self):
         """Compares the time, CPU and task of each start and end, the durations to the digits that trace-cmd shows,
         and the nesting."""
         begins, ends = {}, {}
@@ -91,7 +91,7 @@ class RealTrace:
         self.assertTrue(min(steps) == 1 and steps[1] > 0.97 * steps.total(), steps)
         self.assertTrue(all(lines[kind] > 50 for kind in ('leaf', 'begin', 'exit')), lines)
 
-    def test_memory_is_what_tasks_allocated_meanwhile(self):
+    def test_memory_of_a_call_is_allocated_by_its_task_meanwhile(self):
         """A call in task context must have the allocations of its task between start and end, but not those of
         interrupts."""
         history = History(stored(self.trace, 'R'))
@@ -117,7 +117,7 @@ class RealTrace:
         for allocator in 'slab', 'pages':
             self.assertTrue(checked[allocator, True, True] > 5 and checked[allocator, False, False] > 100, checked)
 
-    def test_all_is_inside_or_outside(self):
+    def test_all_allocations_are_inside_or_outside_calls(self):
         """The outermost calls of tasks and interrupts, and the allocations outside calls, must together have all
         allocations."""
         report = json.loads(run('report', '--json', self.path).stdout)
@@ -151,7 +151,7 @@ class RealTrace:
         for key in 'calls', 'functions', 'outside':
             self.assertEqual(self.result[key], again[key])
 
-    def test_call_sites_are_calls(self):
+    def test_call_sites_are_innermost_calls(self):
         """If the tracer has replaced the return address, the call site must be the innermost open call that is not
         in an allocator."""
         done = run('export', self.path, '--to', 'jsonl')
@@ -389,7 +389,7 @@ class MadeTraces(unittest.TestCase):
         other, = (call for call in result['calls'] if call['tid'] == 13)
         self.assertEqual(((1, 7, 7), None), (slab(other), other['ended_ns']))
 
-    def test_idle_tasks_are_many(self):
+    def test_each_cpu_has_an_idle_task(self):
         made = Made()
         for cpu in 0, 1:
             made.begin(1000 + cpu, cpu, 0, 'a', 0)
@@ -425,7 +425,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual(['b', 'c'], [call['function'] for call in made.graph('-F', 'b')['calls']])
         self.assertEqual([], made.graph('-F', 'b', '-p', '11')['calls'])
 
-    def test_interrupts_on_softirqs_of_interrupts(self):
+    def test_interrupts_during_softirqs_of_interrupts(self):
         """A hard interrupt runs softirqs at its end, and another interrupt occurs during these. The softirqs must be
         inside the first interrupt."""
         made = Made()
@@ -473,7 +473,7 @@ class MadeTraces(unittest.TestCase):
         row, = (row for row in result['functions'] if row['function'] == 'b')
         self.assertEqual((3, 2, 1, 190_000), (row['calls'], row['cut_off'], row['lost_events'], row['total_ns']))
 
-    def test_ends_without_begins(self):
+    def test_ends_without_starts(self):
         made = Made()
         made.allocate(1000, 0, 11, 0x1000)
         made.end(1010, 0, 11, 'b', 1, 500)
@@ -504,7 +504,7 @@ class MadeTraces(unittest.TestCase):
         for line in 'a(); /* = 0x0 */', 'b(); /* = -22 (EINVAL) */', 'c(); /* = -12 (ENOMEM) */', 'd(); /* = 0xffffffff':
             self.assertIn('0.050 us    |  ' + line, text)
 
-    def test_allocation_that_is_told_twice(self):
+    def test_duplicate_allocation_event(self):
         """Linux 6.18 reports a large kmalloc in kvmalloc twice. The allocation must be counted once, at the first
         event."""
         made = Made()
@@ -552,7 +552,7 @@ class MadeTraces(unittest.TestCase):
         done = run('export', data('amd64/trace.dat'), '--to', 'collapsed', '--call-paths')
         self.assertIn('has no calls', done.stderr)
 
-    def test_limit_keeps_the_first(self):
+    def test_limit_keeps_the_first_calls(self):
         """The limit must apply only to calls that took long enough. Other open calls must not use up the limit."""
         made = Made()
         for place in range(5):
@@ -577,7 +577,7 @@ class MadeTraces(unittest.TestCase):
             self.assertEqual([call['function'] == 'b' or call['function'] == 'a' and place == limit - 1
                               for place, call in enumerate(result['calls'])], [call['inside_hidden'] for call in result['calls']])
 
-    def test_live_when_it_returns(self):
+    def test_live_memory_at_the_return(self):
         """A call that has returned must keep the live memory at its return. A call that is still open loses objects
         that are freed."""
         made = Made()
@@ -601,7 +601,7 @@ class MadeTraces(unittest.TestCase):
 
 
 class NoCalls(unittest.TestCase):
-    def test_it_is_said_once(self):
+    def test_missing_calls_are_reported_once(self):
         for form in ('csv', 'collapsed', 'perfetto', 'chrome'):
             done = run('export', data('amd64/trace.dat'), '--to', form, '--call-paths')
             self.assertEqual(0, done.returncode, done.stderr)

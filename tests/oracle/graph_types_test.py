@@ -149,7 +149,7 @@ class GraphTypes(unittest.TestCase):
         self.assertEqual(({}, '0xfffffffffffffffe', -2), shown[4])
         self.assertEqual(({'#1': hex(BIG)}, -12, -12), shown[6])
 
-    def test_whoever_takes_types_is_told_whose_they_are(self):
+    def test_the_source_of_types_is_reported(self):
         out = os.path.join(FOLDER.name, 'typed')
         for command in (['report', '--html', out], ['graph', '--html', out],
                         ['export', '--to', 'perfetto', '-o', out + '.perfetto']):
@@ -200,7 +200,7 @@ class RealArguments(unittest.TestCase):
         difference = number - int(own, 0)
         return difference % 2**64 == 0 or (abs(int(own, 0)) < 2**32 and difference % 2**32 == 0)
 
-    def test_values_are_those_of_the_kernel(self):
+    def test_values_equal_those_of_the_kernel(self):
         text = subprocess.run(['zstdcat', data('graph/args.7.2.trace.zst')], stdout=subprocess.PIPE, check=True,
                               encoding='utf-8').stdout
         kernel = re.findall(r'\| +([\w.]+)\((.*)\)', text)

@@ -133,7 +133,7 @@ class Planted(Case):
                             for key in ('allocations', 'bytes_allocated', 'live_allocations')]
                     self.assertEqual(planned, tuple(sums), allocator)
 
-    def test_oracle_sees_the_plan(self):
+    def test_oracle_finds_the_plan(self):
         for name, make in PLANTED.items():
             sample = make()
             with self.subTest(name):

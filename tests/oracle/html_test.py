@@ -110,7 +110,7 @@ class Html(unittest.TestCase):
                                  expected['slab'][total])
             self.assertEqual(explore['left_out']['groups'], 0)
 
-    def test_sites_caches_and_tasks(self):
+    def test_call_sites_caches_and_tasks(self):
         for trace, explore, changes in self.traces():
             for key, column in (('call-site', 'site'), ('cache', 'cache'), ('comm', 'task')):
                 rows = report(trace, '--by', key)['groups'].get('slab', {'rows': []})['rows']
@@ -144,7 +144,7 @@ class Html(unittest.TestCase):
                 self.assertLessEqual(abs(found['allocations'] - expected['allocations']), 1, (start, first, last))
                 self.assertLessEqual(abs(found['allocated'] - expected['bytes_allocated']), 8192)
 
-    def test_stacks_lead_to_the_allocation(self):
+    def test_stacks_end_at_the_allocation(self):
         explore = data_of(page_of(os.path.join(DATA, 'amd64-stacks/trace.dat')))['traces'][0]['explore']
         self.assertTrue(explore['has_stacks'])
         names = [explore['strings'][frame] for frame in explore['frames']]
@@ -166,7 +166,7 @@ class Html(unittest.TestCase):
         depths = {len(stack) for trace in data['traces'] for stack in trace['explore']['stacks']}
         self.assertEqual(depths, {1})
 
-    def test_stacks_that_begin_late(self):
+    def test_stacks_that_start_late(self):
         with tempfile.TemporaryDirectory() as folder:
             late = os.path.join(folder, 'late.dat')
             planted_trace.write(planted_trace.plant(os.path.join(DATA, 'amd64/trace.dat'), 11, planted_trace.MANY,
@@ -179,7 +179,7 @@ class Html(unittest.TestCase):
             leaks = subprocess.run([PROGRAM, 'leaks', '--json', late], stdout=subprocess.PIPE, check=False).stdout
             self.assertEqual(json.loads(leaks)['by'], ['caller', 'stack'])
 
-    def test_calls_are_those_of_graph(self):
+    def test_calls_equal_those_of_graph(self):
         for name, *options in (('amd64',), ('s390x',), ('args.7.2', '--btf', os.path.join(DATA, 'graph/args.7.2.btf'))):
             trace = os.path.join(DATA, f'graph/{name}.dat')
             page, = data_of(page_of(trace, *options))['traces']
@@ -210,7 +210,7 @@ class Html(unittest.TestCase):
             if options:
                 self.assertTrue(any(call['arguments'] for call in wanted))
 
-    def test_calls_that_begin_late(self):
+    def test_calls_that_start_late(self):
         recorder = ring_writer.Recorder(os.path.join(DATA, 'graph/amd64.dat'), cpus=1)
         begin, site, function = 10**10, 0xffffffff81000010, 0xffffffff81200000
         for at in range(planted_trace.MANY):
@@ -232,7 +232,7 @@ class Html(unittest.TestCase):
     def test_traces_without_calls(self):
         self.assertIsNone(data_of(page_of(os.path.join(DATA, 'amd64/trace.dat')))['traces'][0]['calls'])
 
-    def test_a_page_needs_nothing_else(self):
+    def test_a_page_needs_no_other_files(self):
         page = page_of(os.path.join(DATA, 's390x/trace.dat'))
         self.assertNotIn('@KMEMTRACE_DATA@', page)
         self.assertIn("default-src 'none'", page)

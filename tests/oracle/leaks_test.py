@@ -54,14 +54,14 @@ class Planted(unittest.TestCase):
         code, result, _ = leaks(planted('amd64', 1).path, *AFTER_LOSS, '--threshold', '1M/s')
         self.assertEqual((0, False), (code, result['found']))
 
-    def test_a_loss_in_the_middle_leaves_nothing_certain(self):
+    def test_a_loss_in_the_middle_makes_all_uncertain(self):
         sample = planted('amd64', 1)
         code, _, rows = leaks(sample.path)
         row = rows[sample.plan.sites['linear leak'].site]
         self.assertEqual((0, 'uncertain'), (code, row['verdict']))
         self.assertTrue(0 < row['certain_bytes'] < row['live_bytes'])
 
-    def test_what_fills_and_is_full_does_not_grow(self):
+    def test_a_cache_that_fills_does_not_grow(self):
         sample = planted('amd64', 1)
         _, _, rows = leaks(sample.path)
         row = rows[sample.plan.sites['saturating'].site]

@@ -35,7 +35,7 @@ class Recording(unittest.TestCase):
             found = kmem_oracle.differences(want, got)
             self.assertFalse(found, '\n'.join(found[:20]))
 
-    def test_as_recorded_by_default(self):
+    def test_default_options(self):
         self.check()
 
     def test_version_6(self):

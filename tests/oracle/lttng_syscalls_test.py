@@ -158,7 +158,7 @@ class LttngSyscalls(unittest.TestCase):
         allocate(4096)
         writer.packet(0, events)
 
-    def test_each_has_its_own_events(self):
+    def test_calls_have_separate_events(self):
         path = os.path.join(self.folder, 'session/kernel')
         self.write(path)
         wanted = {None: 1, 'openat': 2 + 64, 'stat': 4 + 16, '[softirq]': 8, OUTSIDE: 32, 'system call 4711': 128,

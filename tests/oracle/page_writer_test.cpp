@@ -140,7 +140,7 @@ TEST_P(PageWriterOf, LossesWithAndWithoutTheirNumber) {
                      loss(1u << 30), record_at(4, bytes(8))});
 }
 
-TEST_P(PageWriterOf, LossesInOnePlaceAddUp) {
+TEST_P(PageWriterOf, LossesAtOnePositionAddUp) {
   const std::vector<Item> items = {record_at(1, bytes(8)), loss(3), loss(4), record_at(2, bytes(8)), loss(0), loss(4),
                                    record_at(3, bytes(8))};
   const std::vector<Item> expected = {record_at(1, bytes(8)), loss(7), record_at(2, bytes(8)), loss(0),
@@ -148,13 +148,13 @@ TEST_P(PageWriterOf, LossesInOnePlaceAddUp) {
   EXPECT_EQ(walked(GetParam(), write(GetParam(), items)), expected);
 }
 
-TEST_P(PageWriterOf, ALossBehindTheLastRecord) {
+TEST_P(PageWriterOf, ALossAfterTheLastRecord) {
   expect_round_trip({record_at(1, bytes(8)), loss(3)});
   expect_round_trip({loss(3)});
   expect_round_trip({record_at(1, bytes(8)), loss(0)});
 }
 
-TEST_P(PageWriterOf, ANumberOfLossesKeepsItsPlaceInAFullPage) {
+TEST_P(PageWriterOf, AFullPageKeepsRoomForTheLossCount) {
   // Records that fill a page to its last byte unless a number of lost events follows.
   std::vector<Item> items = {loss(9), record_at(1, bytes(room() % 8 == 0 ? 4 : 8))};
   for (std::uint64_t used = 8 + room() % 8; used < room(); used += 8) items.push_back(record_at(1, bytes(4)));

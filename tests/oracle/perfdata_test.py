@@ -138,7 +138,7 @@ class Events(Case):
 
 
 class Reports(Case):
-    def test_totals_of_what_perf_script_prints(self):
+    def test_totals_equal_those_of_perf_script(self):
         for name in TRACES:
             with self.subTest(name):
                 path = self.original(name)
@@ -361,7 +361,7 @@ class OtherForms(Case):
                     self.assertEqual(sum(want['events'].values()) if '.g.' in name else 0, stacks)
                     self.compare(want, got)
 
-    def test_no_event_id_is_left_for_stacks(self):
+    def test_no_unused_event_id_for_stacks(self):
         model = perfdata.read(self.contents('amd64/perf.g.data'))
         tracing = model.features[perfdata.TRACING_DATA]
         at = tracing.index(b'header_event\0') + 13
@@ -377,14 +377,14 @@ class OtherForms(Case):
         self.assertIn('stacks: no event id is left', done.stderr)
         self.assertNotIn('kernel_stack', report(converted)['events'])
 
-    def test_stacks_come_along(self):
+    def test_conversion_keeps_stacks(self):
         path, converted = self.original('s390x/perf.g.data'), os.path.join(self.folder, 'converted.kmt')
         self.assertEqual(0, run('convert', path, converted).returncode)
         want = [shown[4:] for shown in printed(path)]
         got = [shown[4:] for shown in printed(converted) if shown.name != 'kernel_stack']
         self.assertEqual(want, got)
 
-    def test_names_and_processes_come_along(self):
+    def test_conversion_keeps_names_and_processes(self):
         for name in TRACES:
             path, converted = self.original(name), os.path.join(self.folder, 'converted.kmt')
             self.assertEqual(0, run('convert', path, converted).returncode)
@@ -430,7 +430,7 @@ class Symbols(Case):
             self.assertEqual(2, done.returncode)
             self.assertIn(words, done.stderr)
 
-    def test_never_those_of_another_kernel(self):
+    def test_symbols_of_another_kernel_are_never_used(self):
         got = report(self.original('amd64/perf.data'))
         kinds = {finding['kind'] for finding in got['findings']}
         self.assertIn('no_kernel_symbols', kinds)
@@ -438,7 +438,7 @@ class Symbols(Case):
 
 
 class Commands(Case):
-    def test_all_of_them_read_it(self):
+    def test_all_commands_read_perf_data(self):
         path = self.original('amd64/perf.data')
         for command in (('check', path), ('report', path), ('leaks', path), ('timeline', path), ('pages', path),
                         ('diff', path, path)):

@@ -100,7 +100,7 @@ class Layouts(RelayTest):
                     file.write(b''.join(relay_files.record(abi, event) for event in made))
                 self.assertEqual(comparable(report(path)), comparable(report(self.folder)))
 
-    def test_abi_that_is_told(self):
+    def test_abi_given_by_an_option(self):
         made = relay_files.events(100)
         relay_files.write(self.folder, 'v1-be', made)
         found = report(self.folder, '--abi', 'v1-be')

@@ -176,7 +176,7 @@ class Suggestions(Case):
         return [sum(row[when]['held_bytes'] for row in heap['caches']['rows'] if row['name'] in names)
                 for when in ('average', 'peak')]
 
-    def test_as_asked_for(self):
+    def test_requested_suggestions(self):
         found = 0
         for machine in MACHINES:
             path = data(f'{machine}/trace.dat')
@@ -205,7 +205,7 @@ class Suggestions(Case):
         then = self.held_by(asked['heaps'][1], suggestion['from'] + new)
         self.assertEqual(then, [suggestion['average_held_bytes_then'], suggestion['peak_held_bytes_then']])
 
-    def test_of_what_lives_in_truth(self):
+    def test_suggestions_ignore_untraced_frees(self):
         """If addresses are reused without a traced free, as after kfree_rcu(), most objects that appear live are
         already freed."""
         for addresses, suggested in ((20000, ['alloc_pipe_info']), (5000, [])):
@@ -230,7 +230,7 @@ class Interrupted(unittest.TestCase):
         out, _ = process.communicate(timeout=60)
         return process.returncode, out
 
-    def test_suggests_nothing_of_a_part(self):
+    def test_an_interrupted_replay_suggests_nothing(self):
         with tempfile.NamedTemporaryFile('w', suffix='.txt', encoding='ascii') as file:
             file.write('# tracer: nop\n#\n')
             file.writelines(LINE % (123, i, 0xffff888000000000 + 1024 * i) for i in range(60000))

@@ -107,7 +107,7 @@ def line(result, name):
 
 
 class Copies(Case):
-    def test_each_line_of_each_machine(self):
+    def test_all_lines_of_all_machines(self):
         for machine in MACHINES:
             for when in ('before', 'after'):
                 with self.subTest(machine=machine, when=when):
@@ -300,7 +300,7 @@ class Made(Case):
                 self.folder = self.copied('amd64', 'after')
                 self.assert_moved(self.changed(**change), name, by * 1024)
 
-    def test_what_is_counted_elsewhere(self):
+    def test_memory_counted_in_other_lines(self):
         for change in ({'Unaccepted': 100}, {'CmaTotal': 300, 'CmaFree': 100}, {'Balloon': 50}, {'AnonHugePages': 64}):
             with self.subTest(change=change):
                 self.folder = self.copied('amd64', 'after')
@@ -308,7 +308,7 @@ class Made(Case):
                 self.assertEqual(line(self.before, 'unaccounted'), line(result, 'unaccounted'))
                 self.assertEqual(len(self.before['balance']) + (2 if 'CmaTotal' in change else 1), len(result['balance']))
 
-    def test_swap_cache_is_what_lists_have_beyond_mapped_pages(self):
+    def test_swap_cache_is_the_rest_of_the_page_lists(self):
         have = self.before['meminfo']
         on_lists = have['Active(anon)'] + have['Inactive(anon)'] - have['Shmem'] - have['AnonPages']
         self.assert_moved(self.changed(SwapCached=1 << 20), 'user.swap-cache', max(on_lists, 0))
@@ -424,11 +424,11 @@ class Made(Case):
         self.assertEqual('meminfo', result['unknown_lines'][0]['source'])
         self.assertNotIn('Mlocked', result['meminfo'])
 
-    def test_an_impossible_number_that_the_sheet_needs_is_refused(self):
+    def test_impossible_required_numbers_are_refused(self):
         with self.assertRaisesRegex(AssertionError, 'exit 2: .*MemFree'):
             self.changed(MemFree=2 ** 64 - 1)
 
-    def test_a_page_size_that_is_not_usual(self):
+    def test_unusual_page_size(self):
         pages = self.before['meminfo']['MemFree'] // 65536
         self.write('vmstat', f'nr_free_pages {pages}\n')
         self.assertEqual(65536, snapshot('--from', self.folder)['page_size'])

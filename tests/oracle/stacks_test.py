@@ -99,14 +99,14 @@ class Stacks(unittest.TestCase):
     def test_amd64(self):
         self.check_all('amd64-stacks/trace.dat', 1000)
 
-    def test_the_traces_nest(self):
+    def test_the_traces_have_nested_interrupts(self):
         """The trace must have an interrupt between an event and its stack; otherwise these tests would prove little."""
         events, _ = printed(data('amd64-stacks/trace.dat'))
         names = [[line.split()[2] for line in of_cpu] for of_cpu in events.values()]
         self.assertTrue(any(first != 'kernel_stack' and second != 'kernel_stack'
                             for of_cpu in names for first, second in zip(of_cpu, of_cpu[1:])))
 
-    def test_traces_without(self):
+    def test_traces_without_stacks(self):
         self.assertEqual(0, report(data('s390x/trace.dat'))['trace']['stacks'])
 
 

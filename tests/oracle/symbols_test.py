@@ -240,7 +240,7 @@ class Kernel(Case):
         self.write_trace(self.kernel_sites, kernel_build_id=self.id)
         self.assertEqual((self.right, set()), self.sources('--vmlinux', self.vmlinux))
 
-    def test_found_where_packages_put_it(self):
+    def test_found_in_the_folders_of_packages(self):
         self.write_trace(self.kernel_sites, kernel_build_id=self.id)
         for name in (f'.build-id/{self.id[:2]}/{self.id[2:]}.debug', f'vmlinux-{RELEASE}', f'boot/vmlinux-{RELEASE}',
                      f'lib/modules/{RELEASE}/vmlinux', f'usr/lib/debug/boot/vmlinux-{RELEASE}', 'vmlinux'):
@@ -249,7 +249,7 @@ class Kernel(Case):
                 self.assertEqual((self.right, set()), self.sources('--debug-dir', self.debug_dir))
                 os.remove(os.path.join(self.debug_dir, name))
 
-    def test_nothing_found(self):
+    def test_no_debug_info(self):
         self.write_trace(self.kernel_sites, kernel_build_id=self.id)
         none = {address: [] for address in self.kernel_sites}
         self.assertEqual((none, {'no_debug_info'}), self.sources('--debug-dir', self.debug_dir))
@@ -305,7 +305,7 @@ class Module(Case):
                 self.assertEqual((self.right, {'unchecked_debug_info'}), self.sources('--debug-dir', self.debug_dir))
                 os.remove(os.path.join(self.debug_dir, name))
 
-    def test_sections_that_the_recorder_noted(self):
+    def test_sections_recorded_in_the_trace(self):
         self.place(self.module, f'lib/modules/{RELEASE}/odd.ko')
         sections = ''.join(f'odd {name} {address:x}\n' for name, address in MODULE.items())
         # Kallsyms has only one symbol of the module, and the file does not have this symbol.
@@ -331,7 +331,7 @@ class Chosen(Case):
         self.assertEqual(0, done.returncode, done.stderr)
         return set(re.findall(r'(nested|through_wrapper|direct)\+0x\w+ \((\S+:)\d+(?:, inlined (\w+))?\)', done.stdout))
 
-    def test_wrappers_are_passed_over(self):
+    def test_wrappers_are_skipped(self):
         self.assertEqual({('direct', 'fs/node.c:', ''), ('through_wrapper', 'fs/node.c:', ''),
                           ('nested', 'fs/node.c:', 'make_node')}, self.text())
 
@@ -399,7 +399,7 @@ class Hostile(Case):
         self.assertEqual(2, done.returncode)
         self.assertIn('.debug_info', done.stderr)
 
-    def test_release_that_leads_elsewhere(self):
+    def test_release_with_a_path(self):
         self.write_trace(self.kernel_sites)
         with open(self.path, 'rb') as file:
             content = file.read()

@@ -137,7 +137,7 @@ class Forms(TextTest):
         self.assertEqual(self.report('trace')['trace']['lost_events'], 7)
         self.assertEqual(self.report('trace_pipe')['trace']['lost_per_cpu'], [0, 12])
 
-    def test_losses_of_no_cpu_are_converted(self):
+    def test_losses_without_a_cpu_are_converted(self):
         path = self.put('text', text_traces.SAMPLES['trace'])
         for name in ('x.kmt', 'x.dat', 'x.ctf'):
             target = os.path.join(self.folder, name)
@@ -147,18 +147,18 @@ class Forms(TextTest):
         self.assertEqual(run('convert', '--file-version', '6', os.path.join(self.folder, 'x.kmt'), target).returncode, 0)
         self.assertEqual(report(target)['trace']['lost_events'], 7)
 
-    def test_hashes_are_said(self):
+    def test_hashed_pointers_are_reported(self):
         for name in text_traces.SAMPLES:
             kinds = [finding['kind'] for finding in self.report(name)['findings']]
             self.assertEqual('hashed_pointers' in kinds, name == 'trace', name)
 
-    def test_lines_that_are_cut_off(self):
+    def test_truncated_lines(self):
         text = re.sub(r' ptr=ffff888001234500 bytes_req.*', '', text_traces.SAMPLES['trace_pipe'])
         found = report(self.put('cut', text))
         self.assertIn('unreadable_line', [finding['kind'] for finding in found['findings']])
         self.assertEqual(found['slab']['allocations'], 1)
 
-    def test_other_text_is_no_trace(self):
+    def test_other_text_is_refused(self):
         for text in ('hello\n' * 100, '[    0.000000] Linux version 6.1\n', '{"a": [1, 2]}\n'):
             self.assertEqual(run('report', self.put('x', text)).returncode, 2)
 

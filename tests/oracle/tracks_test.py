@@ -287,7 +287,7 @@ class Tracks(Case):
             file.writelines(line for _, line in sorted(lines))
         return path
 
-    def test_lanes_are_for_what_matters(self):
+    def test_lanes_have_the_largest_allocations(self):
         path = self.busy_pages()
         done = run('export', path, '--to', 'chrome')
         events = json.loads(done.stdout)['traceEvents']
@@ -313,7 +313,7 @@ class Tracks(Case):
                 heavier = sum(begin < span[1] and span[0] < end and heavy >= span[2] for begin, end, heavy in kept)
                 self.assertGreaterEqual(heavier, 32)
 
-    def test_tracks_are_used(self):
+    def test_all_tracks_are_used(self):
         """Tasks whose allocations were displaced by larger ones do not appear."""
         events = json.loads(export(data('amd64/trace.dat'), 'chrome', '--events', '20'))['traceEvents']
         named = {event['tid'] for event in events if event['ph'] == 'M' and event['name'] == 'thread_name'}

@@ -101,14 +101,14 @@ class SeparateDebugFile(unittest.TestCase):
         os.remove(self.root + LOADER)
         self.assertEqual(all_of_them, self.names(), 'without the loader itself')
 
-    def test_comparisons_take_names_from_there_too(self):
+    def test_comparisons_use_separate_debug_files(self):
         self.put_debug_file(self.path('debug'))
         for options, expected in ((), False), (('--symfs', self.root, '--debug-dir', self.path('debug')), True):
             done = run('diff', self.trace, self.trace, '--by', 'user-symbol', '--json', *options)
             self.assertEqual(0, done.returncode, done.stderr)
             self.assertEqual(expected, 'hidden_two' in done.stdout, done.stdout)
 
-    def test_another_build_is_not_taken(self):
+    def test_another_build_is_not_used(self):
         source = self.path('loader.c')
         with open(source, 'a', encoding='ascii') as file:
             file.write('int more(void) { return 1; }\n')
@@ -117,7 +117,7 @@ class SeparateDebugFile(unittest.TestCase):
         self.put_debug_file(self.root + '/usr/lib/debug')
         self.assertFalse({'hidden_one', 'hidden_two'} & set(self.names()))
 
-    def test_devices_that_did_not_answer_are_told_of(self):
+    def test_blocked_devices_are_reported(self):
         with open(self.trace, 'wb') as file:
             file.write(self.recorded(**{'note:unanswered_build_ids': '12 mappings: of them nobody knows'}))
         for path in (self.trace, self.path('again.kmt')):

@@ -73,7 +73,7 @@ class Rules(unittest.TestCase):
             self.assertIn((1, rule), rules_of('docs/a.md', f'{refused}\n'), rule)
             self.assertEqual([], rules_of('src/a.cpp', f'// {good}\n'), rule)
 
-    def test_a_start_is_that_of_a_comment_or_sentence(self):
+    def test_rules_for_starts_apply_to_comments_and_sentences(self):
         self.assertEqual([(2, 'Who …')], rules_of('a.py', '# The recorder stops.\n# Who reads waits.\n'))
         self.assertEqual([(1, 'What …')], rules_of('a.hpp', 'int a;  // what is kept\n'))
         self.assertEqual([], rules_of('a.hpp', 'int a;  // of the header\n// Read what is there, where it lies, to whom.\n'))
@@ -81,7 +81,7 @@ class Rules(unittest.TestCase):
     def test_where_without_a_comma_and_questions_pass(self):
         self.assertEqual([], rules_of('a.py', '# Where does it lie, and why?\n# Where it lies.\n'))
 
-    def test_headings_and_cells_may_ask(self):
+    def test_headings_and_cells_may_be_questions(self):
         self.assertEqual([], rules_of('docs/a.md', '# What it costs\n\n| What it is | Who uses it |\n|---|---|\n'))
         self.assertEqual([(1, 'nobody'), (3, 'told')], rules_of('docs/a.md', '# What nobody knows\n\n| told | a |\n'))
 
@@ -99,7 +99,7 @@ class Texts(unittest.TestCase):
         self.assertEqual([(2, 'but for')], rules_of('a.cpp', '// All names\n// (but\n// for one) stay.\n'))
         self.assertEqual([(2, 'nobody')], rules_of('a.py', 'def f():\n    """(time, name) of nobody."""\n'))
 
-    def test_code_is_no_comment(self):
+    def test_code_is_not_checked(self):
         for path, source in (('a.cpp', 'nobody(told); auto a = "// nobody"; auto b = R"(// nobody)"; int c = 1\'000;\n'),
                              ('a.py', "a = 'x # nobody'\nb = \"\"\"nobody\"\"\"\nnobody = told\n"),
                              ('a.ts', 'const nobody = `// nobody`, a = "// told";\n'),
@@ -149,7 +149,7 @@ class Lengths(unittest.TestCase):
         source = f'# {words}\n\n| {words} | a |\n|---|---|\n\n    {words}\n\n```\n{words}\n```\n\n'
         self.assertEqual([], rules_of('docs/a.md', source * 3))
 
-    def test_an_item_of_a_list_is_a_sentence(self):
+    def test_a_list_item_is_a_sentence(self):
         self.assertEqual([], rules_of('docs/a.md', '- five words are in this\n' * 20))
 
 

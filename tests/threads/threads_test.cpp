@@ -37,7 +37,7 @@ std::uint64_t events_of(const std::string& path) {
   return events;
 }
 
-TEST(Pipeline, StagesOfManyThreadsGiveWhatOneGives) {
+TEST(Pipeline, ResultDoesNotDependOnThreads) {
   const auto rows_by = [](unsigned threads) {
     const std::unique_ptr<Source> source = open_trace(std::string(std::getenv("KMEMTRACE_DATA")) + "/amd64/trace.dat");
     const NoNames names;
@@ -126,11 +126,11 @@ class Recorder : public testing::Test {
   const bool made_ = std::filesystem::create_directory(directory);
 };
 
-TEST_F(Recorder, OfTracefs) {
+TEST_F(Recorder, WorksWithTracefs) {
   check([this](const RecordHooks& hooks, const OpenSink&) { return record(tracefs.path, request("mono"), hooks); });
 }
 
-TEST_F(Recorder, OfBpfPrograms) {
+TEST_F(Recorder, WorksWithBpfPrograms) {
   check([this](const RecordHooks& hooks, const OpenSink& open) {
     return record_by_bpf(tracefs.path, request("mono"), hooks, open);
   });

@@ -7,9 +7,9 @@ bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investi
 A plant is found if a confirmed finding names one of its functions or caches and, where the tool names processes, its
 process. A confirmed finding in a healthy load is a false alarm. A question is one run of one tool with one plant or
 load. Prints a line for each question, and a table. The exit status is 1 after a false alarm, or if fewer than 95 % of
-the plants are found. For a wrong answer, the data is kept in DIR. With
---twice, a question with a wrong answer is asked again, and only the second answer counts: during the first, other
---processes of the machine may have allocated memory."""
+the plants are found. For a wrong answer, the data is kept in DIR. With --twice, a question with a wrong answer is
+asked again, and only the second answer counts: during the first, other processes of the machine may have allocated
+memory."""
 import argparse
 import json
 import os

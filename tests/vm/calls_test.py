@@ -105,7 +105,7 @@ class Calls(unittest.TestCase):
                                '--limit', '0', *options], stdout=subprocess.PIPE, encoding='utf-8', check=True)
         return json.loads(done.stdout)
 
-    def test_no_argument_is_at_another_call(self):
+    def test_no_argument_belongs_to_another_call(self):
         self.assertGreaterEqual(sum(map(len, self.known.values())), 100000)
         missing = 0
         for tid, calls in self.known.items():
@@ -123,14 +123,14 @@ class Calls(unittest.TestCase):
         self.assertLess(missing, 1000)
 
     @unittest.skipIf(BACKEND != 'auto', 'a back end was asked for')
-    def test_no_trampolines_where_they_would_miss_calls(self):
+    def test_trampolines_that_miss_calls_are_not_used(self):
         """On Debian's preemptible 6.1, BPF programs would miss calls, so kprobe events must be used."""
         with open(os.path.join(self.out, 'graph.err'), encoding='utf-8') as file:
             said = file.read()
         self.assertIn('were recorded by kprobe events', said)
         self.assertRegex(said, r'preempts\s+itself')
 
-    def test_no_probe_is_left(self):
+    def test_no_probe_remains(self):
         self.assertEqual(0, os.path.getsize(os.path.join(self.out, 'probes.left')))
 
     def test_tasks_moved(self):
@@ -162,7 +162,7 @@ class Calls(unittest.TestCase):
             self.assertEqual(['filename'] if len(name) == MOST_TEXT else [], cut, name)
 
     @unittest.skipIf(READS_LATE, 'they are read late')
-    def test_names_on_untouched_pages_are_told_as_unreadable(self):
+    def test_names_on_untouched_pages_are_unreadable(self):
         """Names on untouched pages must be unreadable. Another test checks that all other names are readable."""
         unreadable = [call for call in self.graph['calls'] if call['arguments'] and call['unreadable']]
         of_known = [call for call in unreadable if call['tid'] in self.known]

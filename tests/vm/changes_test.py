@@ -42,7 +42,7 @@ class Changes(unittest.TestCase):
 
 @unittest.skipUnless(PART == 'cpus', 'another part')
 class Cpus(Changes):
-    def test_nothing_is_lost_that_the_kernel_did_not_count(self):
+    def test_all_lost_events_are_counted_by_the_kernel(self):
         file = kmt_events.File(self.trace, heads_only=True)
         recorded = collections.Counter()
         for stream in file.streams.values():
@@ -57,7 +57,7 @@ class Cpus(Changes):
         self.assertEqual(counted, dict(recorded))
         self.assertGreater(recorded[1], 1000)
 
-    def test_the_trace_shows_it(self):
+    def test_the_trace_shows_cpu_changes(self):
         with open(os.path.join(self.out, 'check.out'), encoding='utf-8') as file:
             [found] = json.load(file)['files']
         changes = next(entry for entry in found['findings'] if entry['kind'] == 'cpu_changed')
@@ -69,7 +69,7 @@ class Cpus(Changes):
         times = [int(ticks) for ticks, _, _ in changes]
         self.assertEqual(sorted(times), times)
 
-    def test_a_trace_dat_shows_it_too(self):
+    def test_a_trace_dat_shows_cpu_changes(self):
         done = run('check', '--json', os.path.join(self.out, 'cpus.dat'))
         [found] = json.loads(done.stdout)['files']
         changes = next(entry for entry in found['findings'] if entry['kind'] == 'cpu_changed')
@@ -79,7 +79,7 @@ class Cpus(Changes):
 
 @unittest.skipUnless(PART == 'pinned', 'another part')
 class Pinned(Changes):
-    def test_programs_on_a_cpu_that_came_on_line_are_named(self):
+    def test_programs_on_an_added_cpu_are_named(self):
         hits = collections.Counter()
         for row in report(self.trace, '--by', 'comm,dso', exit_codes=(0, 1))['groups']['slab']['rows']:
             hits[row['keys']['comm'], row['keys']['dso']] += row['allocations']
@@ -90,7 +90,7 @@ class Pinned(Changes):
             self.assertLess(of_it.get('[unknown]', 0), of_it['libc.so.6'] / 100, of_it)
             self.assertFalse(({'early', 'late'} - {name}) & of_it.keys(), of_it)
 
-    def test_what_is_not_known_is_said(self):
+    def test_unknown_mappings_are_reported(self):
         with open(os.path.join(self.out, 'messages'), encoding='utf-8') as file:
             self.assertIn('a CPU came on line, 3 times', file.read())
         [found] = [finding for finding in report(self.trace, exit_codes=(0, 1))['findings']
@@ -118,7 +118,7 @@ def events_by_time(path):
 
 @unittest.skipUnless(PART == 'pids', 'another part')
 class Pids(Changes):
-    def test_no_process_is_given_anothers_allocations(self):
+    def test_no_allocation_belongs_to_another_process(self):
         births, expected, lives = {}, collections.Counter(), collections.Counter()
         for time_ns, event in events_by_time(self.trace):
             if event.name == 'task_newtask':
@@ -138,7 +138,7 @@ class Pids(Changes):
         wrong = {key: (expected[key], found[key]) for key in expected.keys() | found.keys() if expected[key] != found[key]}
         self.assertFalse(wrong, f'{len(wrong)} of {len(expected)}: {dict(list(wrong.items())[:5])}')
 
-    def test_children_count_as_who_started_them(self):
+    def test_children_belong_to_the_process_that_started_them(self):
         rows = report(self.trace, '--by', 'process', '--tree', seconds=600)['groups']['slab']['rows']
         self.assertLess(len(rows), 100)
         by_name = collections.Counter()
@@ -166,7 +166,7 @@ def symbols_of_module(module):
 
 @unittest.skipUnless(PART == 'modules', 'another part')
 class Modules(Changes):
-    def test_every_call_site_is_named_right(self):
+    def test_every_call_site_has_the_right_name(self):
         with open(os.path.join(self.out, 'modules.txt'), encoding='ascii') as file:
             loads = [line.split() for line in file]
         self.assertEqual(50, len(loads))

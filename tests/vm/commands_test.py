@@ -50,7 +50,7 @@ class Commands(unittest.TestCase):
         self.assertIn(f'release    {KERNEL}.', said)
         self.assertIn('recording  possible', said)
 
-    def test_snapshot_understands_all_files_and_adds_up(self):
+    def test_snapshot_reads_all_files_and_adds_up(self):
         done = run('snapshot', os.path.join(self.out, 'snapshot.kmt'), '--json')
         self.assertEqual(0, done.returncode, done.stderr)
         for result in (json.loads(self.text('snapshot.out')), json.loads(done.stdout)):
@@ -70,7 +70,7 @@ class Commands(unittest.TestCase):
                 self.assertEqual('sound', found['verdict'])
                 self.assertEqual(0, found['trace']['lost_events'])
 
-    def test_bpf_programs_miss_little_and_say_so(self):
+    def test_bpf_programs_miss_few_events_and_report_them(self):
         """If an event occurs while the BPF program of that event is running, the event is missed and counted."""
         [whole] = json.loads(self.text('check-trace.kmt.out'))['files']
         for name in TRACES_OF_BPF:
@@ -81,11 +81,11 @@ class Commands(unittest.TestCase):
                 self.assertLess(lost, whole['trace']['events'] // 100)
 
     @unittest.skipIf(TRACES_OF_BPF, 'this kernel can record by BPF programs')
-    def test_says_that_it_cannot_record_by_bpf_programs(self):
+    def test_reports_that_bpf_recording_is_impossible(self):
         self.assertEqual('3\n', self.text('refused.code'))
         self.assertIn('Recording by BPF programs needs Linux 5.15', self.text('refused.err'))
 
-    def test_reports_the_same_here(self):
+    def test_reports_are_the_same_on_this_machine(self):
         for name in TRACES + TRACES_OF_BPF:
             with self.subTest(name):
                 there, here = json.loads(self.text(f'report-{name}.out')), report(os.path.join(self.out, name))
@@ -93,7 +93,7 @@ class Commands(unittest.TestCase):
                 there['trace']['path'] = here['trace']['path']
                 self.assertEqual(there, here)
 
-    def test_report_is_what_trace_cmd_says(self):
+    def test_report_agrees_with_trace_cmd(self):
         text = kmem_oracle.report_text(os.path.join(self.out, 'trace.dat'))
         want, got = kmem_oracle.Report(kmem_oracle.parse(text), 4096), json.loads(self.text('report-trace.dat.out'))
         kmem_oracle.allow_own_frees(want, got)

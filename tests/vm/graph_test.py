@@ -31,22 +31,22 @@ class Graph(unittest.TestCase):
     def calls(self, name, function=None):
         return [call for call in json.loads(self.text(name))['calls'] if function in (None, call['function'])]
 
-    def test_nothing_is_left_behind(self):
+    def test_no_leftovers(self):
         left = self.text('left').split()
         self.assertEqual(['nop'], [word for word in left if word != '0'])
         self.assertFalse(os.path.exists(os.path.join(self.out, 'ran')))
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
-    def test_strings_end_where_a_count_says(self):
+    def test_strings_end_after_the_count_argument(self):
         self.assertIn('buf="no NUL behind this\\x0a", count=19', self.text('written.out'))
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
-    def test_empty_strings_are_strings(self):
+    def test_empty_strings_are_shown(self):
         [arguments] = [call['arguments'] for call in self.calls('empty.out') if call['arguments']['filename'] == '']
         self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY; the field is read in addition to the name
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
-    def test_a_string_that_is_too_long_loses_no_call(self):
+    def test_too_long_strings_lose_no_call(self):
         [call] = [call for call in self.calls('long.out') if call['arguments'] and call['arguments']['count'] == 8000]
         # kprobe events do not record a string larger than a page of the ring buffer.
         by_probes = BACKEND == 'kprobe'
@@ -61,7 +61,7 @@ class Graph(unittest.TestCase):
                                r'\(O_WRONLY\|O_CREAT\|O_TRUNC\|O_LARGEFILE\), how->mode=0666')
         self.assertRegex(said, r'handle_mm_fault\(vma=0xff\w+, address=0x\w+, flags=0x\w+ \(WRITE\|.*USER')
 
-    def test_what_is_not_called_is_named(self):
+    def test_functions_without_calls_are_named(self):
         self.assertIn('vfs_truncate was not called while recording', self.text('nothing.out'))
         self.assertIn('vfs_truncate was not called while recording', self.text('never.out'))
 
@@ -70,11 +70,11 @@ class Graph(unittest.TestCase):
         self.assertIn('vfs_read(file, buf, count, pos)', self.text('where.err'))
         self.assertTrue(self.calls('where_shown.out'))  # --btf provides types that the recording lacks
 
-    def test_the_command_has_its_name_from_the_begin(self):
+    def test_the_command_has_its_name_from_the_start(self):
         for name in ('json.out', 'glob.out', 'many.out'):
             self.assertNotIn('kmemtrace', {call['task'] for call in self.calls(name)})
 
-    def test_a_command_has_no_copy_of_the_recorder(self):
+    def test_the_command_has_no_copy_of_the_recorders_memory(self):
         self.assertEqual(1, len(self.calls('stack.out', 'exit_mmap')))
 
     def test_arguments_on_the_stack(self):
@@ -104,10 +104,10 @@ class Graph(unittest.TestCase):
         self.assertIn('vfs_write', self.text('flames.svg'))
         self.assertGreater(os.path.getsize(os.path.join(self.out, 'timeline.pftrace')), 1000)
 
-    def test_a_wrong_name_is_told_from_near_ones(self):
+    def test_a_wrong_name_gets_suggestions(self):
         self.assertIn('Did you mean "vfs_read"?', self.text('unknown.err'))
 
-    def test_ftrace_reads_no_memory(self):
+    def test_ftrace_cannot_read_memory(self):
         self.assertTrue('--show takes' in self.text('show.err') or 'Linux 6.11' in self.text('show.err'))
 
     def test_reads_and_writes_of_a_copy(self):
@@ -131,13 +131,13 @@ class Graph(unittest.TestCase):
                 else:
                     self.assertIsNone(reads[0]['arguments'])
 
-    def test_text_is_in_the_shape_of_ftrace(self):
+    def test_text_has_the_format_of_ftrace(self):
         said = self.text('text.out')
         arguments = r'file=0x[0-9a-f]+, buf=(?:0x[0-9a-f]+|""), count=532, pos=0x[0-9a-f]+' if HAS_ARGUMENTS else ''
         result = ' = 532' if HAS_RESULTS else ''
         self.assertRegex(said, fr'\n +\d+\) +[+!#*@$]? +[\d.]+ us +\|  vfs_write\({arguments}\){result};')
 
-    def test_says_what_was_recorded_by_what(self):
+    def test_reports_the_back_end_of_each_function(self):
         for name in ('text.err', 'json.err', 'all.err'):
             said = self.text(name)
             self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
@@ -151,23 +151,23 @@ class Graph(unittest.TestCase):
         self.assertNotIn('/tmp/kmemtrace-', self.text('json.err'))
         self.assertIn('sh exited with 5', self.text('fails.err'))
 
-    def test_the_kept_trace_is_sound(self):
+    def test_the_saved_trace_is_sound(self):
         [found] = json.loads(self.text('check.out'))['files']
         self.assertEqual('sound' if found['trace']['lost_events'] == 0 else 'unsound', found['verdict'])
         if BACKEND == 'ftrace':
             self.assertEqual(0, found['trace']['lost_events'])
 
-    def test_calls_alone(self):
+    def test_calls_without_memory_events(self):
         result = json.loads(self.text('glob.out'))
         self.assertEqual({'vfs_read'}, {call['function'] for call in result['calls']})
         self.assertEqual({}, result['outside'])
 
-    def test_many_functions_are_recorded_by_what_takes_them(self):
+    def test_many_functions_use_a_suitable_back_end(self):
         copied = [call for call in self.calls('many.out') if call['task'] == 'dd']
         self.assertEqual(len(COPIED) + 1, sum(call['function'] == 'vfs_read' for call in copied))
         self.assertLessEqual(len(COPIED), sum(call['function'] == 'vfs_write' for call in copied))
 
-    def test_what_the_kernel_refuses_is_left_out_and_named(self):
+    def test_refused_functions_are_excluded_and_named(self):
         functions = {call['function'] for call in self.calls('some.out') if call['task'] == 'cat'}
         self.assertIn('seq_read', functions)
         if BACKEND == 'bpf' and KERNEL == '6.1':
@@ -184,11 +184,11 @@ class Graph(unittest.TestCase):
         self.assertEqual({-2}, {call['error'] for call in calls})
 
     @unittest.skipIf(HAS_RESULTS, 'results are recorded')
-    def test_calls_are_not_chosen_by_results_that_cannot_be_had(self):
+    def test_conditions_on_unavailable_results_are_refused(self):
         for name in ('results.err', 'returned.err'):
             self.assertIn('CONFIG_FUNCTION_GRAPH_RETVAL', ' '.join(self.text(name).split()))
 
-    def test_a_process_and_what_it_forks(self):
+    def test_a_process_and_its_children(self):
         for name in ('duration.out', 'interrupted.out'):
             with self.subTest(name):
                 calls = self.calls(name)
@@ -209,7 +209,7 @@ class Graph(unittest.TestCase):
         self.assertEqual('', self.text('probes.left'))
 
     @unittest.skipUnless(KERNEL in ('5.10', '6.1'), 'this kernel can')
-    def test_leaves_the_tracer_that_is_everybodys_alone(self):
+    def test_leaves_the_top_level_tracer_unchanged(self):
         self.assertIn('since Linux 6.11', self.text('refused.err'))
         self.assertEqual('', self.text('refused.out'))
 

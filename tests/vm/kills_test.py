@@ -13,7 +13,7 @@ KERNEL, ROUNDS = sys.argv[1:]
 
 
 class Kills(unittest.TestCase):
-    def test_nothing_but_readable_files_is_left(self):
+    def test_only_readable_files_remain(self):
         with tempfile.TemporaryDirectory(prefix='kmemtrace-vm-') as out:
             run_script('kills.sh', out, '--kernel', KERNEL, '--timeout', str(300 + 30 * int(ROUNDS)), '--append',
                        f'rounds={ROUNDS}')

@@ -59,7 +59,7 @@ class LiveObjects(unittest.TestCase):
             before[cache, call_site(stack)] += change['a'] - change['b']
         return before, after
 
-    def test_live_objects_are_those_that_the_kernel_keeps(self):
+    def test_live_objects_equal_those_of_the_kernel(self):
         self.assertEqual(0, self.report['trace']['lost_events'])
         self.assertEqual([], self.diff['not_compared'])
         added, (before, after) = self.added(), self.kept()
@@ -79,7 +79,7 @@ class LiveObjects(unittest.TestCase):
         older = {row['cache']: row for row in self.report['older_objects']}
         self.assertLessEqual(of_older, older[None]['frees'])
 
-    def test_older_objects_are_counted_against_what_lived(self):
+    def test_older_objects_are_compared_with_the_start(self):
         self.assertGreater(self.report['older_objects_lived'], 10000)
         known = [row for row in self.report['older_objects'] if row['lived'] is not None]
         self.assertGreater(len(known), 5)

@@ -32,7 +32,7 @@ class Run(unittest.TestCase):
 
 
 class LateScript(unittest.TestCase):
-    def test_leaves_what_it_has(self):
+    def test_files_of_a_stopped_script_are_saved(self):
         with tempfile.TemporaryDirectory() as folder:
             done = boot('--timeout', '60', '--out', folder, '/dev/stdin', input='echo begun | tee left; sleep 1000')
             self.assertEqual(done.returncode, VM_FAILED, done.stderr)

@@ -62,7 +62,7 @@ class Tracefs(unittest.TestCase):
         self.assertEqual((ORDER, int(WORD_BITS), CPUS), (trace['byte_order'], trace['word_bits'], trace['cpus']))
         self.assertEqual((0, True), (trace['lost_events'], trace['loss_known']))
 
-    def test_as_the_kernel_prints(self):
+    def test_agrees_with_the_kernels_text(self):
         events = EVENT.findall(self.read('trace.txt').decode())
         self.assertEqual(collections.Counter(name for name, _ in events), collections.Counter(self.reported['events']))
         sums = collections.Counter()
@@ -73,7 +73,7 @@ class Tracefs(unittest.TestCase):
         self.assertEqual(sums['bytes_req'], self.reported['slab']['bytes_requested'])
         self.assertEqual(sums['bytes_alloc'], self.reported['slab']['bytes_allocated'])
 
-    def test_as_trace_cmd_prints(self):
+    def test_agrees_with_trace_cmd(self):
         want = kmem_oracle.Report(kmem_oracle.parse(kmem_oracle.report_text(self.trace)), PAGE_SIZE)
         self.assertGreater(want.slab['matched_frees'], 1000)
         kmem_oracle.allow_own_frees(want, self.reported)
