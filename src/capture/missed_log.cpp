@@ -7,7 +7,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostStretches = 4096;
+constexpr std::size_t kMostIntervals = 4096;
 constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
 
 }  // namespace
@@ -24,21 +24,21 @@ void MissedLog::note(std::uint64_t asked_ns, std::uint64_t answered_ns, const Mi
     const std::uint64_t more = count - before;
     before = count;
     total_ += more;
-    stretches_.push_back({last_ns_, answered_ns, more, function});
+    intervals_.push_back({last_ns_, answered_ns, more, function});
   }
-  if (stretches_.size() > kMostStretches) join_stretches();
+  if (intervals_.size() > kMostIntervals) join_intervals();
   last_ns_ = asked_ns;
 }
 
-void MissedLog::join_stretches() {
-  for (join_up_to_longest(); stretches_.size() > kMostStretches / 2 && longest_ns_ < kForEver; join_up_to_longest())
+void MissedLog::join_intervals() {
+  for (join_up_to_longest(); intervals_.size() > kMostIntervals / 2 && longest_ns_ < kForEver; join_up_to_longest())
     longest_ns_ *= 2;
 }
 
 void MissedLog::join_up_to_longest() {
   std::map<std::string, std::size_t> last;  // index of each function's last interval in the result
   std::vector<MissedEvents> joined;
-  for (MissedEvents& one : stretches_) {
+  for (MissedEvents& one : intervals_) {
     const auto [before, is_first] = last.try_emplace(one.function, joined.size());
     if (!is_first && one.to_ns - joined[before->second].from_ns <= longest_ns_) {
       joined[before->second].to_ns = one.to_ns;
@@ -48,12 +48,12 @@ void MissedLog::join_up_to_longest() {
     before->second = joined.size();
     joined.push_back(std::move(one));
   }
-  stretches_ = std::move(joined);
+  intervals_ = std::move(joined);
 }
 
 MissedCounts MissedLog::by_function() const {
   MissedCounts counts;
-  for (const MissedEvents& one : stretches_) counts[one.function] += one.count;
+  for (const MissedEvents& one : intervals_) counts[one.function] += one.count;
   return counts;
 }
 

@@ -24,17 +24,17 @@ class MissedLog {
   std::uint64_t total() const { return total_; }  // since begin()
   MissedCounts by_function() const;               // only functions with missed events
   // Nearby intervals of one function may be joined.
-  std::string text() const { return missed_events_text(stretches_); }
+  std::string text() const { return missed_events_text(intervals_); }
 
  private:
-  void join_stretches();
+  void join_intervals();
   void join_up_to_longest();
 
   std::uint64_t last_ns_ = 0;
   std::uint64_t longest_ns_ = 20'000'000;  // joined intervals are at most this long
   std::uint64_t total_ = 0;
   MissedCounts last_;
-  std::vector<MissedEvents> stretches_;
+  std::vector<MissedEvents> intervals_;
 };
 
 }  // namespace kmt

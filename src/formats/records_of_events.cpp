@@ -166,7 +166,7 @@ void records_of_events(const std::function<std::unique_ptr<Source>()>& open, Rec
   sink.describe(description_of(info));
   const std::unique_ptr<Source> source = open();
   RecordsByCpu records(sink, kPageBytes);
-  Writer writer(source->info(), info.losses.stretches, records);
+  Writer writer(source->info(), info.losses.intervals, records);
   std::uint64_t left_out = 0;
   while (source->read(batch)) left_out += writer.write(batch);
   writer.finish();

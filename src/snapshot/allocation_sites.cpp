@@ -113,9 +113,9 @@ void each_record(std::string_view text, Take&& take) {
 
 // Returns the frame without the address that older kernels print, as in "[<ffffffff81164e9a>] do_one+0x12/0x40".
 std::string_view frame_in(std::string_view line) {
-  const std::string_view said = trim(line);
-  const std::size_t end = said.starts_with("[<") ? said.find(">] ") : std::string_view::npos;
-  return end == std::string_view::npos ? said : said.substr(end + 3);
+  const std::string_view text = trim(line);
+  const std::size_t end = text.starts_with("[<") ? text.find(">] ") : std::string_view::npos;
+  return end == std::string_view::npos ? text : text.substr(end + 3);
 }
 
 }  // namespace
@@ -160,16 +160,16 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
       return;
     }
     const std::string_view cache = line.substr(0, slash);
-    const std::string_view said = line.substr(colon + 1);
-    if (trim(said).empty() || said.starts_with("No data")) {
+    const std::string_view value = line.substr(colon + 1);
+    if (trim(value).empty() || value.starts_with("No data")) {
       site = nullptr;
       return;
     }
-    Words words(said);
+    Words words(value);
     const auto count = whole_number(words.next());
     const std::string_view function = words.next();
     if (!count && site != nullptr && site->of == cache) {
-      site->stack.emplace_back(trim(said));
+      site->stack.emplace_back(trim(value));
       return;
     }
     if (!count || function.empty()) return keep_unknown(source, line, memory);
@@ -241,13 +241,13 @@ void parse_kmemleak(std::string_view text, KernelMemory& memory) {
       if (!bytes) keep_unknown("kmemleak", line, memory);
       return;
     }
-    const std::string_view said = trim(line);
-    if (said.starts_with("backtrace")) {
+    const std::string_view trimmed = trim(line);
+    if (trimmed.starts_with("backtrace")) {
       in_stack = true;
-    } else if (in_stack && !said.empty()) {
-      stack.push_back(frame_in(said));
+    } else if (in_stack && !trimmed.empty()) {
+      stack.push_back(frame_in(trimmed));
     } else if (who.empty()) {
-      who = kmemleak_owner_in(said);
+      who = kmemleak_owner_in(trimmed);
     }
   });
   end_object();

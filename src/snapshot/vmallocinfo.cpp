@@ -47,10 +47,10 @@ void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
     const std::string_view range = words.next();
     const std::optional<std::uint64_t> bytes = whole_number(words.next());
     if (!range.starts_with("0x") || !bytes || words.empty()) return keep_unknown("vmallocinfo", line, memory);
-    const std::string_view said = words.rest();
+    const std::string_view rest = words.rest();
     const std::string_view symbol = words.next();
     const bool has_caller = symbol.find('+') != std::string_view::npos || symbol.starts_with("0x");
-    const std::string_view function = has_caller ? without_offset(symbol) : said;
+    const std::string_view function = has_caller ? without_offset(symbol) : rest;
     const auto [found, is_new] = known.try_emplace(function, memory.vmalloc.size());
     if (is_new) {
       VmallocCaller& caller = memory.vmalloc.emplace_back();

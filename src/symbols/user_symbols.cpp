@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kSystemDirectory = "/usr/lib/debug";
 
 // Runs a program from PATH and returns its standard output; empty if there is no such program.
-std::optional<std::string> said_by(std::vector<const char*> words) {
+std::optional<std::string> output_of(std::vector<const char*> words) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
   const FileDescriptor output(ends[0]);
@@ -42,12 +42,12 @@ std::optional<std::string> said_by(std::vector<const char*> words) {
   posix_spawn_file_actions_destroy(&actions);
   input.reset();
   if (failure != 0) return std::nullopt;
-  std::string said;
+  std::string text;
   char buffer[4096];
   for (ssize_t bytes = 0; (bytes = ::read(output.get(), buffer, sizeof buffer)) > 0;)
-    said.append(buffer, static_cast<std::size_t>(bytes));
+    text.append(buffer, static_cast<std::size_t>(bytes));
   ::waitpid(child, nullptr, 0);
-  return said;
+  return text;
 }
 
 // True for mapped memory, and for a file that was removed later, because the path may now belong to another file.
@@ -60,7 +60,7 @@ bool has_no_file(std::string_view path) {
 std::string why_nothing_is_fetched() {
   const char* const urls = std::getenv("DEBUGINFOD_URLS");
   if (urls == nullptr || *urls == '\0') return "$DEBUGINFOD_URLS names no server";
-  if (!said_by({"debuginfod-find", "--version"}))
+  if (!output_of({"debuginfod-find", "--version"}))
     return "there is no program debuginfod-find (Debian has it in the package debuginfod, others in elfutils)";
   return {};
 }
@@ -68,8 +68,8 @@ std::string why_nothing_is_fetched() {
 // Returns the path of the file that debuginfod-find fetched or found in its cache; empty if there is none.
 std::string fetched_file(const std::string& build_id) {
   if (!is_build_id(build_id)) return {};
-  const std::string said = said_by({"debuginfod-find", "debuginfo", build_id.c_str()}).value_or("");
-  return said.substr(0, said.find('\n'));
+  const std::string output = output_of({"debuginfod-find", "debuginfo", build_id.c_str()}).value_or("");
+  return output.substr(0, output.find('\n'));
 }
 
 }  // namespace

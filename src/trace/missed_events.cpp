@@ -13,14 +13,14 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostStretches = 65536;
+constexpr std::size_t kMostIntervals = 65536;
 
 }  // namespace
 
 // Each line is "FROM TO COUNT" or "FROM TO COUNT FUNCTION".
 std::vector<MissedEvents> parse_missed_events(std::string_view text) {
   std::vector<MissedEvents> all;
-  while (!text.empty() && all.size() < kMostStretches) {
+  while (!text.empty() && all.size() < kMostIntervals) {
     const auto words = split(take_line(text), ' ');
     MissedEvents missed;
     if (words.size() < 3 || !parse_number(words[0], missed.from_ns) || !parse_number(words[1], missed.to_ns) ||

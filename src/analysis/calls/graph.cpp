@@ -461,7 +461,7 @@ void CallGraph::end(const StreamEnd& end) {
   result.trace.complete = end.complete;
   result.trace.recorded_ns = end.end_ns - end.begin_ns;
   result.findings = findings_of(state.info);
-  result.gaps = state.info.losses.stretches;
+  result.gaps = state.info.losses.intervals;
   result.is_blank = state.info.calls.are_blank;
   std::ranges::stable_sort(result.gaps, {}, &LostEvents::before_ns);
   for (State::Function& function : state.functions) result.functions.push_back(std::move(function.sums));

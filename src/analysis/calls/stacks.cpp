@@ -110,8 +110,8 @@ OpenCall* TaskCalls::around(const Event& event) {
 }
 
 std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns) {
-  for (; known_ < info_.losses.stretches.size(); ++known_) {
-    const unsigned of = info_.losses.stretches[known_].cpu;
+  for (; known_ < info_.losses.intervals.size(); ++known_) {
+    const unsigned of = info_.losses.intervals[known_].cpu;
     if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // events have no such CPU number
     if (by_cpu_.size() <= of) by_cpu_.resize(of + std::size_t{1});
     by_cpu_[of].push_back(known_);
@@ -120,11 +120,11 @@ std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint6
   const std::vector<std::size_t>& losses = by_cpu_[cpu];
   // after_ns is 0 if the time after the loss is not known yet, or never will be.
   const auto is_over = [&](std::size_t loss) {
-    return info_.losses.stretches[loss].after_ns != 0 && info_.losses.stretches[loss].after_ns <= from_ns;
+    return info_.losses.intervals[loss].after_ns != 0 && info_.losses.intervals[loss].after_ns <= from_ns;
   };
   const auto first = std::ranges::partition_point(losses, is_over);
-  if (first == losses.end() || info_.losses.stretches[*first].before_ns >= to_ns) return {};
-  return info_.losses.stretches[*first].before_ns;
+  if (first == losses.end() || info_.losses.intervals[*first].before_ns >= to_ns) return {};
+  return info_.losses.intervals[*first].before_ns;
 }
 
 TaskCalls* CallStacks::find(const Event& event) {

@@ -71,7 +71,7 @@ class Losses {
  private:
   const TraceInfo& info_;
   std::size_t known_ = 0;
-  std::vector<std::vector<std::size_t>> by_cpu_;  // indices into TraceLosses::stretches, in their order
+  std::vector<std::vector<std::size_t>> by_cpu_;  // indices into TraceLosses::intervals, in their order
 };
 
 // Follows the calls of all tasks. Memory use depends on the number of open calls.

@@ -28,7 +28,7 @@ bool lost_unmarked(const TraceInfo& info) {
   for (const BufferStatistics& statistics : info.losses.buffers) {
     std::uint64_t marked = 0;
     bool all_counted = true;
-    for (const LostEvents& lost : info.losses.stretches) {
+    for (const LostEvents& lost : info.losses.intervals) {
       if (lost.cpu != statistics.cpu) continue;
       marked += lost.count.value_or(0);
       all_counted = all_counted && lost.count.has_value();
@@ -52,7 +52,7 @@ bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& 
 }
 
 bool may_lack_frees(const TraceInfo& info) {
-  return !info.losses.stretches.empty() || lost_unmarked(info) || only_some_tasks(info) ||
+  return !info.losses.intervals.empty() || lost_unmarked(info) || only_some_tasks(info) ||
          !hiding_events(info.findings).empty();
 }
 

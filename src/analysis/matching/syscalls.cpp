@@ -161,8 +161,8 @@ std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
 // After lost events, the end of a call or the start of a task may be missing. The task's call is then unknown until its
 // next event.
 Syscalls::State* Syscalls::last_state(const Event& event) {
-  if (lost_seen_ != info_.losses.stretches.size()) {
-    lost_seen_ = info_.losses.stretches.size();
+  if (lost_seen_ != info_.losses.intervals.size()) {
+    lost_seen_ = info_.losses.intervals.size();
     states_ = {};
   }
   State* const state = states_.find(static_cast<std::uint32_t>(event.tid));

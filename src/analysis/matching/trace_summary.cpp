@@ -22,7 +22,7 @@ bool has_uncounted_loss(const TraceInfo& info) {
       return statistics.cpu == cpu && statistics.overrun > 0;
     });
   };
-  return std::ranges::any_of(info.losses.stretches,
+  return std::ranges::any_of(info.losses.intervals,
                              [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
 }
 

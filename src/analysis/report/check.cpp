@@ -179,7 +179,7 @@ void CheckAnalysis::State::find_silence() {
            is_kernel_thread(info.tasks, process_at(info.tasks, tid, found->begin_ns));
   };
   if (std::ranges::none_of(found->tasks, is_of_kernel)) return;
-  const bool lossy = std::ranges::any_of(info.losses.stretches, [&](const LostEvents& lost) {
+  const bool lossy = std::ranges::any_of(info.losses.intervals, [&](const LostEvents& lost) {
     return lost.before_ns < end_ns && lost.after_ns > found->begin_ns;
   });
   if (lossy || info.findings.count_of(Imperfection::some_tasks) + info.findings.count_of(Imperfection::suspended) > 0)

@@ -92,7 +92,7 @@ namespace {
 // that is live at that time.
 void find_losses(const TraceInfo& info, Histories& common) {
   bool unknown_time = lost_unmarked(info);
-  for (const LostEvents& lost : info.losses.stretches) {
+  for (const LostEvents& lost : info.losses.intervals) {
     if (lost.before_ns > common.axis.end_ns) continue;
     common.lost_until_ns = std::max(common.lost_until_ns, lost.after_ns);
     unknown_time = unknown_time || lost.after_ns == 0;

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/thread.hpp"
-#include "capture/ahead_of_others.hpp"
+#include "capture/high_priority_scope.hpp"
 
 namespace kmt {
 
@@ -59,7 +59,7 @@ void ReaderThreads::end() {
 }
 
 void ReaderThreads::run(std::size_t index) {
-  const AheadOfOthers ahead;
+  const HighPriorityScope high_priority;
   Thread& thread = *threads_[index];
   thread.id = ::gettid();
   thread.id.notify_all();

@@ -13,8 +13,8 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "capture/ahead_of_others.hpp"
 #include "capture/features/pid_namespace.hpp"
+#include "capture/high_priority_scope.hpp"
 #include "capture/sideband/cgroup_moves.hpp"
 #include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/kernel_facts.hpp"
@@ -108,7 +108,7 @@ RecordOutcome RecordSession::run() {
   refuse_unknown_tasks();
   prepare();
   open();
-  const AheadOfOthers ahead;  // from here on, no process is forked: it would inherit the priority
+  const HighPriorityScope high_priority;  // from here on, no process is forked: it would inherit the priority
   start();
   outcome_.end = wait_until_end();
   stop();
@@ -214,7 +214,7 @@ void RecordSession::update() {
   count_missed();
   if (names_) names_->read_if_due();
   if (moves_) moves_->poll();
-  if (user_memory_) user_memory_->give_news(hooks_.mapped);
+  if (user_memory_) user_memory_->pass_on_changes(hooks_.mapped);
   if (!hooks_.progress) return;
   RecordProgress progress = backend_.progress();
   progress.seconds = seconds_since(start_);

@@ -15,8 +15,8 @@ constexpr unsigned kAttempts = 4;
 
 }  // namespace
 
-LookAtProcesses look_at_processes(const MappedCode& reported, const WhereToLook& where) {
-  LookAtProcesses found;
+ProcessCodes read_process_code(const MappedCode& reported, const ProcessAccess& where) {
+  ProcessCodes found;
   const auto known = reported.processes();
   std::vector<std::int32_t> wanted = where.processes();
   const std::set<std::int32_t> there(wanted.begin(), wanted.end());
@@ -28,7 +28,7 @@ LookAtProcesses look_at_processes(const MappedCode& reported, const WhereToLook&
       const ProcessMaps maps = where.maps(process);
       read.emplace_back(ProcessCode{process, maps.task, code_in_maps(maps.text)}, changed_ns);
     }
-    where.take_news();
+    where.process_reports();
     wanted.clear();
     for (auto& [code, changed_ns] : read) {
       if (reported.changed_ns(code.process) != changed_ns)

@@ -17,21 +17,21 @@ struct ProcessCode {
   std::vector<MapsLine> lines;
 };
 
-struct LookAtProcesses {
+struct ProcessCodes {
   std::vector<ProcessCode> code;
   std::vector<std::int32_t> gone;  // processes that ended, but whose end was not reported
 };
 
 // The functions to list processes, to read their maps, and to process pending reports.
-struct WhereToLook {
+struct ProcessAccess {
   std::function<std::vector<std::int32_t>()> processes;
   std::function<ProcessMaps(std::int32_t process)> maps;
-  std::function<void()> take_news;
+  std::function<void()> process_reports;
 };
 
 // Reads the code of processes. Accepts only processes that were not reported meanwhile, because maps read during an
 // exec may be old or new. Skips a process that never stops changing.
-LookAtProcesses look_at_processes(const MappedCode& reported, const WhereToLook& where);
+ProcessCodes read_process_code(const MappedCode& reported, const ProcessAccess& where);
 
 // Returns the mapping in the form used for reports and queries, without its object. Generated code and the vDSO have no
 // file.

@@ -227,7 +227,7 @@ void UserMemoryWatch::scan_proc() {
 
 // Adds unreported mappings with the time `since_ns`. An empty `since_ns` means that the time is unknown.
 void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
-  const LookAtProcesses look = look_at_processes(mapped_, {processes_now, maps_of, [this] { poll(); }});
+  const ProcessCodes look = read_process_code(mapped_, {processes_now, maps_of, [this] { poll(); }});
   const std::size_t known = memory_.changes.size();
   const auto when = [&](std::int32_t process) { return std::max(since_ns.value_or(0), mapped_.began_ns(process)); };
   const auto forget = [&](std::int32_t process) {
@@ -262,27 +262,27 @@ std::string UserMemoryWatch::unanswered_text() const {
              : fmt::format("{} mappings: while recording, the devices of their files did not answer", unanswered_);
 }
 
-UserMemory UserMemoryWatch::news() {
+UserMemory UserMemoryWatch::take_changes() {
   poll();
-  UserMemory news;
+  UserMemory taken;
   std::map<std::uint32_t, std::uint32_t> places;  // new numbers of the objects that are returned
   for (SpaceChange& change : memory_.changes) {
     if (change.kind != SpaceChange::Kind::mapped) continue;
-    const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(news.objects.size()));
+    const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(taken.objects.size()));
     if (is_new) {
       CodeObject& object = memory_.objects[change.object];
-      news.objects.push_back({object.path, object.build_id, std::exchange(object.symbols, {})});
+      taken.objects.push_back({object.path, object.build_id, std::exchange(object.symbols, {})});
     }
     change.object = place->second;
   }
-  news.changes = std::exchange(memory_.changes, {});
-  sort_by_time(news);
-  return news;
+  taken.changes = std::exchange(memory_.changes, {});
+  sort_by_time(taken);
+  return taken;
 }
 
-void UserMemoryWatch::give_news(const std::function<void(UserMemory)>& taker) {
+void UserMemoryWatch::pass_on_changes(const std::function<void(UserMemory)>& taker) {
   if (taker) {
-    taker(news());
+    taker(take_changes());
     ended_.clear();
     return;
   }

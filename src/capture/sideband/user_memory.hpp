@@ -47,11 +47,12 @@ class UserMemoryWatch {
   void cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks);
   // Returns the changes since the last call and removes them from this object. Programs, processes and build IDs stay
   // known here.
-  UserMemory news();
+  UserMemory take_changes();
   // Passes the changes to `taker`. Without a taker, keeps the changes; if there are more than half a million, drops
   // changes of the processes that ended first.
-  void give_news(const std::function<void(UserMemory)>& taker);
-  // Returns all changes that news() has not returned, and the current symbols of generated code from /tmp/perf-PID.map.
+  void pass_on_changes(const std::function<void(UserMemory)>& taker);
+  // Returns all changes that take_changes() has not returned, and the current symbols of generated code from
+  // /tmp/perf-PID.map.
   UserMemory memory();
 
   std::uint64_t ring_bytes() const;  // bytes of kernel memory for buffers

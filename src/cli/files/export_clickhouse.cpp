@@ -51,14 +51,14 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
 }
 
 // True for default host names that many machines share: CONFIG_DEFAULT_HOSTNAME and defaults of installers.
-bool is_nobodys_name(std::string_view host) {
+bool is_default_host_name(std::string_view host) {
   return host.empty() || host == "(none)" || host == "localhost" || host == "localhost.localdomain";
 }
 
 std::string host(const ClickHouseOptions& options, const TraceInfo& info) {
   if (!options.host.empty()) return printable(options.host);
   if (const auto note = info.recording.notes.find("host"); note != info.recording.notes.end()) {
-    if (!is_nobodys_name(note->second)) return printable(note->second);
+    if (!is_default_host_name(note->second)) return printable(note->second);
     throw Error(
         fmt::format("The host of {} has only a default name (\"{}\")", printable(info.path), printable(note->second)))
         .hint(

@@ -13,16 +13,16 @@
 namespace kmt {
 
 void say_damage(const Findings& findings) {
-  std::string said;
+  std::string warnings;
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind) {
     const std::uint64_t count = findings.count_of(static_cast<Imperfection>(kind));
     const ImperfectionText& text = kImperfections[kind];
     const bool hides = text.severity == Severity::error || text.severity == Severity::loss ||
                        static_cast<Imperfection>(kind) == Imperfection::some_cpus;
     if (count == 0 || !hides) continue;
-    said += fmt::format("{}{} ({})", said.empty() ? "" : "; ", text.sentence, humane_count(count));
+    warnings += fmt::format("{}{} ({})", warnings.empty() ? "" : "; ", text.sentence, humane_count(count));
   }
-  if (!said.empty()) say("warning: the trace is incomplete: {}. `kmemtrace check` shows more\n", said);
+  if (!warnings.empty()) say("warning: the trace is incomplete: {}. `kmemtrace check` shows more\n", warnings);
 }
 
 void say_interrupted(std::string_view result) {

@@ -42,7 +42,7 @@ std::string name_in(const std::string& folder) { return fs::path(folder).filenam
 
 // Sorts the folders in the order that their names show. If the names show no order, sorts the folders by uptime.
 void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
-  if (sort_by_time_said(names)) return;
+  if (sort_by_time_in_names(names)) return;
   const auto uptime = [&parent](const std::string& name) { return uptime_of(fmt::format("{}/{}", parent, name)); };
   std::vector<std::string> by_uptime = names;
   std::ranges::stable_sort(by_uptime, {}, uptime);

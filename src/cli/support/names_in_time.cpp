@@ -17,12 +17,12 @@ enum class Stage : unsigned char { early, between, late };
 // compared.
 using Digits = std::pair<std::size_t, std::string>;
 
-struct SaidTime {
+struct NameTime {
   Stage stage = Stage::between;
   std::vector<Digits> numbers;
   std::string words;  // Text in which each number is replaced by "0".
 
-  bool operator<(const SaidTime& other) const {
+  bool operator<(const NameTime& other) const {
     return std::pair(stage, numbers) < std::pair(other.stage, other.numbers);
   }
 };
@@ -37,8 +37,8 @@ Stage stage_of(std::string_view word) {
   return std::ranges::find(kLate, word) != kLate.end() ? Stage::late : Stage::between;
 }
 
-SaidTime said_by(const std::string& name) {
-  SaidTime said;
+NameTime time_in_name(const std::string& name) {
+  NameTime time;
   for (std::size_t at = 0; at < name.size();) {
     bool (*const is_same)(char) = is_digit(name[at]) ? is_digit : is_letter;
     std::size_t end = at;
@@ -47,36 +47,36 @@ SaidTime said_by(const std::string& name) {
     at += part.size();
     if (is_digit(part.front())) {
       part.erase(0, std::min(part.find_first_not_of('0'), part.size()));
-      said.numbers.emplace_back(part.size(), part);
-      said.words += '0';
+      time.numbers.emplace_back(part.size(), part);
+      time.words += '0';
       continue;
     }
     std::ranges::transform(part, part.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (const Stage stage = stage_of(part); stage != Stage::between) said.stage = stage;
-    said.words += part;
+    if (const Stage stage = stage_of(part); stage != Stage::between) time.stage = stage;
+    time.words += part;
   }
-  return said;
+  return time;
 }
 
 }  // namespace
 
-bool sort_by_time_said(std::vector<std::string>& names) {
-  std::vector<std::pair<SaidTime, std::string>> said;
-  said.reserve(names.size());
-  for (const std::string& name : names) said.emplace_back(said_by(name), name);
-  const auto first = [](const auto& one) -> const SaidTime& { return one.first; };
-  std::ranges::stable_sort(said, std::less(), first);
+bool sort_by_time_in_names(std::vector<std::string>& names) {
+  std::vector<std::pair<NameTime, std::string>> times;
+  times.reserve(names.size());
+  for (const std::string& name : names) times.emplace_back(time_in_name(name), name);
+  const auto first = [](const auto& one) -> const NameTime& { return one.first; };
+  std::ranges::stable_sort(times, std::less(), first);
   const auto has = [&](Stage stage) {
-    return std::ranges::any_of(said, [stage](const auto& one) { return one.first.stage == stage; });
+    return std::ranges::any_of(times, [stage](const auto& one) { return one.first.stage == stage; });
   };
   // Names of machines have numbers too, but they also differ in words.
   const bool only_numbers_differ =
-      std::ranges::all_of(said, [&](const auto& one) { return one.first.words == said.front().first.words; });
-  const bool all_differ =
-      std::ranges::adjacent_find(said, [](const auto& a, const auto& b) { return !(a.first < b.first); }) == said.end();
+      std::ranges::all_of(times, [&](const auto& one) { return one.first.words == times.front().first.words; });
+  const bool all_differ = std::ranges::adjacent_find(
+                              times, [](const auto& a, const auto& b) { return !(a.first < b.first); }) == times.end();
   if (!all_differ || !(only_numbers_differ || (has(Stage::early) && has(Stage::late)))) return false;
-  std::ranges::transform(said, names.begin(), [](const auto& one) { return one.second; });
+  std::ranges::transform(times, names.begin(), [](const auto& one) { return one.second; });
   return true;
 }
 

@@ -9,6 +9,6 @@ namespace kmt {
 
 // Sorts the names by words and numbers. Words have the order: before, start, begin, first, old, then other words, then
 // after, end, last, finish, new. Returns false and changes nothing if this does not order all names.
-bool sort_by_time_said(std::vector<std::string>& names);
+bool sort_by_time_in_names(std::vector<std::string>& names);
 
 }  // namespace kmt

@@ -19,10 +19,10 @@ std::uint32_t parse_utc(const std::string& text) {
     std::tm time = {};
     const char* const end = strptime(text.c_str(), form, &time);
     if (end == nullptr || *end != '\0') continue;
-    const std::tm said = time;
+    const std::tm parsed = time;
     // Converts a day that the month does not have, such as the 31st, into a day of the next month.
     const std::time_t seconds = timegm(&time);
-    if (time.tm_mday != said.tm_mday || time.tm_sec != said.tm_sec) break;
+    if (time.tm_mday != parsed.tm_mday || time.tm_sec != parsed.tm_sec) break;
     if (seconds >= 0 && seconds <= std::numeric_limits<std::uint32_t>::max())
       return static_cast<std::uint32_t>(seconds);
   }

@@ -55,7 +55,7 @@ int LiveRun::say_end() {
   return interrupt_.interrupted() ? 0 : passed_on(*status);
 }
 
-bool nobody_reads() {
+bool stdout_has_no_reader() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }

@@ -39,6 +39,6 @@ class LiveRun {
 };
 
 // True if standard output is a pipe without a reader.
-bool nobody_reads();
+bool stdout_has_no_reader();
 
 }  // namespace kmt

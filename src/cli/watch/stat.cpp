@@ -117,7 +117,7 @@ int stat(const StatArguments& options) {
   run.start("Counting");
   Reading last = first;
   std::uint64_t next = interval.value_or(0);
-  while (!nobody_reads() && run.goes_on()) {
+  while (!stdout_has_no_reader() && run.goes_on()) {
     if (interval && since(start) >= next) {
       Reading now = read_now(counters, start);
       print(last, now, false);

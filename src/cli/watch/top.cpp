@@ -290,7 +290,7 @@ int top(const TopArguments& options) {
                                      : text_top(result, watch.symbols(), all, stdout_style(options.result.style)));
     ++frames;
   };
-  while (!(frames_only && nobody_reads()) && run.goes_on()) {
+  while (!(frames_only && stdout_has_no_reader()) && run.goes_on()) {
     const bool has_frame = watch.turn();
     if (browser) {
       if (has_frame) browser->refresh();

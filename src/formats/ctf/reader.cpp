@@ -78,7 +78,7 @@ class CtfStream : public StackedStream {
 
   void report_loss(const Step& step, const EventBatch& batch) {
     lost_at(batch.size());
-    info_.losses.stretches.push_back({cpu_, step.lost, step.since_ns, std::max(step.time_ns, last_ns_), {}});
+    info_.losses.intervals.push_back({cpu_, step.lost, step.since_ns, std::max(step.time_ns, last_ns_), {}});
     info_.findings.add({Imperfection::lost_events, step.detail, cpu_, {}, step.time_ns}, step.lost.value_or(1));
   }
 

@@ -264,7 +264,7 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   };
   constexpr std::size_t kMostOfACall = 256;  // more than the records of any recorded function
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
-  if (pending.values.empty()) pending.losses = info_.losses.stretches.size();
+  if (pending.values.empty()) pending.losses = info_.losses.intervals.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
@@ -276,8 +276,8 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
   if (found == pending_values_.end()) return;
   const PendingCall pending = std::move(found->second);
   pending_values_.erase(found);
-  for (std::size_t i = pending.losses; i < info_.losses.stretches.size(); ++i)
-    if (info_.losses.stretches[i].cpu == cpu) return;
+  for (std::size_t i = pending.losses; i < info_.losses.intervals.size(); ++i)
+    if (info_.losses.intervals[i].cpu == cpu) return;
   for (const PendingValues& values : pending.values)
     if (is_same_call(values, entry, record))
       read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);

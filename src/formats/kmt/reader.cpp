@@ -141,15 +141,15 @@ class BlockStream : public StackedStream {
     for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {
       const std::optional<std::uint64_t> count = lost[next_lost_].count;
       lost_at(batch.size());
-      losses_until_now_.push_back(info_.losses.stretches.size());
-      info_.losses.stretches.push_back({cpu(), count, last_ns_, 0, offset_});
+      losses_until_now_.push_back(info_.losses.intervals.size());
+      info_.losses.intervals.push_back({cpu(), count, last_ns_, 0, offset_});
       info_.findings.add({Imperfection::lost_events, lost_events_text(count), cpu(), offset_, noticed_ns},
                          count.value_or(1));
     }
   }
 
   void end_losses(std::uint64_t time_ns) {
-    for (const std::size_t loss : losses_until_now_) info_.losses.stretches[loss].after_ns = time_ns;
+    for (const std::size_t loss : losses_until_now_) info_.losses.intervals[loss].after_ns = time_ns;
     losses_until_now_.clear();
   }
 
@@ -181,7 +181,7 @@ class BlockStream : public StackedStream {
   std::uint64_t position_ = 0;
   std::size_t next_lost_ = 0;
   std::uint64_t last_ns_ = 0;
-  std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::stretches that end at this CPU's next event
+  std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::intervals that end at this CPU's next event
 };
 
 class KmtSource : public Source {

@@ -179,7 +179,7 @@ void PerfDataSource::take_loss() {
     return;
   }
   const std::uint64_t before = loss.cpu < last_of_cpu_ns_.size() ? last_of_cpu_ns_[loss.cpu] : 0;
-  info_.losses.stretches.push_back({loss.cpu, loss.count, before, loss.time_ns, loss.offset});
+  info_.losses.intervals.push_back({loss.cpu, loss.count, before, loss.time_ns, loss.offset});
   info_.findings.add({Imperfection::lost_events, what, loss.cpu, loss.offset, loss.time_ns}, loss.count.value_or(1));
 }
 

@@ -222,7 +222,7 @@ class FileStream : public CpuStream {
 
   // Notes that this event follows the last event of its CPU.
   void follow(const Event& event, const Step& step) {
-    if (lost_open_) common_.info.losses.stretches[lost_index_].after_ns = event.time_ns;
+    if (lost_open_) common_.info.losses.intervals[lost_index_].after_ns = event.time_ns;
     lost_open_ = false;
     std::uint64_t& last = last_ns_[event.cpu];
     if (event.time_ns < last)
@@ -239,8 +239,8 @@ class FileStream : public CpuStream {
   }
 
   void add_null(const Step& step) {
-    if (lost_open_ && common_.info.losses.stretches[lost_index_].count)
-      ++*common_.info.losses.stretches[lost_index_].count;
+    if (lost_open_ && common_.info.losses.intervals[lost_index_].count)
+      ++*common_.info.losses.intervals[lost_index_].count;
     else
       add_lost(1, step);
     report(Imperfection::null_record, "", step, last_time_);
@@ -261,8 +261,8 @@ class FileStream : public CpuStream {
 
   void add_lost(std::optional<std::uint64_t> count, const Step& step) {
     lost_open_ = true;
-    lost_index_ = common_.info.losses.stretches.size();
-    common_.info.losses.stretches.push_back({last_cpu(), count, last_time_, 0, step.offset});
+    lost_index_ = common_.info.losses.intervals.size();
+    common_.info.losses.intervals.push_back({last_cpu(), count, last_time_, 0, step.offset});
   }
 
   unsigned last_cpu() const { return last_cpu_.value_or(file_.cpu); }
@@ -279,7 +279,7 @@ class FileStream : public CpuStream {
   std::uint64_t last_time_ = 0;
   std::uint64_t torn_end_ = 0;
   bool lost_open_ = false;      // the loss at lost_index_ ends at the next record
-  std::size_t lost_index_ = 0;  // index into TraceLosses::stretches
+  std::size_t lost_index_ = 0;  // index into TraceLosses::intervals
 };
 
 std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {

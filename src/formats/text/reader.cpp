@@ -58,7 +58,7 @@ class LineStream : public CpuStream {
     if (!trace_.encode(line, record_)) return info_.findings.add(unreadable(line, lines_.offset()));
     std::uint64_t& last = last_ns_[line.cpu];
     if (const auto open = open_losses_.find(line.cpu); open != open_losses_.end()) {
-      info_.losses.stretches[open->second].after_ns = line.time;
+      info_.losses.intervals[open->second].after_ns = line.time;
       open_losses_.erase(open);
     }
     if (line.time < last)
@@ -69,13 +69,13 @@ class LineStream : public CpuStream {
   }
 
   void add_lost(const LostLine& lost) {
-    const auto [open, is_new] = open_losses_.try_emplace(lost.cpu, info_.losses.stretches.size());
-    LostEvents* const same = is_new ? nullptr : &info_.losses.stretches[open->second];
+    const auto [open, is_new] = open_losses_.try_emplace(lost.cpu, info_.losses.intervals.size());
+    LostEvents* const same = is_new ? nullptr : &info_.losses.intervals[open->second];
     if (same != nullptr && same->count.has_value() == lost.count.has_value()) {
       if (lost.count) *same->count += *lost.count;
     } else {
-      open->second = info_.losses.stretches.size();
-      info_.losses.stretches.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
+      open->second = info_.losses.intervals.size();
+      info_.losses.intervals.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
     }
     info_.findings.add({Imperfection::lost_events, lost_events_text(lost.count), lost.cpu, lines_.offset()},
                        lost.count.value_or(1));

@@ -60,7 +60,7 @@ class CpuDataStream : public StackedStream {
     if (end.missed_events) {
       lost_at(first);
       const std::uint64_t after = clock_.to_ns(header.time);
-      info_.losses.stretches.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
+      info_.losses.intervals.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
       info_.findings.add({Imperfection::lost_events, lost_events_text(end.missed_count), cpu_, pages_.offset(), after},
                          end.missed_count.value_or(1));
     }

@@ -7,13 +7,13 @@
 namespace kmt {
 
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsigned cpus) {
-  for (const LostEvents& lost : losses.stretches) cpus = std::max(cpus, lost.cpu + 1);
+  for (const LostEvents& lost : losses.intervals) cpus = std::max(cpus, lost.cpu + 1);
   for (const BufferStatistics& buffer : losses.buffers) cpus = std::max(cpus, buffer.cpu + 1);
 
   std::vector<std::uint64_t> marked(cpus, 0);
   std::vector<std::uint64_t> overwritten(cpus, 0);
   std::vector<std::uint64_t> others(cpus, 0);  // losses that no page marks
-  for (const LostEvents& lost : losses.stretches) marked[lost.cpu] += lost.count.value_or(1);
+  for (const LostEvents& lost : losses.intervals) marked[lost.cpu] += lost.count.value_or(1);
   for (const BufferStatistics& buffer : losses.buffers) {
     overwritten[buffer.cpu] += buffer.overrun;
     others[buffer.cpu] += buffer.commit_overrun + buffer.dropped + buffer.not_recorded;

@@ -30,7 +30,7 @@ struct BufferStatistics {
 };
 
 struct TraceLosses {
-  std::vector<LostEvents> stretches;
+  std::vector<LostEvents> intervals;
   std::vector<BufferStatistics> buffers;
   std::uint64_t somewhere = 0;  // lost events whose CPU and time are unknown
 };

@@ -31,7 +31,7 @@ std::string from_to(const StateGrowth& state) {
   return fmt::format("from {} to {}", bytes_text(state.first), bytes_text(state.last));
 }
 
-std::string said_of_late(const StateGrowth& state) {
+std::string late_growth_text(const StateGrowth& state) {
   return fmt::format("since about {:.0f} s: {} by {}/s, {}", state.late->since_seconds, name_in_words(state),
                      bytes_text(state.late->bytes_per_s), from_to(state));
 }
@@ -50,7 +50,7 @@ std::string why_unnamed(const InvestigationResult& result) {
 }
 
 // Returns the sentence about confirmed growth.
-std::string said_of_growth(const InvestigationResult& result) {
+std::string growth_text(const InvestigationResult& result) {
   const Conclusion& conclusion = result.conclusion;
   if (conclusion.sure_findings == 1) return "Growth is confirmed for one part of the kernel's memory.";
   if (conclusion.sure_findings > 1)
@@ -58,10 +58,10 @@ std::string said_of_growth(const InvestigationResult& result) {
   const StateGrowth& state = result.judgement.states[conclusion.state.value()];
   return state.sure
              ? fmt::format("Confirmed growth: {}, {}{}", rate_in_words(state), from_to(state), why_unnamed(result))
-             : fmt::format("Confirmed growth {}{}", said_of_late(state), why_unnamed(result));
+             : fmt::format("Confirmed growth {}{}", late_growth_text(state), why_unnamed(result));
 }
 
-std::string said_of_others(const Conclusion& conclusion, const std::vector<StateGrowth>& states) {
+std::string other_growth_text(const Conclusion& conclusion, const std::vector<StateGrowth>& states) {
   std::string out;
   if (conclusion.stacks)
     out += fmt::format(" Each task also has a stack: KernelStack grows by {}/s.",
@@ -75,12 +75,12 @@ std::string said_of_others(const Conclusion& conclusion, const std::vector<State
   for (const std::size_t other : conclusion.others) others.push_back(rate_in_words(states[other]));
   if (!others.empty()) out += fmt::format(" Also confirmed, mostly unexplained: {}.", fmt::join(others, ", "));
   if (conclusion.late_other)
-    out += fmt::format(" Also confirmed, unexplained: growth {}.", said_of_late(states[*conclusion.late_other]));
+    out += fmt::format(" Also confirmed, unexplained: growth {}.", late_growth_text(states[*conclusion.late_other]));
   return out;
 }
 
 // Returns the sentence for no growth above the threshold. Slower growth may be confirmed.
-std::string said_of_none(const InvestigationResult& result) {
+std::string no_growth_text(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (!result.conclusion.state)
     return judgement.may_grow() ? "No confirmed growth. Possible growth is below."
@@ -134,7 +134,7 @@ std::string why_unclear(const InvestigationResult& result) {
           Trend::kFewestValues);
     case Unclear::late_rise:
       return fmt::format("something rises steadily {}, but too briefly to be certain",
-                         said_of_late(states[*conclusion.state]));
+                         late_growth_text(states[*conclusion.state]));
     case Unclear::rise_unfollowed:
       return fmt::format("{} rose strongly, to {}, after {:.0f} s, when allocations were no longer followed",
                          name_in_words(states[*conclusion.state]), bytes_text(states[*conclusion.state].last),
@@ -152,7 +152,7 @@ std::string why_unclear(const InvestigationResult& result) {
 }
 
 // Returns a sentence about the states that rose. It is empty if there are no states.
-std::string said_of_difference(const InvestigationResult& result) {
+std::string sources_differ_text(const InvestigationResult& result) {
   const std::vector<StateGrowth>& states = result.judgement.states;
   if (states.empty()) return {};
   std::vector<std::string> rises;
@@ -170,11 +170,11 @@ std::string said_of_difference(const InvestigationResult& result) {
 std::string conclusion_words(const InvestigationResult& result) {
   switch (result.conclusion.verdict) {
     case GrowthVerdict::grows:
-      return said_of_growth(result) + said_of_others(result.conclusion, result.judgement.states);
-    case GrowthVerdict::no_growth: return said_of_none(result);
+      return growth_text(result) + other_growth_text(result.conclusion, result.judgement.states);
+    case GrowthVerdict::no_growth: return no_growth_text(result);
     case GrowthVerdict::cannot_tell: break;
   }
-  return fmt::format("Cannot tell whether anything grows: {}.{}", why_unclear(result), said_of_difference(result));
+  return fmt::format("Cannot tell whether anything grows: {}.{}", why_unclear(result), sources_differ_text(result));
 }
 
 std::string words_of(const Reason& reason) {

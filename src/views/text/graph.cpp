@@ -196,8 +196,8 @@ class GraphText {
     if (leaf_[index]) return;
     show_task(call.end_cpu, call);
     const std::string name = name_of_function(call);
-    const std::string said = comment(name, call);
-    line(call.end_cpu, call.duration_ns, call.level, "}" + said);
+    const std::string end_comment = comment(name, call);
+    line(call.end_cpu, call.duration_ns, call.level, "}" + end_comment);
     end_interrupt(index, call);
   }
 
@@ -249,7 +249,7 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
 }
 
 // Returns "vfs_read was" or "vfs_read, vfs_write and 3 more were".
-std::string said_functions(const std::vector<std::string>& functions) {
+std::string functions_text(const std::vector<std::string>& functions) {
   constexpr std::size_t kMostNamed = 10;
   std::string text;
   for (std::size_t i = 0; i < std::min(functions.size(), kMostNamed); ++i)
@@ -290,7 +290,7 @@ bool is_damaged(const Findings& findings) {
 std::string calls_text(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
   const auto say = [&](const std::string& text) { return "\n" + hanging("", text, style); };
   if (result.calls_traced == 0 && !result.not_called.empty())
-    return say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
+    return say(fmt::format("{} not called while recording.", functions_text(result.not_called)));
   if (result.calls_traced == 0 && result.trace.format.starts_with("text"))
     return say(
         "No calls: kmemtrace does not read calls from text (funcgraph_entry lines of trace-cmd report). Show the "
@@ -301,7 +301,7 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
         "function_graph: trace-cmd record -p function_graph -g FUNCTION -e kmem COMMAND");
   const std::string not_called =
       result.not_called.empty() ? ""
-                                : say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
+                                : say(fmt::format("{} not called while recording.", functions_text(result.not_called)));
   if (result.calls.empty())
     return say(fmt::format("Nothing to show: none of {} passes the options that select calls ({}).",
                            say_number_of(result.calls_traced, "call", style), options.filters)) +

@@ -38,7 +38,7 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   constexpr unsigned kOthers = 48;
   const bool has_shares = style.raw || style.width >= kWithShares;
   const unsigned room = style.width - std::min(style.width, kOthers + (has_shares ? 8 : 0));
-  const auto said_by = [&](const std::string& source) {
+  const auto shortened = [&](const std::string& source) {
     return style.raw || source.size() <= room ? source : source.substr(0, std::max(room, 2u) - 2) + "..";
   };
   Table table{{{"Where it is", true}, {"Bytes"}}, {}};
@@ -48,7 +48,7 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
                        const std::string& source) -> TableRow& {
     TableRow& row = table.rows.emplace_back(TableRow{{label, bytes}});
     if (has_shares) row.cells.push_back(part);
-    row.cells.push_back(said_by(source));
+    row.cells.push_back(shortened(source));
     return row;
   };
   for (const BalanceLine& line : result.sheet) {
@@ -89,7 +89,7 @@ std::string vmalloc_text(const SnapshotResult& result, const SnapshotOptions& op
   return counted_heading("vmalloc by caller", rows.size(), memory.vmalloc.size(), style) + to_text(table, style);
 }
 
-std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes, const TextStyle& style) {
+std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes, const TextStyle& style) {
   return bytes ? say_bytes(*bytes, style) : "-";
 }
 
@@ -106,10 +106,12 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
               {}};
   const auto rows = shown_cgroups(result, options);
   for (const CgroupMemory* cgroup : rows) {
-    const auto value = [&](std::string_view name) { return bytes_or_dash(find_number(cgroup->values, name), style); };
+    const auto value = [&](std::string_view name) {
+      return bytes_or_unknown(find_number(cgroup->values, name), style);
+    };
     table.rows.push_back(
-        {{ascii(cgroup->path), bytes_or_dash(kernel_bytes(*cgroup), style), value("slab"), value("sock"),
-          value("percpu"), value("vmalloc"), bytes_or_dash(user_bytes(*cgroup), style)}});
+        {{ascii(cgroup->path), bytes_or_unknown(kernel_bytes(*cgroup), style), value("slab"), value("sock"),
+          value("percpu"), value("vmalloc"), bytes_or_unknown(user_bytes(*cgroup), style)}});
   }
   return counted_heading("Cgroups by kernel memory", rows.size(), cgroups.size(), style) + to_text(table, style);
 }
@@ -147,9 +149,10 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
   // Some kernels in virtual machines count memory that is not in any zone.
   constexpr std::uint64_t kMuch = 64 << 20;
-  const std::uint64_t said = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
-  if (said > in_zones + kMuch)
-    remark += fmt::format("; meminfo counts {} more, which is not in any zone.", say_bytes(said - in_zones, style));
+  const std::uint64_t in_meminfo = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
+  if (in_meminfo > in_zones + kMuch)
+    remark +=
+        fmt::format("; meminfo counts {} more, which is not in any zone.", say_bytes(in_meminfo - in_zones, style));
   else
     remark += ". This is \"free\" above, except for changes while the files were read.";
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
@@ -236,7 +239,7 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   side("B", diff.b_kernel, diff.b_unix_ns);
   out += '\n';
   Table table{{{"Where it is", true}, {"A", false, 1}, {"B", false, 1}, {"Change"}}, {}};
-  const auto said = [&style](std::optional<std::int64_t> bytes) {
+  const auto bytes_or_unknown = [&style](std::optional<std::int64_t> bytes) {
     return bytes ? signed_bytes(*bytes, style) : "unknown";
   };
   for (const auto& [line, a, b] : diff.sheet) {
@@ -246,7 +249,7 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
       const auto growth = static_cast<std::int64_t>(static_cast<std::uint64_t>(*b) - static_cast<std::uint64_t>(*a));
       change = growth == 0 && !style.raw ? "=" : signed_bytes(growth, style, true);
     }
-    TableRow row{{line_label(line), said(a), said(b), std::move(change)}};
+    TableRow row{{line_label(line), bytes_or_unknown(a), bytes_or_unknown(b), std::move(change)}};
     row.aside = !line.counted;
     if (line.depth == 0) row.emphasis = Emphasis::heading;
     table.rows.push_back(std::move(row));

@@ -401,10 +401,10 @@ TEST_P(ProbeRecords, PrecedingValuesBelongOnlyToTheirCall) {
   EXPECT_EQ(values_at_entry(0x3000, 9), none()) << "another place on the stack";
   EXPECT_EQ(values_at_entry(0x2000, 9), none());
   tell_values(0x2000, "abc", 4, 4);
-  info_.losses.stretches.push_back({2, 1, 5, 6});
+  info_.losses.intervals.push_back({2, 1, 5, 6});
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
   tell_values(0x2000, "abc", 4, 4);
-  info_.losses.stretches.push_back({1, 1, 5, 6});
+  info_.losses.intervals.push_back({1, 1, 5, 6});
   EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "the call that they belong to may be lost";
   tell_values(0x2000, "abc", 4, 4);
   decoder_->forget_values(2);
@@ -567,7 +567,7 @@ TEST_F(Frames, FunctionsThatCountInterruptsKeepTheirContext) {
 
 TEST_F(Frames, NothingIsCertainAfterALoss) {
   enter(1, 0x7F00);
-  info_.losses.stretches.push_back({0, 5, now_, now_ + 1});
+  info_.losses.intervals.push_back({0, 5, now_, now_ + 1});
   now_ += 2;
   EXPECT_FALSE(leave(1, 0x7F00)) << "another call of it may have come to its place";
   EXPECT_EQ(unseen_, std::vector<std::uint32_t>{1});

@@ -28,13 +28,13 @@ struct CodeMachine {
     for (const MapsLine& line : code_in_maps(text))
       reported.add(place_of(process, time_ns, line), reported_path(line.path));
   }
-  LookAtProcesses look() {
+  ProcessCodes look() {
     const auto processes = [this] {
       std::vector<std::int32_t> ids;
       for (const auto& [process, text] : maps) ids.push_back(process);
       return ids;
     };
-    return look_at_processes(reported, {processes,
+    return read_process_code(reported, {processes,
                                         [this](std::int32_t process) {
                                           return ProcessMaps{maps[process], process};
                                         },
@@ -69,7 +69,7 @@ TEST(UnreportedCode, IgnoresGeneratedCodeInheritedFromTheParent) {
   EXPECT_TRUE(untold_of(machine, 8, kProgram + kMade).lines.empty());
 }
 
-TEST(LookAtProcesses, ReadsChangedProcessesAgain) {
+TEST(ProcessCodes, ReadsChangedProcessesAgain) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram);
   machine.tell(8, 10, kProgram);
@@ -80,7 +80,7 @@ TEST(LookAtProcesses, ReadsChangedProcessesAgain) {
     machine.tell(8, 21, kOther);
     machine.maps[8] = kOther;
   }};
-  const LookAtProcesses found = machine.look();
+  const ProcessCodes found = machine.look();
   EXPECT_EQ(machine.looks, 2u);
   ASSERT_EQ(found.code.size(), 2u);
   for (const ProcessCode& code : found.code)
@@ -88,22 +88,22 @@ TEST(LookAtProcesses, ReadsChangedProcessesAgain) {
   EXPECT_TRUE(found.gone.empty());
 }
 
-TEST(LookAtProcesses, SkipsProcessesThatAlwaysChange) {
+TEST(ProcessCodes, SkipsProcessesThatAlwaysChange) {
   CodeMachine machine;
   machine.maps = {{7, kProgram}, {8, kProgram}};
   for (std::uint64_t i = 0; i < 100; ++i) machine.news.emplace_back([&machine, i] { machine.tell(8, 10 + i, kOther); });
-  const LookAtProcesses found = machine.look();
+  const ProcessCodes found = machine.look();
   EXPECT_LT(machine.looks, 10u);
   ASSERT_EQ(found.code.size(), 1u);
   EXPECT_EQ(found.code[0].process, 7);
 }
 
-TEST(LookAtProcesses, MissesProcessesThatEndedUnreported) {
+TEST(ProcessCodes, MissesProcessesThatEndedUnreported) {
   CodeMachine machine;
   for (const std::int32_t process : {5, 6, 7, 8}) machine.tell(process, 10, kProgram);
   machine.maps = {{6, ""}, {7, kProgram}};  // a zombie
   machine.news = {[&] { machine.reported.ended(8, 20); }};
-  const LookAtProcesses found = machine.look();
+  const ProcessCodes found = machine.look();
   EXPECT_EQ(std::set(found.gone.begin(), found.gone.end()), (std::set<std::int32_t>{5, 6}));
 }
 

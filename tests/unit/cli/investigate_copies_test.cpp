@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
 TEST(NamesInTime, StateTheOrder) {
-  const auto sorted = [](Names names) { return sort_by_time_said(names) ? names : Names(); };
+  const auto sorted = [](Names names) { return sort_by_time_in_names(names) ? names : Names(); };
   EXPECT_EQ(sorted({"after", "before"}), (Names{"before", "after"}));
   EXPECT_EQ(sorted({"db1-End", "db1-Start"}), (Names{"db1-Start", "db1-End"}));
   EXPECT_EQ(sorted({"after", "before", "between"}), (Names{"before", "between", "after"}));
@@ -40,7 +40,7 @@ TEST(NamesInTime, StateNoOrderIfANameIsUnclear) {
   for (const Names& names : {Names{"alpha", "beta"}, Names{"before", "x", "y", "after"}, Names{"web1", "db2"},
                              Names{"before", "other"}, Names{"beforehand", "afterwards"}, Names{"t1", "t01"}}) {
     Names copy = names;
-    EXPECT_FALSE(sort_by_time_said(copy)) << names.front();
+    EXPECT_FALSE(sort_by_time_in_names(copy)) << names.front();
     EXPECT_EQ(copy, names);
   }
 }

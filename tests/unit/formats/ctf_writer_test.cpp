@@ -68,7 +68,7 @@ TEST_F(CtfWriter, ATraceWithoutStreamsBesideAnotherIsReported) {
   }
   const auto source = open_trace(folder_ / "session");
   for (EventBatch batch; source->read(batch);) continue;
-  EXPECT_EQ(source->info().losses.stretches.size(), 1u);
+  EXPECT_EQ(source->info().losses.intervals.size(), 1u);
   const auto& found = source->info().findings.kept();
   const auto missing = std::ranges::find(found, Imperfection::missing_cpu, &Finding::kind);
   ASSERT_NE(missing, found.end());

@@ -113,8 +113,8 @@ TEST_F(KmtRecording, PagesOfAllCpusBecomeOneCompleteFile) {
   EXPECT_EQ(trace.info.recording.samples[1].ticks, 300u);
   EXPECT_EQ(trace.info.recording.samples[1].unix_ns, 1'700'000'000'000'000'250u);
   EXPECT_EQ(trace.info.recording.samples[1].texts.front().second, "Slab: 16 kB\n");
-  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
-  EXPECT_EQ(trace.info.losses.stretches[0].count, 5u);
+  ASSERT_EQ(trace.info.losses.intervals.size(), 1u);
+  EXPECT_EQ(trace.info.losses.intervals[0].count, 5u);
   EXPECT_EQ(trace.info.losses.buffers[0].overrun, 5u);
   EXPECT_TRUE(trace.info.findings.count_of(Imperfection::truncated_file) == 0);
 }
@@ -215,8 +215,8 @@ TEST_F(KmtRecording, ADamagedPageIsALossInTheTrace) {
   recording.finish(end_of(""));
   EXPECT_EQ(recording.encoder().damaged_pages(), 1u);
   const Trace trace = read(path());
-  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
-  EXPECT_EQ(trace.info.losses.stretches[0].count, std::nullopt);
+  ASSERT_EQ(trace.info.losses.intervals.size(), 1u);
+  EXPECT_EQ(trace.info.losses.intervals[0].count, std::nullopt);
 }
 
 TEST_F(KmtRecording, AFlightRecorderWritesTheLatestBlocksIfTheDiskIsFull) {

@@ -483,7 +483,7 @@ TEST(Kmt, ALossEndsAtTheNextEventOfItsCpu) {
   const std::vector<std::uint8_t> bytes = file.bytes();
   const auto source = open_trace(TraceFile{"made by hand", bytes, nullptr}, {});
   for (EventBatch batch; source->read(batch);) continue;
-  const std::vector<LostEvents>& lost = source->info().losses.stretches;
+  const std::vector<LostEvents>& lost = source->info().losses.intervals;
   ASSERT_EQ(lost.size(), 2u);
   EXPECT_EQ(std::tuple(lost[0].count, lost[0].before_ns, lost[0].after_ns), std::tuple(3, 1000, 2000));
   EXPECT_EQ(std::tuple(lost[1].count, lost[1].before_ns, lost[1].after_ns), std::tuple(4, 2000, 0)) << "nobody knows";

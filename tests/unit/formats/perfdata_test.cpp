@@ -171,8 +171,8 @@ TEST(PerfData, IdsMayBeAtThePositionOfOldKernels) {
   data.sample({100, 0, kmalloc(kMachine), 20}).lost(3, 105, 1);
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), Times{100});
-  ASSERT_EQ(read.info().losses.stretches.size(), 1u);
-  EXPECT_EQ(read.info().losses.stretches[0].cpu, 1u);
+  ASSERT_EQ(read.info().losses.intervals.size(), 1u);
+  EXPECT_EQ(read.info().losses.intervals[0].cpu, 1u);
 }
 
 TEST(PerfData, KernelChainsAreStoredOnce) {
@@ -403,8 +403,8 @@ TEST(PerfData, LossHasItsPositionAndIsCountedOnce) {
   whole.kernel_record(13, whole.bytes().u64(1).get(), 0, 0, 1);
 
   const Read marks = read_all(data.file());
-  ASSERT_EQ(marks.info().losses.stretches.size(), 1u);
-  const LostEvents& lost = marks.info().losses.stretches[0];
+  ASSERT_EQ(marks.info().losses.intervals.size(), 1u);
+  const LostEvents& lost = marks.info().losses.intervals[0];
   EXPECT_EQ(lost.cpu, 1u);
   EXPECT_EQ(lost.count, 5u);
   EXPECT_EQ(lost.before_ns, 11u);

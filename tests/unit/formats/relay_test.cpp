@@ -196,8 +196,8 @@ TEST_P(EveryAbi, ReportsACutOffEnd) {
   const ReadTrace trace = read_bytes(file);
   EXPECT_EQ(trace.events.size(), 19u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 1u);
-  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
-  EXPECT_FALSE(trace.info.losses.stretches[0].count);
+  ASSERT_EQ(trace.info.losses.intervals.size(), 1u);
+  EXPECT_FALSE(trace.info.losses.intervals[0].count);
 }
 
 // Expected bytes are written by hand from the description of each layout, independently of the writer.
@@ -301,11 +301,11 @@ TEST(Relay, NullRecordsAreEventsThatWereLost) {
   EXPECT_EQ(trace.events.size(), 40u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::null_record), 3u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 0u);
-  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
-  EXPECT_EQ(trace.info.losses.stretches[0].count, 3u);
-  EXPECT_EQ(trace.info.losses.stretches[0].before_ns, records[19].time_ns);
-  EXPECT_EQ(trace.info.losses.stretches[0].after_ns, records[20].time_ns);
-  EXPECT_EQ(trace.info.losses.stretches[0].offset, 20u * 56);
+  ASSERT_EQ(trace.info.losses.intervals.size(), 1u);
+  EXPECT_EQ(trace.info.losses.intervals[0].count, 3u);
+  EXPECT_EQ(trace.info.losses.intervals[0].before_ns, records[19].time_ns);
+  EXPECT_EQ(trace.info.losses.intervals[0].after_ns, records[20].time_ns);
+  EXPECT_EQ(trace.info.losses.intervals[0].offset, 20u * 56);
 }
 
 TEST(Relay, ExtensionsOfV2AreSkipped) {
@@ -477,9 +477,9 @@ TEST_F(RelayCapture, TornRecordsAreCountedOnlyByNumbers) {
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 1u);
     const bool numbered = abi.layout->sequence.bytes != 0;
     EXPECT_EQ(trace.info.losses.somewhere, numbered ? 100u : 0u);
-    ASSERT_EQ(trace.info.losses.stretches.size(), numbered ? 0u : 1u);
+    ASSERT_EQ(trace.info.losses.intervals.size(), numbered ? 0u : 1u);
     if (!numbered) {
-      EXPECT_FALSE(trace.info.losses.stretches[0].count);
+      EXPECT_FALSE(trace.info.losses.intervals[0].count);
     }
   }
 }
@@ -662,7 +662,7 @@ TEST_F(RelayCapture, ConvertedTracesHaveTheSameEvents) {
     EXPECT_EQ(before.info.machine.word_bits, after.info.machine.word_bits);
     EXPECT_EQ(before.info.code.kallsyms, after.info.code.kallsyms);
     EXPECT_EQ(before.info.clock.name, after.info.clock.name);
-    EXPECT_EQ(after.info.losses.stretches.size(), numbered ? 0u : 1u);  // no sequence number is missing
+    EXPECT_EQ(after.info.losses.intervals.size(), numbered ? 0u : 1u);  // no sequence number is missing
     EXPECT_EQ(total_lost_events(before.info.losses), total_lost_events(after.info.losses));
     EXPECT_EQ(numbered, after.info.clock.name == "counter");
   }

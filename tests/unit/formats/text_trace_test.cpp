@@ -230,9 +230,9 @@ TEST(TextTrace, AdjacentLossesAreMerged) {
   for (unsigned i = 0; i < 1000; ++i) text += "CPU:1 [EVENTS DROPPED]\n";
   for (unsigned i = 0; i < 1000; ++i) text += "CPU:0 [LOST 2 EVENTS]\n";
   const ReadText found = read(text + line(kWhole));
-  ASSERT_EQ(found.info.losses.stretches.size(), 2u);
-  EXPECT_FALSE(found.info.losses.stretches[0].count);
-  EXPECT_EQ(found.info.losses.stretches[1].count, 2000u);
+  ASSERT_EQ(found.info.losses.intervals.size(), 2u);
+  EXPECT_FALSE(found.info.losses.intervals[0].count);
+  EXPECT_EQ(found.info.losses.intervals[1].count, 2000u);
 }
 
 TEST(TextTrace, ASingleLostEventIsCounted) {

@@ -255,11 +255,11 @@ TEST_P(TraceDatOf, LossesHaveACpuAndTimes) {
       PageBuilder(machine, 900).record(0, kfree_record(machine, kSite, 0x20000)).missed_events(77).build();
   dat.cpus = {{}, {first, second}};
   const Read read = read_all(bytes(dat));
-  ASSERT_EQ(read.info().losses.stretches.size(), 1u);
-  EXPECT_EQ(read.info().losses.stretches[0].cpu, 1u);
-  EXPECT_EQ(read.info().losses.stretches[0].count, 77u);
-  EXPECT_EQ(read.info().losses.stretches[0].before_ns, 110u);
-  EXPECT_EQ(read.info().losses.stretches[0].after_ns, 900u);
+  ASSERT_EQ(read.info().losses.intervals.size(), 1u);
+  EXPECT_EQ(read.info().losses.intervals[0].cpu, 1u);
+  EXPECT_EQ(read.info().losses.intervals[0].count, 77u);
+  EXPECT_EQ(read.info().losses.intervals[0].before_ns, 110u);
+  EXPECT_EQ(read.info().losses.intervals[0].after_ns, 900u);
 }
 
 TEST_P(TraceDatOf, DecreasingTimeIsReported) {

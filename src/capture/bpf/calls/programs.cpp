@@ -44,7 +44,7 @@ constexpr const char* name_of(Way way) {
 }
 
 // Returns why probes are better than trampolines; empty if they are not.
-std::string what_is_against_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
+std::string why_not_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
   if (calls.functions.size() > kMostTrampolines)
     return fmt::format("there are more than {} functions", kMostTrampolines);
   for (std::size_t number = 0; number < targets.of.size(); ++number)
@@ -295,7 +295,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   }
   TrampolineTargets targets;
   if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions, kallsyms);
-  const std::string against = what_is_against_trampolines(calls, targets);
+  const std::string against = why_not_trampolines(calls, targets);
   // If probes fail as well, trampolines are tried again without the functions that the kernel refuses.
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());

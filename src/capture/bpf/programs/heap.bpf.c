@@ -52,7 +52,7 @@ struct {
 // The last large kmalloc of each CPU. Only one program writes it.
 #define KMT_NO_SITE (~0u)
 #define KMT_AT_ONCE_NS 100000  // long enough for an emulated machine
-#define KMT_TELLING_FRAMES 16
+#define KMT_LAST_EVENT_FRAMES 16
 
 struct last_event {
   u64 pointer;  // NULL: none
@@ -63,7 +63,7 @@ struct last_event {
   u32 site;      // index in `sites`, or KMT_NO_SITE
   u32 followed;  // the allocation was sampled and is followed
   u64 frames;
-  u64 stack[KMT_TELLING_FRAMES];
+  u64 stack[KMT_LAST_EVENT_FRAMES];
 };
 
 struct {
@@ -166,7 +166,7 @@ static __always_inline struct last_event* last_event_of(enum kmt_heap_event even
 // that frees and allocates repeats them, and one missed event would make all later pairs wrong.
 static __always_inline bool calls_the_first(u64 call_site, const struct last_event* first) {
   bool above = false;
-  for (u32 i = 0; i < KMT_TELLING_FRAMES && i < first->frames; ++i) {
+  for (u32 i = 0; i < KMT_LAST_EVENT_FRAMES && i < first->frames; ++i) {
     if (above && first->stack[i] == call_site) return true;
     if (first->stack[i] == first->call_site) above = true;
   }
@@ -306,7 +306,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   if (!sampler) return 0;
   // A duplicate is sampled if the first event was.
   const bool sampled =
-      again ? last->followed && emit_end(of.pointer, KMT_TOLD_AGAIN)
+      again ? last->followed && emit_end(of.pointer, KMT_DUPLICATE)
             : mean_bytes && !of.failed &&
                   kmt_is_sampled(&sampler->of[event], of.amount.allocated, mean_bytes, log2_table, random_number, 0);
   const bool counted = wants_sites && (!again || uncount_site(last));

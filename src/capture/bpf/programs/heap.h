@@ -69,7 +69,7 @@ struct kmt_sample {
 enum kmt_end {
   KMT_FREED,
   KMT_REPLACED,  /* the free was missed; another object has this address now */
-  KMT_TOLD_AGAIN /* a duplicate event follows, which counts instead */
+  KMT_DUPLICATE /* a duplicate event follows, which counts instead */
 };
 
 /* The end of a sampled object, in the same ring buffer. Its size distinguishes it from a sample. */

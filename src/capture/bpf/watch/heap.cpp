@@ -168,7 +168,7 @@ int HeapWatcher::State::on_record(void* context, void* data, std::size_t bytes) 
   const State& state = *static_cast<State*>(context);
   if (bytes == sizeof(kmt_sample_end)) {
     const auto& end = *static_cast<const kmt_sample_end*>(data);
-    state.hooks.ended({end.pointer, end.time_ns, end.end == KMT_REPLACED, end.end == KMT_TOLD_AGAIN});
+    state.hooks.ended({end.pointer, end.time_ns, end.end == KMT_REPLACED, end.end == KMT_DUPLICATE});
     return 0;
   }
   const auto& from = *static_cast<const kmt_sample*>(data);

@@ -106,7 +106,7 @@ TEST_F(TraceGrowth, TasksWithUntracedFreesHoldNothing) {
 TEST_F(TraceGrowth, ObjectsFreedDuringALossStayUncertain) {
   hold();
   visit();
-  info.losses.stretches = {{0, 7, 0, 9 * kSecond}};
+  info.losses.intervals = {{0, 7, 0, 9 * kSecond}};
   const GrowthSeen growth = seen();
   EXPECT_TRUE(group_of(growth, "holder")->excluded);
 }

@@ -458,7 +458,7 @@ TEST_F(SyscallsOf, TheRecorderNotes32BitPrograms) {
 
 TEST_F(SyscallsOf, ALossMayContainTheEndOfACall) {
   tell(7, 10, EventKind::syscall_enter, 257);
-  info_.losses.stretches.push_back({});
+  info_.losses.intervals.push_back({});
   EXPECT_EQ(name_at(7, 11), "");
 }
 

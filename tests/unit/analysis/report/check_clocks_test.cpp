@@ -102,7 +102,7 @@ TEST(CheckClocks, ALongTimeWithoutEvents) {
   named.tasks.comms[8] = "kworker/0:1";
   EXPECT_EQ(jumps(named, 3600 * kSecond, 8), 1u);
   TraceInfo lossy;
-  lossy.losses.stretches.push_back({0, 7, 100 * kSecond, 3000 * kSecond});
+  lossy.losses.intervals.push_back({0, 7, 100 * kSecond, 3000 * kSecond});
   EXPECT_EQ(jumps(lossy, 3600 * kSecond), 0u) << "there were events";
   TraceInfo suspended;
   suspended.findings.add({Imperfection::suspended, "for 3600.000 s", {}, {}, {}});

@@ -168,7 +168,7 @@ TEST_F(Leaks, ATraceUnderASecondIsNotJudged) {
 TEST_F(Leaks, AnyLaterLossMayContainTheFree) {
   leak(1);
   churn(2);
-  info.losses.stretches = {{0, 5, 6 * kSecond, 8 * kSecond}};
+  info.losses.intervals = {{0, 5, 6 * kSecond, 8 * kSecond}};
   const LeaksResult result = leaks();
   const LeakRow& row = *row_of(result, 1);
   EXPECT_EQ(row.main_doubt, Doubt::lost_stretch);
@@ -181,7 +181,7 @@ TEST_F(Leaks, AnyLaterLossMayContainTheFree) {
 TEST_F(Leaks, AnEarlyLossLeavesTheRestCertain) {
   leak(1);
   churn(2);
-  info.losses.stretches = {{0, 5, 0, kSecond / 10}};
+  info.losses.intervals = {{0, 5, 0, kSecond / 10}};
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
 }
 
@@ -218,7 +218,7 @@ TEST_F(Leaks, LossesOnlyInStatisticsMakeAllUncertain) {
   statistics.overrun = 7;
   info.losses.buffers = {statistics};
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::incomplete_trace);
-  info.losses.stretches = {{0, 7, 0, 1}};
+  info.losses.intervals = {{0, 7, 0, 1}};
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
 }
 
@@ -297,7 +297,7 @@ TEST_F(Leaks, AddressesReusedAfterALossProveNothing) {
   churn(2);
   allocate(2 * kSecond, 1, 0x5000);
   allocate(4 * kSecond, 1, 0x5000);
-  info.losses.stretches = {{0, 5, 3 * kSecond, 3 * kSecond + 1}};
+  info.losses.intervals = {{0, 5, 3 * kSecond, 3 * kSecond + 1}};
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);
 }
 
@@ -353,14 +353,14 @@ TEST_F(Leaks, PercpuMemoryAndAreasMayBeUncertain) {
       return result.tables[0].rows[0].main_doubt;
     };
     info.tables.event_types = {{"kmem", "some_event", EventKind::other}};
-    info.losses.stretches.clear();
+    info.losses.intervals.clear();
     info.findings = {};
     EXPECT_EQ(doubt(), Doubt::frees_not_recorded);
     info.tables.event_types.push_back({"kmem", "its_free", free});
     EXPECT_EQ(doubt(), std::nullopt);
-    info.losses.stretches = {{0, 5, 6 * kSecond, 8 * kSecond}};
+    info.losses.intervals = {{0, 5, 6 * kSecond, 8 * kSecond}};
     EXPECT_EQ(doubt(), Doubt::lost_stretch);
-    info.losses.stretches.clear();
+    info.losses.intervals.clear();
     info.findings.count(Imperfection::missing_cpu);
     EXPECT_EQ(doubt(), Doubt::incomplete_trace);
   }
@@ -369,7 +369,7 @@ TEST_F(Leaks, PercpuMemoryAndAreasMayBeUncertain) {
 TEST_F(Leaks, ALossAfterTheSelectedTimeDoesNotMatter) {
   leak(1);
   churn(2);
-  info.losses.stretches = {{0, 5, 11 * kSecond, 12 * kSecond}, {0, std::nullopt, 12 * kSecond, 0}};
+  info.losses.intervals = {{0, 5, 11 * kSecond, 12 * kSecond}, {0, std::nullopt, 12 * kSecond, 0}};
   const LeaksResult result = leaks();
   EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::certain);
   EXPECT_EQ(result.lost_until_ns, 0u);

@@ -131,9 +131,9 @@ TEST_F(Report, RatesUseTheRecordedTime) {
   window.from = TimeEdge{2 * kSecond};
   window.to = TimeEdge{20 * kSecond};
   EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // samples outside the window do not count
-  info.losses.stretches = {{0, 5, 0, 2 * kSecond}};           // the start was overwritten
+  info.losses.intervals = {{0, 5, 0, 2 * kSecond}};           // the start was overwritten
   EXPECT_EQ(report().trace.recorded_ns, 21 * kSecond);
-  info.losses.stretches.clear();
+  info.losses.intervals.clear();
   const SymbolNames& names = NoNames();
   ReportAnalysis interrupted(info, names, {});
   interrupted.add(events);
@@ -410,7 +410,7 @@ TEST_F(Report, AFilterSelectsPercpuAllocations) {
 // must show it.
 TEST_F(Report, AllOutputsShowTheSameLoss) {
   add(EventKind::kmalloc, 0x10000);
-  info.losses.stretches.push_back({0, 10, 0, 0, {}});
+  info.losses.intervals.push_back({0, 10, 0, 0, {}});
   info.findings.add({Imperfection::lost_events, "10 events", 0, {}, {}}, 10);
   BufferStatistics statistics;
   statistics.cpu = 0;

@@ -8,12 +8,12 @@
 namespace kmt {
 
 // Raises the priority of the calling thread for the lifetime of the object. Has no effect without permission.
-class AheadOfOthers {
+class HighPriorityScope {
  public:
-  AheadOfOthers() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, kNice); }
-  ~AheadOfOthers() { ::setpriority(PRIO_PROCESS, 0, before_); }
-  AheadOfOthers(const AheadOfOthers&) = delete;
-  AheadOfOthers& operator=(const AheadOfOthers&) = delete;
+  HighPriorityScope() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, kNice); }
+  ~HighPriorityScope() { ::setpriority(PRIO_PROCESS, 0, before_); }
+  HighPriorityScope(const HighPriorityScope&) = delete;
+  HighPriorityScope& operator=(const HighPriorityScope&) = delete;
 
  private:
   static constexpr int kNice = -20;
