@@ -2,6 +2,7 @@
 #include "views/export/sqlite_file.hpp"
 
 #include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,11 @@ void SqliteFile::run(const std::string& sql) {
 
 void SqliteFile::fail() const {
   Error error(fmt::format("Cannot write the database: {}", database_ ? sqlite3_errmsg(get()) : "out of memory"));
-  if (database_ && sqlite3_errcode(get()) == SQLITE_FULL) error.hint("Free some space or write to another file system");
+  const int code = database_ ? sqlite3_errcode(get()) : SQLITE_NOMEM;
+  if (code == SQLITE_FULL) error.hint("Free some space or write to another file system");
+  if (code == SQLITE_IOERR)
+    error.hint(fmt::format("The system's reason is: {}. Write to another file system with -o",
+                           std::strerror(sqlite3_system_errno(get()))));
   throw error.at({path_, {}, {}});
 }
 
