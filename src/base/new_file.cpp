@@ -24,7 +24,7 @@ std::atomic<pid_t> g_process = 0;  // a forked child has copies of the names, bu
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
 
 // If the owner cannot be kept, the old permissions of group and others must not apply to different users.
-void pass_on_owner(int fd, const struct stat& replaced) {
+void pass_on_owner(int fd, const struct stat& replaced) noexcept {
   const bool same_owner = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0;
   (void)::fchmod(fd, replaced.st_mode & (same_owner ? 0777u : 0700u));
 }

@@ -50,7 +50,7 @@ void give_folder(const std::string& folder, User user, bool with_folders) {
 
 }  // namespace
 
-void give_to_sudo_user(int fd) {
+void give_to_sudo_user(int fd) noexcept {
   if (const auto user = sudo_user()) give(fd, *user);
 }
 

@@ -6,7 +6,7 @@
 
 namespace kmt {
 
-void give_to_sudo_user(int fd);
+void give_to_sudo_user(int fd) noexcept;
 // Gives away the regular files of root directly in the folder, and the folder itself if root owns it.
 void give_files_to_sudo_user(const std::string& folder);
 // Like give_files_to_sudo_user(), but includes all subfolders.
