@@ -8,11 +8,12 @@
 
 namespace kmt {
 
-// Returns the contents of the note NT_GNU_BUILD_ID in lower-case hex, or an empty string. `notes` are ELF notes as in a
-// section or /sys/kernel/notes (elf(5), "Notes": sizes of name and contents, type, and both padded to 4 bytes).
+// Returns the contents of the note NT_GNU_BUILD_ID in lower-case hex, or an empty string. `notes` has the format of an
+// ELF note section, like /sys/kernel/notes (elf(5), "Notes").
 std::string gnu_build_id(Bytes notes, ByteOrder order);
 
-// True for 1 to 64 bytes as pairs of lower-case hex digits. This is the format of gnu_build_id(), and is safe in paths.
+// True if the text is 1 to 64 bytes, each written as two lower-case hex digits. gnu_build_id() returns this format.
+// Such a text is safe as part of a path.
 bool is_build_id(std::string_view text);
 
 }  // namespace kmt

@@ -34,8 +34,8 @@ class Error : public std::exception {
   explicit Error(std::string what, ExitCode exit_code = ExitCode::bad_input)
       : what_(std::move(what)), exit_code_(exit_code) {}
 
-  Error& at(Place place);                 // does not replace a place that is already known
-  Error& rename_file(std::string path) {  // use it if the file was written under a temporary name
+  Error& at(Place place);                 // has no effect if the place is already set
+  Error& rename_file(std::string path) {  // replaces a temporary file name in the place by the final one
     place_.file = std::move(path);
     return *this;
   }

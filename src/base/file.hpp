@@ -31,7 +31,7 @@ class FileDescriptor {
 
 // Raises the soft limit of descriptors (usually 1024) to the hard limit.
 void raise_descriptor_limit();
-// Closes all descriptors from this number on.
+// Closes all descriptors with this number or a higher one.
 void close_descriptors_from(int first);
 // Output made from a trace may include kernel addresses, so only its owner may read it.
 constexpr unsigned kPrivateFile = 0600;
@@ -76,7 +76,7 @@ class MappedFile {
 // Otherwise, all of them would count as the program's memory.
 class ReadOnce {
  public:
-  // `file` must outlive this object. If it is null, the part belongs to another owner and is not released.
+  // `file` must outlive this object. If `file` is null, the bytes belong to another object, and no pages are released.
   ReadOnce(const MappedFile* file, Bytes part) : file_(file), part_(part) {}
   void read_until(std::uint64_t offset);  // `offset` is an offset in the part
 

@@ -23,7 +23,8 @@ std::array<std::atomic<const char*>, 16> g_unfinished;
 std::atomic<pid_t> g_process = 0;  // a forked child has copies of the names, but must not remove the files
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
 
-// If the owner cannot be kept, the old permissions of group and others must not apply to different users.
+// Gives the new file the owner and permissions of the replaced file. If the owner cannot be set, only the owner gets
+// access: the old permissions for group and others were meant for another group.
 void pass_on_owner(int fd, const struct stat& replaced) noexcept {
   const bool same_owner = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0;
   (void)::fchmod(fd, replaced.st_mode & (same_owner ? 0777u : 0700u));
@@ -32,7 +33,7 @@ void pass_on_owner(int fd, const struct stat& replaced) noexcept {
 bool keep_old_file(const std::string& path) {
   const std::string old = path + ".old";
   ::unlink(old.c_str());
-  // With a link, a file of that name exists all the time. rename() is for file systems without links.
+  // link() is tried first, because PATH then exists at every moment. rename() is for file systems without hard links.
   return ::link(path.c_str(), old.c_str()) == 0 || ::rename(path.c_str(), old.c_str()) == 0;
 }
 
@@ -79,7 +80,8 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
     return;
   }
   unfinished_ = unfinished_name(path_);
-  listed_ = list_unfinished(unfinished_.c_str());  // first, because a signal may arrive when the file exists
+  // Registers the file before it exists, because a signal may arrive right after open().
+  listed_ = list_unfinished(unfinished_.c_str());
   file_ = FileDescriptor(::open(unfinished_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
   if (!file_) {
     if (listed_) *listed_ = nullptr;
@@ -101,7 +103,7 @@ NewFile::~NewFile() {
 
 void NewFile::finish() {
   if (unfinished_.empty()) return;
-  // Without this, a crash of the machine could leave neither the old file nor the new one.
+  // Without fsync(), a crash of the machine could leave neither the old file nor the new one.
   if (replaces_ && ::fsync(fd()) != 0) throw system_error("Cannot write", path_);
   const bool keep_old = replaces_ && keeps_old_;
   if (prepared_)

@@ -14,8 +14,8 @@ namespace kmt {
 
 enum class Replaced { removed, kept };
 
-// Gives a complete file or folder its name. With `keep_old`, the replaced file is kept as PATH.old. Returns the step
-// that failed, with errno.
+// Renames a complete file or folder from its temporary name to PATH. With `keep_old`, the replaced file is kept as
+// PATH.old. Returns the step that failed, with errno.
 enum class NamingStep : int { none, keeping, renaming };
 NamingStep give_name(const std::string& unfinished, const std::string& path, bool keep_old);
 Error naming_error(NamingStep failed, const std::string& path);
@@ -27,8 +27,8 @@ struct PreparedOutput;
 // are private; under sudo they belong to the calling user. Every method throws Error.
 class NewFile {
  public:
-  // With Replaced::kept, finish() keeps the replaced file as PATH.old. A prepared output always replaces without
-  // keeping.
+  // With Replaced::kept, finish() keeps the replaced file as PATH.old. A prepared output (base/confinement/outside.hpp)
+  // never keeps the replaced file.
   explicit NewFile(std::string path, Replaced replaced = Replaced::removed);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -39,7 +39,7 @@ class NewFile {
   // Returns the name before finish(), for libraries that need a name; empty if the file is written directly.
   const std::string& unfinished() const { return unfinished_; }
   void write(std::string_view text) { write_all(fd(), text, path_); }
-  // Gives the file its name. The file stays open.
+  // Renames the file to its final name. The file stays open.
   void finish();
   // Transfers the file to `output`, whose owner then finishes or removes it.
   void give_to(PreparedOutput& output) &&;
@@ -54,7 +54,7 @@ class NewFile {
   FileDescriptor file_;
 };
 
-// Writes a whole file as NewFile does.
+// Writes a whole file with NewFile.
 void write_new_file(const std::string& path, std::string_view text);
 
 // Registers a file or an empty folder for remove_unfinished_files(). `name` must stay valid until the caller stores

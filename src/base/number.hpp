@@ -27,14 +27,14 @@ std::optional<T> parse_leading(std::string_view text, int base = 10) {
   return take_number<T>(text, base);
 }
 
-// Parses a text that is a number as a whole.
+// Parses a number. Returns nothing if the text has more than the number.
 template <typename T>
 std::optional<T> parse_number(std::string_view text, int base = 10) {
   const std::optional<T> value = take_number<T>(text, base);
   return text.empty() ? value : std::nullopt;
 }
 
-// Parses the whole text into a variable, which does not change if the text is not a number.
+// Parses a number into a variable. The variable does not change if the text is not a number.
 template <typename T>
 bool parse_number(std::string_view text, T& value, int base = 10) {
   const std::optional<T> number = parse_number<T>(text, base);
@@ -42,7 +42,7 @@ bool parse_number(std::string_view text, T& value, int base = 10) {
   return number.has_value();
 }
 
-// Parses a text that is a hexadecimal number as a whole, with or without "0x".
+// Parses a hexadecimal number, with or without "0x". Returns nothing if the text has more than the number.
 inline std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   return parse_number<std::uint64_t>(text, 16);

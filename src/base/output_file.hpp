@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens files for writing by name. Other users may have put links there, so links are not followed, except names of
-// open files.
+// Opens files for writing by name. Another user may have put a symlink at that name. Therefore symlinks are not
+// followed, except names of open files such as /dev/stdout.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace kmt {
 
-// Opens a file for writing. A new file is private, an existing file is emptied, and a link is removed. Throws Error.
+// Opens a file for writing. A new file is private, an existing file is emptied, and a symlink is replaced by a new
+// file. Throws Error.
 FileDescriptor make_file(const std::string& path);
 // Returns an unpredictable name in the folder of `path`, for a file that is renamed when it is complete. Create it with
 // O_EXCL, or mkdir(2).

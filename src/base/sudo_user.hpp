@@ -7,7 +7,7 @@
 namespace kmt {
 
 void give_to_sudo_user(int fd) noexcept;
-// Gives away the regular files of root directly in the folder, and the folder itself if root owns it.
+// Changes the owner of root's regular files directly in the folder, and of the folder itself if root owns it.
 void give_files_to_sudo_user(const std::string& folder);
 // Like give_files_to_sudo_user(), but includes all subfolders.
 void give_tree_to_sudo_user(const std::string& folder);

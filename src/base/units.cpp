@@ -15,7 +15,8 @@ namespace kmt {
 
 namespace {
 
-constexpr int kMostHours = 1'000'000;  // added to a clock's time, it still fits into 63 bits of nanoseconds
+// A clock's time plus this duration fits into 63 bits of nanoseconds.
+constexpr int kMostHours = 1'000'000;
 
 struct Quantity {
   double number;

@@ -19,7 +19,7 @@ namespace kmt {
 
 namespace {
 
-// Finds the file without opening it (O_PATH), because opening a device may have effects.
+// Finds the file without opening it (O_PATH), because opening a device may have side effects.
 FileDescriptor find(const std::string& path, const std::string& root, bool follow) {
   const int flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW);
   if (root.empty()) return FileDescriptor(::open(path.c_str(), flags));
@@ -31,7 +31,8 @@ FileDescriptor find(const std::string& path, const std::string& root, bool follo
   return FileDescriptor(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
 }
 
-// A core dump is refused: it is an ELF file too, but has the memory of a program.
+// Accepts programs, libraries and object files. Refuses core dumps: they are ELF files too, but contain a program's
+// memory.
 bool has_code(int fd) {
   std::array<std::uint8_t, EI_NIDENT + sizeof(Elf64_Half)> start{};
   if (::pread(fd, start.data(), start.size(), 0) != static_cast<ssize_t>(start.size())) return false;

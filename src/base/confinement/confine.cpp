@@ -28,7 +28,7 @@ namespace kmt {
 
 namespace {
 
-// Rights that are newer than the headers of distributions.
+// Landlock rights that the headers of older distributions do not define.
 constexpr std::uint64_t kTruncate = 1u << 14;  // version 3, Linux 6.2
 constexpr std::uint64_t kTcp = 0b11;           // version 4, Linux 6.7: LANDLOCK_ACCESS_NET_BIND_TCP, _CONNECT_TCP
 
@@ -110,7 +110,7 @@ constexpr auto kForbidden = std::to_array<unsigned>({
     463 /* setxattrat */,
     466 /* removexattrat */,
     469 /* file_setattr */,
-    SYS_execve,  // Landlock allows executing files without a folder, such as those of memfd_create(2)
+    SYS_execve,  // Landlock does not prevent executing files that are in no folder, such as those of memfd_create(2)
     SYS_execveat,
     SYS_openat2,  // the flags are in memory, which a filter cannot read
     SYS_kill,
@@ -190,7 +190,7 @@ void refuse(std::vector<sock_filter>& program, unsigned number, unsigned result 
 
 // Forbids some arguments of system calls that are needed.
 void forbid_arguments(std::vector<sock_filter>& program) {
-  // Before Linux 6.2, Landlock treats this as reading, but it empties the file.
+  // open(2) with O_TRUNC | O_RDONLY empties the file. Before Linux 6.2, Landlock permits this if reading is permitted.
   constexpr unsigned kOnlyEmpty = O_TRUNC | O_RDONLY, kOpenBits = O_TRUNC | O_ACCMODE;
 #ifdef SYS_open
   refuse(program, SYS_open, {.index = 1, .mask = kOpenBits, .value = kOnlyEmpty});
@@ -227,7 +227,7 @@ void forbid_calls(Network network) {
   for (const unsigned number : kForbidden) refuse(program, number);
   forbid_arguments(program);
   if (!kTracesItself) refuse(program, SYS_ptrace);
-  // A service with a socket in the file system could do things that this process must not do.
+  // A connection to a service's Unix socket is forbidden, because the service could do what this process must not do.
   if (network == Network::none)
     refuse(program, SYS_socket);
   else

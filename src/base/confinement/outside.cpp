@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRequestBytes = 8192;
 
-// A request starts with its kind. Then follows the index of an output, or a folder, NUL, and a path in that folder. The
+// A request starts with its kind. The rest is the index of an output, or a folder, NUL, and a path in that folder. The
 // reply is an errno; 0 means success.
 enum class Asked : char { name = 'n', remove = 'r', open_code = 'o' };
 using Reply = int;
@@ -93,8 +93,8 @@ void answer(int socket, std::string_view request) {
     const FileDescriptor file = open_code_file(rest.substr(std::min(end + 1, rest.size())), rest.substr(0, end));
     return send_reply(socket, file ? 0 : ENOENT, file.get());
   }
-  // An attacker may control the confined process. Therefore it cannot have an output named twice, and cannot have a
-  // scratch folder named.
+  // An attacker may control the confined process. Therefore the child gives each output its final name only once, and
+  // never renames a scratch folder.
   const std::size_t index = std::strtoul(rest.c_str(), nullptr, 10);
   if (index >= g_outputs.size() || g_outputs[index].unfinished.empty()) return send_reply(socket, EINVAL, -1);
   PreparedOutput& output = g_outputs[index];
@@ -168,7 +168,7 @@ Answer ask(Asked asked, const std::string& rest) {
 
 std::string index_of(const PreparedOutput& output) { return std::to_string(&output - g_outputs.data()); }
 
-// The child removes unfinished outputs. If there is no child, starting it had failed, and they are removed here.
+// The child removes unfinished outputs. If the child could not be started, this process removes them.
 void remove_at_exit() {
   if (g_child != 0) return end_outside();
   std::ranges::for_each(g_outputs, remove_unfinished);
@@ -208,7 +208,8 @@ void prepare_open_folder(const std::string& path) {
 
 void prepare_scratch(const std::string& path) {
   try {
-    NewFolder folder(path + ".scratch");  // has a different name from the output, which may be a folder as well
+    // The suffix avoids a conflict with the temporary name of the output, which may be a folder too.
+    NewFolder folder(path + ".scratch");
     std::move(folder).give_to(add(PreparedOutput::Kind::scratch, path));
   } catch (const Error&) {
     // the code that uses the folder will report the error
@@ -239,7 +240,7 @@ void start_outside() {
   const pid_t child = ::fork();
   if (child < 0) throw system_error("Cannot start the process that names the outputs", "");
   if (child == 0) {
-    mine.reset();  // otherwise, the child would wait for itself if it cannot close inherited descriptors
+    mine.reset();  // otherwise the child would never notice the parent's end, if closing inherited descriptors fails
     serve(others.get());
   }
   g_parent = parent;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A child process that is not confined (base/confinement/confine.hpp). It does what the rules forbid this process: it
-// gives prepared outputs their names, removes unfinished outputs, and opens files of code that a trace names.
+// renames prepared outputs to their final names, removes unfinished outputs, and opens files of code that a trace
+// names.
 #pragma once
 
 #include <atomic>
@@ -46,7 +47,7 @@ std::string scratch_folder();
 // Starts the child. It ends with this process and then removes unfinished outputs. Call it once, before any thread
 // starts. Throws Error.
 void start_outside();
-// Lets the child give the output its name. Throws Error.
+// Makes the child rename the output to its final name. Throws Error.
 void name_outside(const PreparedOutput& output);
 void remove_outside(const PreparedOutput& output);
 // Calls open_code_file() (base/confinement/code_file.hpp) in the child, or here if the child does not run.
