@@ -20,7 +20,7 @@ enum class EventKind : std::uint8_t {
   cache_free,
   page_alloc,
   page_free,          // mm_page_free; before Linux 3.3, mm_page_free_direct
-  page_free_batched,  // in addition to a page_free, so not counted as a free; before Linux 3.3, mm_pagevec_free
+  page_free_batched,  // not counted, because a page_free reports the same free; before Linux 3.3, mm_pagevec_free
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
@@ -49,7 +49,7 @@ struct PageFlags {
   // For page_alloc_extfrag: the whole page block got another migrate type.
   static constexpr std::uint8_t kOwnershipChanged = 0x02;
   static constexpr unsigned kFallbackTypeShift = 4;  // page_alloc_extfrag: shift of the migrate type of the block
-  static constexpr unsigned kMostFallbackType = 15;  // also for larger values, which no kernel has
+  static constexpr unsigned kMostFallbackType = 15;  // larger values, which no kernel has, are stored as 15
 };
 // Bits of Event::page_flags in a record with a user stack. Event::address of such a record is the result of
 // UserStacks::keep().
@@ -63,7 +63,7 @@ constexpr std::int16_t kNoNode = -1;
 // for the machine, as in pcpu_obj_full_size() in mm/percpu-internal.h (Linux 6.18): the size for all possible CPUs,
 // plus a pointer for every 4 bytes if control groups account kernel memory. Before Linux 5.19 it is zero, because the
 // events do not contain it. Calls have the fields of CallEvent (trace/calls/event.hpp) instead. A vmap area is a range
-// of kernel addresses for vmalloc, vmap, ioremap or a stack. It does not always have memory of its own.
+// of kernel addresses for vmalloc, vmap, ioremap or a stack. It may map memory that was allocated separately.
 struct Event {
   std::uint64_t time_ns;          // on the trace's clock, scaled by the source
   std::uint64_t address;          // start address; pages: page frame number (see TraceRecording::page_identity)
@@ -82,7 +82,7 @@ struct Event {
   std::uint8_t context;         // Context bits
   std::uint8_t fallback_order;  // page_alloc_extfrag: order of the free block of another migrate type
   std::uint8_t page_flags;      // PageFlags
-  StackId stack;                // index in TraceTables::stacks; for records of a stack without an event, that stack
+  StackId stack;                // index in TraceTables::stacks; if the record has only a stack and no event, that stack
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 

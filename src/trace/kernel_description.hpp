@@ -29,7 +29,7 @@ struct KernelDescription {
   ByteOrder byte_order = kHostOrder;
   unsigned long_bytes = sizeof(long);
   std::uint32_t page_size = 4096;         // page size of the machine; 0: unknown
-  std::uint32_t sub_buffer_bytes = 4096;  // page size of the ring buffer; usually a page
+  std::uint32_t sub_buffer_bytes = 4096;  // size of a ring buffer page (sub-buffer); usually page_size
   unsigned cpus = 0;
   std::vector<int> cpu_nodes;  // NUMA node of each CPU
   std::string header_page;     // events/header_page

@@ -14,7 +14,7 @@ class PageSink {
   virtual ~PageSink() = default;
   // Receives whole pages of a CPU in order, or none if the CPU was quiet for a while. Each CPU has one thread that
   // calls this function; threads of different CPUs call it at the same time. Throws Error if recording cannot continue.
-  // The pages are kept even then.
+  // Even then, the sink has received the pages and keeps them.
   virtual void pages(unsigned cpu, Bytes pages) = 0;
 };
 

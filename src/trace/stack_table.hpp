@@ -27,7 +27,7 @@ class StackTable {
     ++user_stacks_;
     return push({{}, append(frames)});
   }
-  // Adds the program's position. It does not count as a stack, see kernel_stacks().
+  // Adds a stack that has only the program's position. kernel_stacks() and user_stacks() do not count it.
   StackId add_place(std::uint64_t frame) { return push({{}, append({&frame, 1})}); }
   StackId add_both(StackId kernel, StackId user) {
     return push({stacks_[kernel.value].kernel, stacks_[user.value].user});

@@ -19,7 +19,8 @@ struct CallFlags {
   static constexpr std::uint8_t kReturnValue = 0x02;
   static constexpr std::uint8_t kFrame = 0x04;  // `frame` is set instead of `depth`
 };
-// Depth of a call at this depth or deeper. Kernels keep at most 50 calls per task (FTRACE_RETFUNC_DEPTH, Linux 6.1).
+// The largest value of `depth`; deeper calls have this value, too. Kernels keep at most 50 calls per task
+// (FTRACE_RETFUNC_DEPTH, Linux 6.1).
 constexpr std::uint8_t kMostCallDepth = 255;
 
 struct CallEvent {

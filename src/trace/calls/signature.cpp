@@ -129,9 +129,9 @@ class Registers {
   }
 
   // Takes a structure that is passed by value. x86-64 (psABI) uses up to two registers, or the stack if they are not
-  // available. AArch64 (AAPCS64) does the same but passes larger structures by reference. s390x uses a register for 1,
-  // 2, 4 or 8 bytes, otherwise a reference. On other machines, the registers are shown like the kernel shows them,
-  // except for structures in one register of a little-endian machine.
+  // available. AArch64 (AAPCS64) also uses up to two registers, but passes larger structures by reference. s390x uses a
+  // register for 1, 2, 4 or 8 bytes, otherwise a reference. On other machines, the registers are shown like the kernel
+  // shows them, except for structures in one register of a little-endian machine.
   void take_structure(const ValueType& type, CallValue& value) {
     const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;
@@ -174,7 +174,7 @@ class Registers {
   std::optional<unsigned> last_;
 };
 
-// Values read from memory, in their order.
+// The values that were read from memory, in the order of recording.
 class Recorded {
  public:
   Recorded(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order), tried_(!bytes.empty()) {}
@@ -196,7 +196,7 @@ class Recorded {
     bytes_ = bytes_.subspan(length);
     return value;
   }
-  // Sets the reason why next() returned nothing: the value could not be read, did not fit, or was not requested.
+  // Sets the reason why next() returned nothing: the value could not be read, did not fit, or was not recorded.
   void say_why(CallValue& value) const {
     value.is_unreadable = was_refused_;
     value.is_left_out = was_left_out_;
@@ -302,7 +302,7 @@ std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi,
     set_number(result, type, value, 8 * type.bytes);
   const bool may_be_error = result.kind == ValueKind::pointer || type.is_long;
   if (may_be_error && abi.word_bits < 64 && result.bits > 0xFFFFFFFF - kMostErrno)
-    result.bits |= 0xFFFFFFFF00000000;  // extend the ERR_PTR of a 32-bit kernel
+    result.bits |= 0xFFFFFFFF00000000;  // sign-extends the ERR_PTR of a 32-bit kernel
   return result;
 }
 

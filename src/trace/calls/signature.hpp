@@ -103,13 +103,13 @@ struct CallValue {
   bool is_signed = false;
   bool is_hex = false;
   bool is_octal = false;
-  bool is_long = false;        // as in its type
+  bool is_long = false;        // the type's is_long
   bool is_late = false;        // read at the return of the call because it could not be read at the start
   bool is_cut = false;         // the string has the maximum recorded length, so it may be longer
   bool is_unreadable = false;  // memory was unreadable: a string is shown as a pointer, other values are unknown
-  // Read with the call, but there was no room left for it; or an argument that was not recorded.
+  // The value did not fit into the call's record, or the argument was not recorded.
   bool is_left_out = false;
-  bool is_on_stack = false;  // left out because it is on the stack
+  bool is_on_stack = false;  // the argument is on the stack, so it was not recorded
   bool is_failure = false;   // result with flags that mark an error
   std::uint64_t bits = 0;    // integers, booleans, enumerations and pointers: sign-extended to 64 bits
   std::string text;          // a string, the name of a value, or the text of a structure
@@ -118,8 +118,8 @@ struct CallValue {
 
 struct CallValues {
   std::vector<CallValue> values;
-  std::size_t arguments = 0;  // number of arguments, which come first; then other recorded values
-  bool more = false;          // there are unnamed arguments: variable arguments, or all
+  std::size_t arguments = 0;  // number of arguments; they are the first values, before other recorded values
+  bool more = false;          // some arguments have no name: either all, or the variable ones
 };
 
 constexpr unsigned kArgumentRegisters = 6;  // number of recorded registers

@@ -11,7 +11,7 @@ namespace kmt {
 // A value that was read from memory when a function was entered.
 struct RecordedValue {
   std::string text;            // as typed by the user; the argument's name for string arguments
-  bool is_string = false;      // false: of type `type`
+  bool is_string = false;      // false: the value has the type `type`
   std::uint32_t type = 0;      // BTF type ID
   std::uint8_t bit_shift = 0;  // for bit fields: lowest bit in the integer that was read
   std::uint8_t bits = 0;       // for bit fields: width; 0: not a bit field

@@ -11,9 +11,9 @@
 
 namespace kmt {
 
-// These numbers replace the size of a recorded value that is missing.
+// A recorded value starts with its size. If the value is missing, one of these numbers replaces the size.
 constexpr std::uint16_t kValueNotRead = 0xFFFF;
-constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // it did not fit; never stored in a file
+constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // the value did not fit; never stored in a file
 constexpr std::size_t kMostStringBytes = 255;    // maximum length of a recorded string
 
 constexpr unsigned kStackPointer = ~0U;  // used instead of the number of an argument register
@@ -31,7 +31,7 @@ struct ValuePath {
   std::vector<std::uint32_t> offsets;  // in bytes
   std::uint32_t size = 0;              // in bytes; 1, 2, 4 or 8 except for strings
   bool is_string = false;
-  bool in_user_memory = false;         // known from the type or the function's name; otherwise the address decides
+  bool in_user_memory = false;         // according to the type or function name; if false, the address decides
   std::optional<unsigned> counted_by;  // for strings without a final NUL: argument register with the length
   bool counted_by_int = false;         // only its low 32 bits count: the upper bits of an int are undefined
 };

@@ -37,7 +37,7 @@ class AddressSpaces {
     std::uint64_t file_offset;
     std::uint32_t object;
   };
-  // The mappings of a process from a fork or exec to the next.
+  // The mappings of a process from its fork or exec until its next exec or its end.
   struct Space {
     std::uint64_t since_ns = 0;
     std::uint32_t parent = kNone;  // parent's space at the time of the fork

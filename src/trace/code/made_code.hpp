@@ -17,9 +17,9 @@ namespace kmt {
 
 std::string made_code_map_path(std::int32_t process);
 
-// Opens a regular file that belongs to one of these users and has only one name (no link, no pipe).
+// Opens a regular file that belongs to one of these users and has no other hard link. Refuses symlinks and pipes.
 FileDescriptor open_made_code_map(const std::string& path, std::initializer_list<uid_t> owners);
-// Returns the text of a file if everyone may read it.
+// Returns the text of the file, of which only about the first 16 MiB are read.
 std::string read_made_code_map(const FileDescriptor& file);
 
 }  // namespace kmt

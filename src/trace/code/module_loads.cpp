@@ -64,7 +64,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     const auto of_module = events.find(name);
     return of_module == events.end() ? nullptr : &of_module->second;
   };
-  // Returns the time of the last load that events report up to this time.
+  // Returns the time of the last load, at or before this time, for which the trace has an event.
   const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
     const auto* const loaded = events_of(name);
     if (loaded == nullptr) return std::nullopt;
@@ -72,8 +72,8 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       if ((--event)->second) return event->first;
     return std::nullopt;
   };
-  // Sets the end of a load. The event of a removal may precede the time when the recorder noticed it, or follow it,
-  // because the module's exit code runs in between.
+  // Sets the end of a load. The event of a removal may be earlier or later than the time when the recorder noticed the
+  // removal, because the module's exit code runs in between.
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
     if (load.to_ns != kNever) return;
     load.to_ns = noticed_ns;
@@ -87,7 +87,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
   };
   std::map<std::string, std::size_t, std::less<>> last;  // index of each module's latest load
 
-  // Loads in `changes` come first, so that their numbers do not depend on other data.
+  // Loads in `changes` come first, so that their stand-in addresses do not depend on other data.
   std::map<std::tuple<std::string_view, std::string_view, std::uint64_t>, std::size_t> builds;
   for (const ModuleChange& change : changes) {
     if (!change.loaded) continue;
@@ -112,7 +112,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       end_load(loads_[before->second], change.name, change.noticed_ns);
     if (!change.loaded) continue;
     Load& load = loads_[next];
-    // If a module was loaded and removed unnoticed before, this load is another one.
+    // The module may have been loaded and removed before, unnoticed by the recorder. Then this is a later load.
     load.from_ns = loaded_at(change.name, change.noticed_ns).value_or(change.before_ns);
     last.insert_or_assign(change.name, next++);
   }
@@ -170,8 +170,8 @@ std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_
         time_ns <= load.change->noticed_ns)
       take(live, load, load.change->init, load.change->init + kMostInitBytes, Part::init);
   }
-  // Code only runs while it is loaded. If no module was loaded at this time, the recorded time of the next load is
-  // inexact.
+  // If no module was loaded here at this time, the next load is used: code can only run while it is loaded, so the
+  // recorded time of that load must be inexact.
   const Found& found = live.load != nullptr ? live : gone.load != nullptr ? gone : later;
   if (found.load == nullptr || (found.part == Part::code && found.load->change == nullptr)) return address;
   return stand_in(static_cast<std::size_t>(found.load - loads_.data()), found.part, address - found.begin);
@@ -188,7 +188,8 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   const std::uint64_t load = (address - kStandIns) >> kLoadShift;
   if (address < kStandIns || load >= loads_.size()) return address;
-  if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;  // code of other modules
+  // Code at a removed address may belong to any module, so it has no earlier load.
+  if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;
   return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }
 

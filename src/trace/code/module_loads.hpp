@@ -19,8 +19,8 @@ namespace kmt {
 
 struct ModuleChange {
   bool loaded = false;           // false: removed
-  std::uint64_t noticed_ns = 0;  // when the recorder noticed it, on the trace's clock
-  std::uint64_t before_ns = 0;   // last time when it was not yet noticed
+  std::uint64_t noticed_ns = 0;  // when the recorder noticed the change, on the trace's clock
+  std::uint64_t before_ns = 0;   // last check before the recorder noticed the change
   std::string name;
   // The members below are only set for loads.
   std::uint64_t begin = 0;

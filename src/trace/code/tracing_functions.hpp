@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions that are at the start of a stack only because of tracing. Which of them appear depends on the other users
-// of tracing.
+// Functions that are at the start of a stack only because of tracing. Which of these functions appear depends on what
+// else is traced on the machine.
 #pragma once
 
 #include <cstddef>

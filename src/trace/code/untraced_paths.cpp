@@ -62,7 +62,8 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
                                      const std::optional<KernelVersion>& kernel) {
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
-    // One match is enough, because merged caches all have the name of one of them.
+    // The cache or the call site may match: merged caches share the name of one of them, so the cache's name may not
+    // match.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;

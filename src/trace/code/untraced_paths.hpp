@@ -13,7 +13,7 @@
 namespace kmt {
 
 struct UntracedPath {
-  std::string_view cache;      // glob; empty: any cache, seen only when addresses are allocated again
+  std::string_view cache;      // glob; empty: any cache. Such a path is noticed only when an address is allocated again
   std::string_view call_site;  // glob for the function; empty: any
   KernelVersion from;          // first affected version
   KernelVersion until;         // last affected version; 0.0: still affected
@@ -24,7 +24,7 @@ struct UntracedPath {
 std::span<const UntracedPath> untraced_paths();
 
 // Returns the path that may have freed objects of a cache or call site, or null if the table has none. `cache` is empty
-// if unknown. The call site also counts, because merged caches have only one name. Unknown versions are treated as the
+// if unknown. A matching call site is enough, because merged caches share one name. Unknown versions are treated as the
 // latest kernel.
 const UntracedPath* untraced_free_of(const std::string& cache, const std::string& call_site,
                                      const std::optional<KernelVersion>& kernel);

@@ -12,14 +12,15 @@
 
 namespace kmt {
 
-// Limits that no trace exceeds: changes and objects need more bytes in memory than in a file.
+// Limits for damaged traces; real traces stay below. Without limits, a small file could fill the memory, because
+// changes and objects need more bytes in memory than in a file.
 inline constexpr std::size_t kMostSpaceChanges = 1u << 22;
 inline constexpr std::size_t kMostCodeObjects = 1u << 20;
 
 // Equal objects are merged, and keep the symbols that were added last.
 class UserMemoryParts {
  public:
-  // Throws Error if there would be too many changes or objects. The data is unchanged then.
+  // Throws Error if there would be too many changes or objects. If it throws, the data is unchanged.
   void add(UserMemory more);
   bool empty() const { return memory_.empty(); }
   // Returns all data, sorted by time, and removes it from this object.

@@ -28,7 +28,7 @@ class WrapperList {
   // Creates an empty list, which hides nothing.
   WrapperList() = default;
   static WrapperList built_in();
-  // Appends the lines of a list in the same format. Throws Error with `path` and the line.
+  // Appends the lines of a list that has the format of wrappers.txt. Throws Error with `path` and the line.
   void add(std::string_view text, const std::string& path);
 
   // True if the last matching entry hides the function. `function` may have a compiler's suffix, an offset and a

@@ -36,8 +36,8 @@ struct TraceLosses {
 };
 
 // Returns lost events for each CPU, for at least `cpus` CPUs. The sources are marks in the pages and the kernel's
-// statistics. Both count the same losses and either may be incomplete, so the larger number is used. A mark without a
-// count counts as at least one event.
+// statistics. The marks and the statistics count the same losses, but may be incomplete, so the larger number is used.
+// A mark without a count counts as at least one event.
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsigned cpus);
 std::uint64_t total_lost_events(const TraceLosses& losses);  // includes losses of unknown CPUs
 

@@ -41,7 +41,7 @@ struct HeapSampleEnd {
   std::uint64_t pointer = 0;
   std::uint64_t time_ns = 0;
   bool replaced = false;         // the address was allocated again; the free was not traced
-  bool duplicate_event = false;  // the next event reports the same allocation and counts instead
+  bool duplicate_event = false;  // the next event reports the same allocation, and is counted instead
 };
 
 // Exact sums for one call site and interval.
@@ -93,7 +93,7 @@ struct DrawnSize {
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;
   std::uint64_t drawn = 0;  // number of samples during the profile
-  std::uint64_t live = 0;   // live at the end of the profile; may be sampled before it
+  std::uint64_t live = 0;   // live samples at the end of the profile; includes samples from before the profile
 };
 
 // Samples that are equal except for their sizes.

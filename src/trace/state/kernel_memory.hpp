@@ -111,8 +111,9 @@ struct FreeByType {
 };
 
 struct PercpuUse {
-  std::optional<std::uint64_t> first_chunk_bytes;  // size for all CPUs; allocated before the kernel computed MemTotal
-  NamedAmounts values;                             // percpu_stats
+  // Size for all CPUs. Not part of MemTotal, because the kernel allocated the chunk before it computed MemTotal.
+  std::optional<std::uint64_t> first_chunk_bytes;
+  NamedAmounts values;  // percpu_stats
 };
 
 struct MissingSource {

@@ -19,11 +19,11 @@ inline constexpr std::array kReclaimableFunctions = {
     "alloc_buffer_head", "xas_alloc*",       "radix_tree_node_alloc*", "__es_insert_extent"};
 
 // Memory that is freed together with reclaimable memory, although the kernel does not count it as reclaimable. One kind
-// is the accounting data of slabs: see alloc_slab_obj_exts() in mm/slub.c. A fraction of this data belongs to other
-// caches. Another kind are vmalloc areas. They outlive their memory until enough areas can be purged: see
-// lazy_max_pages() in mm/vmalloc.c.
-// Also sockets in TIME_WAIT and the ports that they hold, which end after a minute (net/ipv4/inet_timewait_sock.c,
-// inet_hashtables.c): a shorter recording shows only their start.
+// is the accounting data of slabs, although a part of this data belongs to other caches: see alloc_slab_obj_exts() in
+// mm/slub.c. Another kind is vmalloc areas. The kernel keeps an area after its memory was freed, until enough areas can
+// be purged: see lazy_max_pages() in mm/vmalloc.c. The last kind is sockets in TIME_WAIT and their ports. They are
+// freed after a minute, so a shorter recording shows their allocations only (net/ipv4/inet_timewait_sock.c,
+// inet_hashtables.c).
 inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area", "tw_sock_TCP*"};
 inline constexpr std::array kShrinkableFunctions = {
     "security_inode_alloc", "lsm_inode_alloc",         "alloc_slab_obj_exts",      "memcg_alloc_slab_cgroups",

@@ -45,7 +45,7 @@ void TaskLives::born(const TaskLife& life) {
   same_life.begins_pid_space = same_life.begins_pid_space || life.begins_pid_space;
   if (same_life.born_ns <= life.born_ns || lives.contains(life.born_ns)) return;
   same_life.born_ns = life.born_ns;
-  auto node = lives.extract(same);  // extract() keeps pointers to the value valid
+  auto node = lives.extract(same);  // extract() does not move the value, so pointers to it stay valid
   node.key() = life.born_ns;
   lives.insert(std::move(node));
 }

@@ -38,8 +38,8 @@ class TaskLives {
   // When the process was read from /proc.
   enum class Noted : std::uint8_t {
     at_begin,   // at the start of the recording
-    meanwhile,  // while events were recorded: it may have been born before or after the first event
-    later,      // later: the ID may belong to another process
+    meanwhile,  // during the recording; the process may have been born before or after the first event
+    later,      // at a later time, such as the end; the ID may belong to another process by then
   };
   void known(std::int32_t pid, KnownProcess process, Noted when);
 

@@ -23,7 +23,7 @@ const KnownProcess* known(const TraceTasks& tasks, Process process) {
   if (process.life == nullptr && tasks.lives.noted_at_start()) {
     if (const KnownProcess* const then = tasks.lives.known_at_begin(process.pid)) return then;
   }
-  // If the ID was reused, it is unknown which task the files mean.
+  // If the ID was reused, the kernel's files may mean any of its tasks.
   return tasks.lives.is_used_again(process.pid) ? nullptr : tasks.lives.known_later(process.pid);
 }
 
@@ -51,7 +51,7 @@ Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time
   if (process.life != nullptr && process.life->knows_kind) return process;
   // The kernel's files contain the group of living tasks. If the ID was reused, they may mean another task.
   if (process.life != nullptr && tasks.lives.is_used_again(process.pid)) return process;
-  // A task from before the trace must not be confused with a later task that has the same ID.
+  // A task that is older than the trace must not be confused with a later task that has the same ID.
   const KnownProcess* const then = process.life == nullptr ? tasks.lives.known_at_begin(process.pid) : nullptr;
   if (then != nullptr) return {then->group, nullptr};
   const std::int32_t group = thread_group(tasks, process.pid).value_or(process.pid);
