@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Passes a trace on as raw records, CPU by CPU. A conversion thus keeps data that kmemtrace does not understand.
+// Passes a trace on as raw records, one CPU after the other. A conversion thus keeps data that kmemtrace does not
+// interpret.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class RecordSink {
   virtual void describe(const TraceDescription& description) = 0;
   virtual void begin_stream(const RecordStream& stream) = 0;
   virtual void record(std::uint64_t ticks, Bytes record) = 0;  // in ticks of the trace's clock
-  virtual void lost(std::optional<std::uint64_t> count) = 0;  // a loss at this position; empty if the number is unknown
+  // Reports a loss of events at this position. `count` is empty if the number of lost events is unknown.
+  virtual void lost(std::optional<std::uint64_t> count) = 0;
   virtual void end_stream() = 0;
 };
 

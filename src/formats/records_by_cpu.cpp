@@ -8,7 +8,8 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kGivenAtOnce = 1u << 20;  // bytes per CPU
-constexpr std::size_t kMostHeld = 64u << 20;    // bytes of all CPUs together, because there may be many
+// Bytes of all CPUs together; without this limit, many CPUs would need too much memory.
+constexpr std::size_t kMostHeld = 64u << 20;
 
 }  // namespace
 

@@ -79,7 +79,7 @@ constexpr std::array kFormats = {Format{kmt_format::is_kmt, kmt_format::open, km
                                  Format{tracedat::is_trace_dat, tracedat::open, tracedat::read_records},
                                  Format{perfdata::is_perf_data, perfdata::open, perfdata::read_records},
                                  Format{text::is_text, text::open, text::read_records}};
-constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // recognised by its folder
+constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // recognised by the files of its folder
 
 void refuse_relay_options(const OpenOptions& options) {
   if (!options.abi.empty()) throw Error("--abi is only for relay files, but the trace has another format");
@@ -97,7 +97,7 @@ bool is_relay(const TraceFile& file, const OpenOptions& options) {
 struct Recognised {
   const Format* format = nullptr;  // null for relay files
   TraceFile file;                  // for a folder, only the path is set
-  bool has_folder = false;         // for relay files: also read the other files of the folder
+  bool has_folder = false;         // for relay files: true if the other files of the folder are read too
 };
 
 Recognised recognise(const TraceFile& file, const OpenOptions& options) {

@@ -17,9 +17,10 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostLines = 1 << 19;  // limits memory: an entry needs more memory than its line
+// Limits memory: a decoded entry needs more memory than its line in the note.
+constexpr std::size_t kMostLines = 1 << 19;
 
-constexpr std::size_t kMostBytes = 12 << 20;  // limit for a written note: all notes are one chunk of a .kmt
+constexpr std::size_t kMostBytes = 12 << 20;  // limit for a written note, because all notes of a .kmt are in one chunk
 
 constexpr TaskLives::Noted kNoted[] = {TaskLives::Noted::at_begin, TaskLives::Noted::meanwhile,
                                        TaskLives::Noted::later};

@@ -21,9 +21,10 @@ inline constexpr std::array<const char*, 3> kNotesOfProc = {"tasks", "tasks_mean
 // Writes the names of tasks that had several names. If the note would be too large, the last names are dropped and
 // reported as a finding.
 void note_task_names(const TaskNameHistory& names, Notes& notes, Findings& findings);
-// Writes task births, and the tasks alive at the start and end of the recording. The same size limit applies.
+// Writes task births, and the tasks alive at the start and end of the recording. If a note would be too large, its last
+// entries are dropped and reported as a finding.
 void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings);
-// Reads these notes, and the notes about `/proc` that recorders write.
+// Reads the notes that the functions above write, and the notes about `/proc` that recorders write.
 void read_task_notes(const ClockScale& scale, TraceInfo& info);
 
 }  // namespace kmt

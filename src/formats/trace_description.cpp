@@ -28,8 +28,8 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
 
 constexpr std::string_view kFound = "found: ";
 
-// These findings are copied to a converted trace. Other kinds need no copy: losses of known size are written as losses,
-// and readers find damaged records again.
+// A conversion copies these findings to the new trace. Other findings need no copy: losses of known size are written as
+// losses, and readers find damaged records again.
 constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfection::interrupted_recording,
                                        Imperfection::cut_off_cpu,      Imperfection::unknown_loss,
                                        Imperfection::truncated_file,   Imperfection::unfinished_file,
@@ -61,7 +61,7 @@ void add_found(std::string_view line, Findings& findings) {
                times);
 }
 
-// Adds losses that belong to no particular CPU. Converted traces have these.
+// Adds losses that belong to no particular CPU. Converted traces have such losses.
 void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
   if (count == 0) return;
   info.losses.somewhere += count;
@@ -187,7 +187,7 @@ void name_machine(std::string_view uname, KernelDescription& kernel) {
 
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics) {
   std::string text = fmt::format("CPU: {}\n{}", cpu, statistics);
-  // The NUMA node is not in the kernel's file. trace-cmd shows this added line unchanged.
+  // "node: N" is a line of kmemtrace; the kernel's file does not have it. trace-cmd shows the line unchanged.
   if (cpu < kernel.cpu_nodes.size() && kernel.cpu_nodes[cpu] >= 0 && text.find("\nnode:") == std::string::npos)
     text += fmt::format("node: {}\n", kernel.cpu_nodes[cpu]);
   return text;

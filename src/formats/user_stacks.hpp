@@ -41,7 +41,7 @@ class UserStacks {
   StackIds kept_;
   StackIds stacks_;
   InternTable<UserFrame> frames_;
-  std::vector<Placed> placed_;          // indexed by kept stack
+  std::vector<Placed> placed_;          // indexed by the numbers that keep() returns
   std::vector<std::uint64_t> scratch_;  // reused for each stack
 };
 

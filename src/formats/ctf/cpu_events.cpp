@@ -129,7 +129,8 @@ const Step* CpuEvents::next() {
   for (const auto& stream : streams_)
     if (current_ == nullptr || stream->step().time_ns < current_->step().time_ns) current_ = stream.get();
   if (current_ == nullptr) return nullptr;
-  if (current_->step().kind != Step::Kind::event) {  // an untraced task switch may have happened
+  // A task switch may be among the lost events, so the running task is unknown.
+  if (current_->step().kind != Step::Kind::event) {
     task_ = kUnknownTask;
     context_ = 0;
   }

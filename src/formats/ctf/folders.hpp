@@ -20,7 +20,7 @@ inline constexpr const char* kDescriptionName = "description.kmt";
 std::string written_stream(unsigned cpu);
 inline constexpr const char* kStreamsNote = "ctf_streams";
 
-// A stream that is shorter than its index says, or whose index is unreadable.
+// A stream that is shorter than its index states, or whose index is unreadable.
 struct DoubtedStream {
   std::string path;
   std::optional<unsigned> cpu;  // parsed from the file name

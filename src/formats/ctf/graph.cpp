@@ -126,7 +126,7 @@ struct Graph::State {
   SinkClassRef sink_class;
   std::size_t sources = 0;
   std::vector<const bt_port_output*> outputs;
-  std::vector<std::size_t> empty;  // indices of sources without streams
+  std::vector<std::size_t> empty;  // indices of the sources that have no streams
   GraphRef graph;
   std::vector<IteratorRef> iterators;  // in the order of `outputs`; destroyed before the graph
 

@@ -3,7 +3,7 @@
 
 namespace kmt::ctf {
 
-// Marks the period in which libbabeltrace2 reads in this thread. The library aborts the program on packets that it
+// While this object exists, libbabeltrace2 reads in this thread. The library aborts the program on packets that it
 // considers impossible (BT_ASSERT).
 class LibraryCall {
  public:

@@ -51,10 +51,11 @@ class MemberCount {
   static constexpr std::size_t kMostOfAll = 32768;
   struct Brace {
     std::size_t members;  // count so far
-    bool of_a_number;     // or of a string; true if the members are only attributes
+    // True if the type in front of the brace is a number or a string, whose members are only attributes.
+    bool of_a_number;
   };
 
-  // Returns false in strings and comments.
+  // Returns true if the character is neither in a string nor in a comment.
   bool is_code(char c) {
     const char before = std::exchange(last_, c);
     switch (in_) {

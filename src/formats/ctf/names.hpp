@@ -15,8 +15,8 @@ struct KernelEvent {
   std::string name;
 };
 
-// Exact for events that kmemtrace interprets. Other events keep their name, and the part before the first `_` becomes
-// the system. "SYSTEM:NAME", as written by `perf data convert`, is split at the colon.
+// Returns the kernel's name of events that kmemtrace interprets. For other events, the name is unchanged, and the part
+// before the first `_` becomes the system. "SYSTEM:NAME", as written by `perf data convert`, is split at the colon.
 KernelEvent kernel_event(std::string_view lttng_name);
 std::string lttng_event(std::string_view system, std::string_view name);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// Learns task names and processes from contexts and fields that the kernel's own events do not have.
+// Learns task names and processes from LTTng's contexts and fields, which the kernel's own events do not have.
 class TaskLearner {
  public:
   explicit TaskLearner(TraceInfo& info) : info_(info) {}

@@ -60,7 +60,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   Trace trace(file.path, findings);
   if (!trace.is_described) {
     learn_tasks(file, trace.description.kernel, findings);
-    trace.description.cpu_stats.emplace_back("dropped events: 0\n");  // no losses except those counted in packets
+    trace.description.cpu_stats.emplace_back("dropped events: 0\n");  // no losses except those that packets count
   }
   sink.describe(trace.description);
   for (auto& [cpu, events] : trace.cpus) give(cpu, events, sink, findings);

@@ -108,8 +108,8 @@ void Trace::read_description(Findings& findings) {
   findings.add({Imperfection::assumed_page_size});
 }
 
-// Compares the files with the sizes in the note. A stream file alone shows neither that another file is missing nor
-// that its own end is missing.
+// Compares the files with the sizes in the note kStreamsNote, because stream files alone show neither a missing file
+// nor a missing end.
 void Trace::compare_streams(std::string_view streams, Findings& findings) const {
   for (std::string_view line : split(streams, '\n')) {
     const auto cpu = take_number<unsigned>(line);

@@ -33,7 +33,8 @@ struct Trace {
   void open_streams(Findings& findings);
 
   Folders folders_;
-  std::unique_ptr<Salvage> salvage_;  // only for a damaged trace; destroyed after the graph
+  // Only for a damaged trace; declared before graph_, because the graph must be destroyed first.
+  std::unique_ptr<Salvage> salvage_;
   std::unique_ptr<Graph> graph_;
 
  public:  // destroyed before the graph

@@ -24,7 +24,8 @@ struct FreeTep {
 using TepHandle = std::unique_ptr<tep_handle, FreeTep>;
 
 TepHandle new_tep() {
-  tep_set_loglevel(TEP_LOG_NONE);  // no warnings on stderr; important failures become findings
+  // Libtraceevent prints no warnings on stderr, because important failures become findings.
+  tep_set_loglevel(TEP_LOG_NONE);
   TepHandle tep(tep_alloc());
   if (!tep) throw std::bad_alloc();
   return tep;
@@ -93,7 +94,8 @@ std::optional<unsigned> id_of(const std::string& text) {
 }
 
 std::optional<EventFormat> parse_event_format(const FormatText& format) {
-  const TepHandle tep = new_tep();  // one handle per format: libtraceevent searches all formats of a handle
+  // Each format has its own handle, because libtraceevent searches all formats of a handle.
+  const TepHandle tep = new_tep();
   std::optional<std::string> text = without_attributes(without_print_format(format.text));
   if (!text || !is_safe_to_parse(*text)) return std::nullopt;
   *text += "print fmt: \"\"\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes descriptions of events and pages in the form of the kernel's files. These describe records that were not
-// written by a kernel.
+// Writes descriptions of events and pages in the form of the kernel's files. They describe records that kmemtrace
+// writes.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ std::string format_text(const std::string& name, unsigned id, const std::vector<
 // Returns events/ftrace/kernel_stack/format: a `long` with the number of addresses, then the addresses up to the
 // record's end.
 FormatText describe_kernel_stack(unsigned id, unsigned long_bytes);
-// Returns events/ftrace/user_stack/format: a process, then addresses up to the first 0 or the record's end.
+// Returns events/ftrace/user_stack/format: a process ID, then addresses up to the first 0 or the record's end.
 FormatText describe_user_stack(unsigned id, unsigned long_bytes);
 // Return the texts of events/header_page and events/header_event.
 std::string header_page_text(unsigned long_bytes, unsigned page_bytes);

@@ -52,7 +52,7 @@ constexpr std::uint64_t kStampTop = 0xF8ull << 56;  // TS_MSB: bits that do not 
 
 struct PageHeader {
   std::uint64_t time = 0;
-  std::uint64_t data_bytes = 0;  // never more than the page has
+  std::uint64_t data_bytes = 0;  // limited to the bytes that the page has
   PageEnd end;
 };
 

@@ -202,7 +202,7 @@ std::optional<unsigned> pageblock_order_of(std::string_view print_format) {
   if (close == std::string_view::npos) return std::nullopt;
   const auto argument = argument_of(print_format.substr(open + 1, close - open - 1), "pageblock_order=%");
   if (!argument) return std::nullopt;
-  // Index 0 is the rest of the format string, so the arguments start at index 1.
+  // Argument 0 would be the rest of the format string, so the arguments start at 1.
   const auto value = constant_value(nth_argument(print_format.substr(close + 1), *argument + 1));
   if (!value || *value < 1 || *value > kMostOrder) return std::nullopt;
   return static_cast<unsigned>(*value);

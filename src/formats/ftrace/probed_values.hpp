@@ -38,7 +38,8 @@ using ReadValues = std::map<std::uint8_t, std::optional<std::vector<std::uint8_t
 // arguments of the call.
 void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
                  std::span<const std::uint64_t> arguments, ReadValues& to);
-// Joins the values in the format of the field `values` of call_entry. Missing values are kValueLeftOut.
+// Joins the values in the format of the field `values` of call_entry. kValueLeftOut replaces the size of a missing
+// value.
 std::vector<std::uint8_t> joined(const ReadValues& values, ByteOrder order);
 
 }  // namespace kmt

@@ -110,7 +110,8 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
-  if (is_call(kind) && info_.calls.records) return false;  // each call may have a different record
+  // Not decoded by shape, because each call may have a different record.
+  if (is_call(kind) && info_.calls.records) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -262,14 +263,15 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  constexpr std::size_t kMostOfACall = 256;  // more than the records of any recorded function
+  constexpr std::size_t kMostOfACall = 256;  // larger than the number of values' records of any recorded function
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.intervals.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
-// The kernel runs the handlers of a probe one after the other, and no other probe's handlers on that CPU between them.
-// If records between them were lost, the remaining records may belong to another call of the same function.
+// On a CPU, the kernel runs all handlers of a probe one after the other, without another probe's handlers in between.
+// Therefore the records of a call follow each other. If some of them were lost, the remaining records may belong to
+// another call of the same function.
 void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
                                 ReadValues& to) {
   const auto found = pending_values_.find(cpu);

@@ -58,8 +58,9 @@ class CacheNameTable {
   CacheId look_up(std::string_view name);
 
   std::vector<std::string>& names_;
-  FlatMap<std::uint32_t> ids_;      // key is the hash; if it is taken, the next free key
-  std::array<Known, 64> recent_{};  // indexed by some bits of the text
+  // From a name's hash to its ID; if the hash belongs to another name, hash + 1 and so on.
+  FlatMap<std::uint32_t> ids_;
+  std::array<Known, 64> recent_{};  // recently used names, indexed by some bits of the text
 };
 
 class RecordDecoder {

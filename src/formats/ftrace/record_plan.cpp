@@ -72,12 +72,13 @@ bool is_stack(const EventFormat& format) {
   return is_user_stack(format) || (format.system == "ftrace" && format.name == "kernel_stack");
 }
 
-// Finds fields, and notes how many bytes a record needs to have them all.
+// Finds fields, and raises plan.least_bytes so that a record of this size has all of them.
 class FieldFinder {
  public:
   FieldFinder(const EventFormat& format, RecordPlan& plan) : format_(format), plan_(plan) {}
 
-  // The first of these names that the event has; of static fields, or of dynamic ones (__data_loc).
+  // Returns the first of these fields that the event has. With `dynamic`, only looks for __data_loc fields, otherwise
+  // only for others.
   RecordField operator()(std::initializer_list<const char*> names, bool dynamic = false) const {
     for (const char* const name : names) {
       const FormatField* const field = format_.field(name);
@@ -155,7 +156,7 @@ void plan_stack(const EventFormat& format, unsigned word_bytes, const FieldFinde
   if (plan.is_user_stack) plan.process = find({"tgid"});
   plan.callers = caller->offset;
   plan.least_bytes = std::max(plan.least_bytes, plan.callers);
-  // Without a size field (before Linux 3.1), the size of the array gives the depth.
+  // Without a size field (before Linux 3.1), the size of the array limits the depth.
   const bool fixed = plan.depth.size == 0 && caller->size != 0;
   plan.most_depth = fixed ? std::min(caller->size / word_bytes, kMostStackDepth) : kMostStackDepth;
 }
@@ -214,7 +215,7 @@ RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_by
     case EventKind::vmap_free: plan.address = find({"va_start"}); break;
     case EventKind::syscall_enter:
     case EventKind::syscall_exit:
-      // Skip named system calls: their arguments may be named `id`, too.
+      // Skips events of a single system call, such as sys_enter_openat: one of its arguments may be named `id`, too.
       if (format.system == "syscalls" && !syscall_of_event(format.name)->name.empty()) break;
       plan.address = find({"id"});
       if (plan.address.size == 0) plan.kind = EventKind::other;

@@ -23,7 +23,7 @@ struct RecordField {
   std::uint16_t offset = 0;
   std::uint8_t size = 0;  // 0 if the event has no such field
 };
-// RecordField offsets of one event type.
+// The offsets of an event type's fields.
 struct RecordPlan {
   bool described = false;
   EventKind kind = EventKind::other;
@@ -31,9 +31,9 @@ struct RecordPlan {
   std::uint32_t least_bytes = 0;  // minimum size of a record with all fields below
   RecordField flags, pid;
   RecordField address;        // ptr, pfn or page, addr or va_start
-  std::uint16_t namings = 0;  // index into the decoder's namings; 0: it names no task
-  bool creates_task = false;  // as the decoder's TaskCreation describes
-  std::uint8_t life = 0;      // index into the decoder's life events; 0: none
+  std::uint16_t namings = 0;  // index in the decoder's list of namings; 0: the event names no task
+  bool creates_task = false;  // true for task_newtask: see formats/ftrace/task_creation.hpp
+  std::uint8_t life = 0;      // index in the decoder's list of life events; 0: not a life event
   bool is_stack = false;      // ftrace:kernel_stack or user_stack
   bool is_user_stack = false;
   RecordField process;           // process of a user stack
@@ -45,7 +45,7 @@ struct RecordPlan {
   std::uint32_t arguments = 0;             // offset of the argument registers of a call
   std::uint32_t most_arguments = 0;        // maximum number of arguments
   RecordField values;                      // values read from memory
-  std::uint16_t probed_values = 0;         // or an index into the decoder's probed values; 0: none
+  std::uint16_t probed_values = 0;         // for values in separate records: index in the decoder's list; 0: none
   bool is_values = false;                  // kmemtrace:probe_values_N, written before the event of its call
   RecordField frame;                       // the stack pointer
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;

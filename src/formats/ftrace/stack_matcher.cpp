@@ -8,11 +8,11 @@ namespace kmt {
 
 namespace {
 
-// In one context, events nest only if an event occurs during the stack capture of another. If there are more, the trace
-// has events without stacks.
+// Events of one context are nested only if an event occurs while the kernel captures the stack of another. If more
+// events wait, they have no stacks.
 constexpr std::size_t kMostNested = 4;
-// The event and one event per kind of interrupt. This limit applies until the first stack shows that the trace has
-// stacks.
+// One event and one more for each kind of interrupt. This limit applies until the first stack is found, because most
+// traces have no stacks.
 constexpr std::size_t kHeldWithoutStacks = 4;
 // Limit for interrupt events between an event and its stack, because these are kept and copied for every batch.
 constexpr std::size_t kMostHeld = 512;
@@ -30,7 +30,7 @@ bool is_user_stack(const Event& event) {
 }  // namespace
 
 void StackMatcher::match(EventBatch& batch) {
-  if (has_no_stacks()) {  // the trace has had no stack so far
+  if (has_no_stacks()) {  // no stack has been found in the trace so far
     if (!losses_.empty()) next_ = losses_.back();
     losses_.clear();
     return;
@@ -59,14 +59,16 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
-  // Events that waited only for a user stack will not get one.
+  // These events have a kernel stack and wait for a user stack. The next event has come first, so there is no user
+  // stack.
   while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
          batch[waiting_.back()].stack != StackId{})
     waiting_.pop_back();
   for (auto other = waiting_.rbegin(); other != waiting_.rend() && interrupt_level(batch[*other]) == level; ++other)
     ++nested;
   if (nested > 0 && !same_context(batch[waiting_.back()], event)) {
-    waiting_.resize(waiting_.size() - nested);  // another task is running, so those events have no stacks
+    // Another task is running now, so the events of the earlier task get no stacks.
+    waiting_.resize(waiting_.size() - nested);
   } else if (nested == kMostNested) {
     waiting_.erase(waiting_.end() - kMostNested);
   }
@@ -79,7 +81,7 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
   });
   if (found == waiting_.rend()) return report_unmatched(stack);
   batch[*found].stack = std::exchange(stack.stack, {});
-  waiting_.erase(found.base(), waiting_.end());  // keep the event itself: its user stack may follow
+  waiting_.erase(found.base(), waiting_.end());  // does not erase *found, because its user stack may follow
 }
 
 // The kernel writes a user stack after every event. It may be empty.

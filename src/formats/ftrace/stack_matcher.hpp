@@ -49,7 +49,7 @@ class StackedStream : public CpuStream {
   bool read(EventBatch& batch) final;
 
  protected:
-  // Appends events, possibly none. Returns false at the end; there is no call after that.
+  // Appends events, possibly none. Returns false at the end; do not call it again after that.
   virtual bool append(EventBatch& batch) = 0;
   void lost_at(std::size_t index) { stacks_.lost_at(index); }
 

@@ -24,8 +24,9 @@ struct TaskCreation {
 // Returns the offsets if the format is task_newtask. Raises `least_bytes` to cover all fields.
 std::optional<TaskCreation> task_creation(const EventFormat& format, std::uint32_t& least_bytes);
 
-// Fills in TraceTasks::thread_groups. Records of different CPUs may come in any time order. If several tasks have the
-// same ID, the latest one counts. It also replaces entries from the lists made at the start and end of the recording.
+// Fills in TraceTasks::thread_groups. Records of different CPUs may come in any time order. If several tasks had the
+// same ID, the entry of the latest one is kept. It also replaces entries from the lists that recorders make at the
+// start and end.
 class ThreadGroups {
  public:
   explicit ThreadGroups(TraceInfo& info) : groups_(info.tasks.thread_groups) {}

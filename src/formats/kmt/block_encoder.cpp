@@ -51,7 +51,8 @@ RecordLayout layout_of(const EventFormat& format) {
   }
   if (format.system == "ftrace" && (format.name == "kernel_stack" || format.name == "user_stack")) {
     // Store stacks as shapes, because most stacks that follow events are equal. A stack may be longer than its format
-    // says: caller[8] in kernel/trace/trace_entries.h (Linux 6.1) is only the printed part.
+    // says: the format declares caller[8] (kernel/trace/trace_entries.h, Linux 6.1), but the kernel may write more
+    // addresses.
     layout.shaped = true;
     layout.rest_is_data = true;
   }
@@ -92,8 +93,8 @@ const RecordLayout* RecordLayouts::of(Bytes record) const {
 
 BlockEncoder::BlockEncoder(const RecordLayouts& layouts) : layouts_(layouts) {}
 
-// Zeroes all bytes outside fields. The ring buffer leaves stale bytes there, so otherwise every record would have a
-// different shape.
+// Zeroes all bytes outside fields. The kernel leaves old bytes of the ring buffer there, which would make every
+// record's shape different.
 void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
   scratch_.assign(record.begin(), record.end());
   const std::size_t fixed = std::min(layout.field_mask.size(), record.size());
@@ -208,7 +209,7 @@ EventBlock BlockEncoder::finish() {
     append_varint(tasks_, run_length_);
     append_varint(tasks_, zigzag(std::int64_t{run_tid_} - run_base_));
   }
-  // Low bits that are 0 in all differences are not written. Objects are aligned, so this saves space.
+  // Shifts out the low bits that are 0 in all differences. Objects are aligned, so this saves space.
   unsigned shifts[2] = {};
   for (unsigned list = 0; list < 2; ++list) {
     std::uint64_t bits = 0;

@@ -89,21 +89,23 @@ class BlockEncoder {
   std::uint64_t failed_allocations_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  Column scratch_;                    // a copy of the record being encoded
-  FlatMap<std::uint32_t> shape_ids_;  // key is the hash; if it is taken, the next free key
+  Column scratch_;  // a copy of the record being encoded
+  // From a shape's hash to its number; if the hash belongs to another shape, hash + 1 and so on.
+  FlatMap<std::uint32_t> shape_ids_;
   std::vector<Shape> shapes_;
   std::int32_t run_tid_ = 0;
   std::int32_t run_base_ = 0;
   std::uint64_t run_length_ = 0;
   RecencyList recent_[2];
-  std::vector<std::int64_t> far_addresses_[2];  // differences, per kind, in the order of the events
+  // Address differences, one list per kind of address, in the order of the events.
+  std::vector<std::int64_t> far_addresses_[2];
   std::vector<std::uint8_t> far_kinds_;
   Column times_, shape_column_, dictionary_, tasks_, recency_, literals_;
   struct Lost {
     std::uint64_t before_event = 0;
     std::optional<std::uint64_t> count;
   };
-  std::vector<Lost> lost_;  // ordered by event, at most one per position
+  std::vector<Lost> lost_;  // ordered by position, at most one loss per position
 };
 
 }  // namespace kmt::kmt_format

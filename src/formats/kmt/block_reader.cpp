@@ -18,7 +18,8 @@ struct Varint {
   std::uint64_t value;
   const std::uint8_t* end;
 };
-// This is a separate function that returns values, so that loops over a column can keep the position in a register.
+// This function returns the new position instead of changing it in place, so that loops over a column can keep the
+// position in a register.
 [[gnu::noinline]] Varint long_varint(const std::uint8_t* at, const std::uint8_t* end) {
   std::uint64_t value = 0;
   if (!read_varint(at, end, value)) throw_cut_off();

@@ -29,7 +29,7 @@ struct BlockEvent {
   std::int32_t tid = 0;
   std::uint32_t shape = kLiteral;  // index into shapes()
   std::uint64_t address = 0;
-  Bytes literal;  // a record without a shape; its task is blank
+  Bytes literal;  // the bytes of a record that has no shape; the task in them is blank
 };
 
 struct LostHere {

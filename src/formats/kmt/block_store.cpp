@@ -20,8 +20,8 @@ void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const s
 FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
-// The new file replaces an older one only after its first chunks are written. If the recorder is killed earlier, the
-// older file stays intact.
+// The new file replaces an older one only after the first chunks of the new file are written. If the recorder is killed
+// earlier, the older file stays intact.
 void FileStore::open() {
   if (file_) return;
   auto file = std::make_unique<FileWriter>(path_, Replaced::kept);
@@ -133,8 +133,8 @@ void FlightStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   bytes_ += chunk.bytes.size();
   samples_.push_back(std::move(chunk));
-  // Drop later samples if all together exceed the given part of the memory. Keep the first one, because it shows the
-  // state at the start.
+  // All samples together may use only a part of the memory. If they exceed it, drops later samples, but keeps the first
+  // one, because it shows the state at the start.
   constexpr std::size_t kFewest = 16;
   constexpr std::uint64_t kPart = 8;
   while (samples_.size() > kFewest && samples_.size() * samples_.back().bytes.size() > most_bytes_ / kPart) {

@@ -34,7 +34,8 @@ class FileStore : public BlockStore {
   void add(PackedBlock block) override;
   void add(const StateSample& sample);
   void add(UserMemory memory);
-  // Completes the current file, if there is one, with `end`. Later blocks are written to a file with the given path.
+  // Ends the current file, if there is one, with `end`, which makes it complete. Later blocks are written to a file
+  // with the given path.
   void next_file(const std::string& path, const TraceDescription& end);
   void finish(const TraceDescription& end);
 
@@ -62,8 +63,8 @@ class FileStore : public BlockStore {
 // Keeps the latest blocks in memory, and the samples of the same period.
 class FlightStore : public BlockStore {
  public:
-  // Keeps at most `most_bytes` bytes, and drops blocks older than `most_ticks` ticks if given. During a write, the
-  // blocks being written stay in memory in addition to new ones.
+  // Keeps at most `most_bytes` bytes, and drops blocks older than `most_ticks` ticks if given. While write() runs, the
+  // blocks that it writes stay in memory in addition to new blocks.
   FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
               std::optional<std::uint64_t> most_ticks);
 
@@ -73,9 +74,9 @@ class FlightStore : public BlockStore {
     std::uint64_t events = 0;
     std::uint64_t left_out = 0;  // the oldest events, dropped because the disk was full
   };
-  // Writes the blocks that are in memory now. Recording may continue meanwhile. If this fails, for example on a full
-  // disk, it tries again with the latest half of the blocks, then with half of those. If all attempts fail, throws
-  // Error and leaves an older file unchanged.
+  // Writes the blocks that are in memory now. Recording may continue meanwhile. If writing fails, for example on a full
+  // disk, it tries again with the latest half of the blocks, then with the latest quarter, and so on. If all attempts
+  // fail, throws Error and leaves an older file unchanged.
   Written write(const std::string& path, const TraceDescription& end) const;
 
   std::uint64_t bytes() const;

@@ -16,12 +16,11 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr int kLevelOfEvents = 1;  // low, because columns are already compact and there are many blocks
-constexpr int kLevelOfTexts =
-    5;  // recording waits for it, but only once per file; level 9 would save 7 % for twice the time
+constexpr int kLevelOfEvents = 1;   // low, because columns are already compact and there are many blocks
+constexpr int kLevelOfTexts = 5;    // waited for once per file; level 9 would save 7 % in twice the time
 constexpr int kLevelOfPatches = 6;  // patches are written only every few seconds
 constexpr int kLeastWindow = 10;    // log2 of bytes; the minimum of zstd
-constexpr int kMostWindow = 27;     // log2 of bytes; readers must accept two chunks
+constexpr int kMostWindow = 27;     // log2 of bytes; a patch needs a window of two chunks
 
 bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t most = kMostRatio) {
   return plain <= kMostPlainBytes && plain <= stored * most;
@@ -29,7 +28,7 @@ bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t m
 
 std::uint64_t checksum_of(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-// `out` has room for the header, followed by the stored bytes.
+// Fills in the header, which is the first part of `out`. The rest of `out` is the stored payload.
 std::vector<std::uint8_t> with_header(std::vector<std::uint8_t>&& out, ChunkType type, std::uint8_t flags,
                                       std::uint16_t stream, std::size_t plain) {
   std::uint8_t* const header = out.data();
@@ -42,7 +41,7 @@ std::vector<std::uint8_t> with_header(std::vector<std::uint8_t>&& out, ChunkType
   store<std::uint32_t>(header + 12, static_cast<std::uint32_t>(plain), ByteOrder::little);
   store<std::uint64_t>(header + 16, checksum_of(Bytes(out).subspan(kChunkHeaderBytes)), ByteOrder::little);
   store<std::uint64_t>(header + 24, checksum_of(Bytes(out).first(kChunkHeaderBytes - 8)), ByteOrder::little);
-  out.shrink_to_fit();  // packed blocks may stay in memory for a long time
+  out.shrink_to_fit();  // frees unused memory, because packed blocks may stay in memory for a long time
   return std::move(out);
 }
 

@@ -33,7 +33,7 @@ bool is_intact(const Chunk& chunk);
 // Returns the uncompressed payload. Throws Error if the checksum or the compressed data is wrong.
 std::vector<std::uint8_t> unpack(const Chunk& chunk);
 
-// Returns the uncompressed payload of a chunk from make_patch(). `base` must be the one used there.
+// Returns the uncompressed payload of a chunk from make_patch(). `base` must be the base that make_patch() used.
 std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 
 // Returns header and payload. The payload is compressed if that makes it smaller. Throws Error if it is too large for a

@@ -17,7 +17,7 @@ namespace {
 
 struct End {
   bool finished;         // the file has a trailer
-  bool indexed;          // an index is the last chunk, or the chunk that the trailer names
+  bool indexed;          // the last chunk is an index, or the trailer names an index
   std::uint64_t offset;  // end of the last chunk
   std::uint64_t size;    // size of the file without the trailer
 };
@@ -56,7 +56,7 @@ void check_header(Bytes file) {
   ByteReader in(file, ByteOrder::little);
   in.skip(kFileMagic.size());
   const std::uint16_t version = in.u16();
-  in.skip(2);  // skip features that a reader may ignore
+  in.skip(2);  // flags of features that a reader may ignore
   const std::uint32_t features = in.u32();
   if (version == kVersion && features == 0) return;
   throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
@@ -132,7 +132,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
-        case kStatePatch:  // patches belong to a series of snapshots; SnapshotReader reads them
+        case kStatePatch:  // patches are only in files of snapshots; SnapshotReader reads them
           if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;

@@ -12,10 +12,10 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::chrono::seconds kOldestBlock{1};  // a recorder that is killed may lose this much
+constexpr std::chrono::seconds kOldestBlock{1};  // the most that is lost if the recorder is killed
 
 RecordLayouts layouts_of(const KernelDescription& kernel) {
-  Findings ignored;  // readers of the trace report them again
+  Findings ignored;  // readers of the trace report these findings
   return {parse_event_formats(kernel.formats, ignored), kernel.byte_order};
 }
 
@@ -48,7 +48,7 @@ template <typename Step>
 void LiveEncoder::encode_all(Cpu& cpu, const Step& step) {
   const auto now = std::chrono::steady_clock::now();
   if (cpu.encoder.empty()) cpu.begun = now;
-  // Throws only after everything is encoded, because the store keeps blocks that it cannot write now.
+  // Throws only after all pages are encoded. The store keeps blocks that it could not write.
   std::exception_ptr failure;
   const auto attempt_end = [&] {
     try {
@@ -101,7 +101,7 @@ void LiveEncoder::encode(Cpu& cpu, Bytes page) {
       page, page_layout_, [&encoder](std::uint64_t ticks, Bytes record, std::uint64_t) { encoder.add(ticks, record); });
   if (end.damage != nullptr) {
     ++damaged_pages_;
-    encoder.add_lost(std::nullopt);  // for the events after the damage
+    encoder.add_lost(std::nullopt);  // the events after the damage are lost
   }
 }
 

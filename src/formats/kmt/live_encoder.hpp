@@ -45,7 +45,7 @@ class LiveEncoder : public RecordingSink {
     std::uint16_t stream;
     BlockEncoder encoder;
     std::chrono::steady_clock::time_point begun;  // time of the block's first pages
-    unsigned answered = 0;                        // number of the latest request that is done
+    unsigned answered = 0;                        // number of the latest request for which this CPU's block was stored
   };
 
   Cpu& cpu_of(unsigned number) const;

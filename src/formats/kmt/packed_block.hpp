@@ -10,7 +10,8 @@
 
 namespace kmt::kmt_format {
 
-// Large enough that a block's dictionary adds little, and small enough that losing a block loses little.
+// Target size of a block. It is large compared with the block's dictionary, but small enough that the loss of a block
+// is a small loss.
 constexpr std::uint64_t kBlockEvents = 65536;
 constexpr std::size_t kBlockBytes = 4u << 20;  // uncompressed size
 

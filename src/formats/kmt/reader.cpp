@@ -208,7 +208,7 @@ class KmtSource : public Source {
   // Reports a CPU that has no stream although the kernel counted events on it.
   void report_missing_cpus(const std::vector<CpuPart>& parts) {
     if (info_.findings.count_of(Imperfection::missing_cpu) > 0)
-      return;  // already reported in the file before conversion
+      return;  // the file was converted, and its findings already include this
     for (const BufferStatistics& statistics : info_.losses.buffers) {
       const bool there = std::ranges::find(parts, statistics.cpu, &CpuPart::cpu) != parts.end();
       if (const std::uint64_t events = statistics.read + statistics.entries; !there && events > 0)

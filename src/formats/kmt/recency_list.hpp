@@ -62,7 +62,7 @@ class RecentAddresses {
 
  private:
   static constexpr unsigned kSize = RecencyList::kSize;
-  static constexpr unsigned kRoom = 1024;  // number of insertions at the front until the whole list must move
+  static constexpr unsigned kRoom = 1024;  // number of insertions at the front before the whole list is moved
 
   std::uint64_t first_eight() const { return load<std::uint64_t>(order_ + front_, ByteOrder::little); }
   void set_first_eight(std::uint64_t word) { store(order_ + front_, word, ByteOrder::little); }

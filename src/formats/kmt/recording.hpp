@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records into .kmt. The output is one file, a sequence of files, or that of a flight recorder, which keeps the latest
-// blocks in memory.
+// Records into .kmt: one file, a sequence of files, or a flight recorder. A flight recorder keeps the latest blocks in
+// memory and writes a file when asked.
 #pragma once
 
 #include <cstdint>

@@ -81,7 +81,7 @@ void RecordWriter::describe(const TraceDescription& description) {
   file_.emplace(path_);
   file_->append_description(description);
   for (const StateSample& sample : description.samples) file_->append_sample(sample);
-  Findings ignored;  // readers of the trace report them again
+  Findings ignored;  // readers of the trace report these findings again
   layouts_ = std::make_unique<RecordLayouts>(parse_event_formats(description.kernel.formats, ignored),
                                              description.kernel.byte_order);
   encoder_ = std::make_unique<BlockEncoder>(*layouts_);

@@ -29,7 +29,8 @@ struct BlockSpan {
   std::uint64_t last_ticks = 0;
 };
 
-// Reads as many events as possible. A block may be damaged although its checksum is right, if the writer had an error.
+// Returns the number and the times of the events that can be read. A block with a correct checksum may still be
+// damaged, if its writer had a bug.
 BlockSpan span_of(const Chunk& chunk, ByteOrder order) {
   BlockSpan span;
   try {
@@ -74,7 +75,7 @@ class Planner {
     for (std::uint64_t offset = kFileHeaderBytes; offset < end_;) {
       const std::optional<Chunk> chunk = find_chunk(chunks, offset);
       const std::uint64_t next = chunk ? chunk->offset : end_;
-      // After an index, a few bytes at the end can only be an incomplete trailer.
+      // Fewer bytes than a trailer at the end of the file, after an index, are an incomplete trailer, not lost data.
       if (next > offset && !(index_ && !chunk && end_ - offset < kTrailerBytes))
         leave_out({offset, next - offset}, chunk ? "not a chunk" : "an incomplete chunk at the end");
       if (!chunk) break;
@@ -102,7 +103,7 @@ class Planner {
     const BlockSpan span = span_of(chunk, description_.kernel.byte_order);
     new_index_.add_events(span.events, span.first_ticks, span.last_ticks);
     const auto stream = streams_.find(chunk.stream);
-    if (stream == streams_.end()) return;  // the events have an unknown CPU
+    if (stream == streams_.end()) return;  // the stream's description is missing, so the CPU of the events is unknown
     ++stream->second.blocks;
     stream->second.events += span.events;
     if (span.events > 0) stream->second.last_ns = description_.kernel.clock_scale.to_ns(span.last_ticks);
@@ -146,7 +147,8 @@ class Planner {
   Bytes file_;
   std::uint64_t end_;  // end of the chunks
   TraceDescription description_;
-  std::optional<std::uint16_t> full_snapshot_;  // number of the last kept full snapshot, for patches
+  // Stream number of the last kept full snapshot; only its patches are kept.
+  std::optional<std::uint16_t> full_snapshot_;
   std::map<std::uint16_t, Repair::Stream> streams_;
   Repair repair_;
   std::optional<Chunk> index_;  // set if the last chunk is an index

@@ -36,7 +36,7 @@ struct Repair {
   bool has_trace = false;         // false for a file with only snapshots
   bool lacked_index = false;      // true if the file had no index: it was truncated, and its last blocks may be missing
   std::vector<LeftOut> left_out;  // in file order
-  std::uint64_t snapshots = 0;    // number of kept snapshots
+  std::uint64_t snapshots = 0;    // number of snapshots that the repair keeps
   std::vector<Stream> streams;    // by stream number
   std::vector<Range> kept;  // the header and all intact chunks except the index; in order, adjacent ranges are joined
   std::vector<std::uint8_t> end;  // bytes to append to the kept ranges

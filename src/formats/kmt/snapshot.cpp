@@ -14,9 +14,11 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Limits how many snapshots are lost if a full snapshot is damaged. Patches also become larger with its age.
+// Maximum number of patches after a full snapshot, because damage of the full snapshot makes all of them unreadable.
+// Patches also become larger as the full snapshot becomes older.
 constexpr std::size_t kMostPatches = 64;
-// Limit for the ratio of all unpacked snapshots to the file's size. Files of idle machines reach 300.
+// Limits the unpacked size of all snapshots to this multiple of the file's size. Files of idle machines reach a
+// multiple of 300.
 constexpr std::uint64_t kMostSeriesRatio = 320;
 constexpr std::uint64_t kAnySeries = 64u << 20;
 
@@ -62,7 +64,7 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   try {
     check_header(file.bytes);
     TraceDescription description;
-    description.kernel.page_size = 0;  // unknown until a fact states it
+    description.kernel.page_size = 0;  // 0 means unknown; a fact in the file may set it
     std::uint64_t offset = kFileHeaderBytes;
     std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {

@@ -33,7 +33,7 @@ Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset);
 
 class Attributes {
  public:
-  // If an ID is added twice, the first attribute counts.
+  // If an ID is added twice, it belongs to the first attribute.
   void add(Attribute attribute, const std::vector<std::uint64_t>& ids);
   void name(std::uint64_t id, std::string_view name);
   void set_cpu(std::uint64_t id, std::uint32_t cpu) { *cpus_.insert(id).first = cpu; }
@@ -51,7 +51,7 @@ class Attributes {
   FlatMap<std::uint32_t> cpus_;
 };
 
-// Returns the name from perf. If the file has none, returns the event's type and config numbers.
+// Returns the name that perf stored. If the file has no name, returns the event's type and config numbers.
 std::string name_of(const Attribute& attribute);
 
 // Returns the name of the trace clock for a clockid_t.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts the description of machine and recording in a perf.data to the common form of all formats.
+// Converts the description of machine and recording in a perf.data to a TraceInfo.
 #pragma once
 
 #include "formats/perfdata/file.hpp"

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kMostCpus = 0x10000;
 constexpr std::uint64_t kMostIdBytes = 20;
-constexpr std::string_view kKernel = "[kernel.kallsyms]";  // in a mapping's name, a symbol follows
+constexpr std::string_view kKernel = "[kernel.kallsyms]";  // start of a mapping's name; a symbol's name follows
 
 // Reads a size and a text of that many bytes. The text ends at the first NUL.
 std::string_view read_text(ByteReader& in) {
@@ -193,7 +193,7 @@ void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, FileConte
 
 std::string uname_of_names(const KernelDescription& kernel) {
   if (kernel.release.empty() && kernel.machine.empty()) return {};
-  // The words of `uname` are separated by blanks, so none may be empty.
+  // Blanks separate the words of `uname`, so an unknown word must not be empty.
   const auto word = [](const std::string& text) { return text.empty() ? std::string("unknown") : text; };
   return fmt::format("Linux {} {} {}", word(kernel.node_name), word(kernel.release), word(kernel.machine));
 }

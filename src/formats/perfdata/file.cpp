@@ -118,7 +118,7 @@ void parse_file_mode(Bytes file, ByteReader& in, FileContents& contents, Finding
   const std::uint64_t attribute_bytes = in.u64();
   const Section attributes = read_section(in);
   const Section data = read_section(in);
-  in.skip(16);  // event names in files of old versions
+  in.skip(16);  // old versions of perf store event names here
   const std::array<bool, kFeatureBits> has = read_feature_bits(in.bytes(kFeatureBits / 8), contents.order());
   read_attributes(file, attributes, attribute_bytes, contents, findings);
 
@@ -153,7 +153,7 @@ void read_pipe_attribute(const Record& record, FileContents& contents) {
                           read_ids(ByteReader(payload.subspan(bytes), contents.order())));
 }
 
-// Stores the CPU of each ID. Also stores the task of the first ID, and the CPUs with tracepoints.
+// Stores the CPU of each ID. Also stores the task of the first ID, and the CPUs on which tracepoints were recorded.
 void read_id_index(const Record& record, FileContents& contents) {
   ByteReader in(record.payload, contents.order(), record.offset + kRecordHeaderBytes);
   in.skip(8);
@@ -209,7 +209,7 @@ void read_description_record(const Record& record, FileContents& contents, Findi
 // among them, they also come after the last sample (perf record --tail-synthesize). In a pipe, perf writes build IDs
 // last.
 void read_description_records(Bytes file, FileContents& contents, Findings& findings) {
-  Findings found_again;  // the reader of the events reports these again
+  Findings found_again;  // the reader of the events reports these findings again
   RecordCursor records(file, contents.data_begin, contents.data_end, contents.order(), false, found_again);
   const auto& notes = contents.description.kernel.notes;
   bool described = !contents.description.kernel.header_page.empty();
@@ -238,7 +238,7 @@ bool names_tasks(std::string_view arguments) {
   return found;
 }
 
-// Returns a text that says which tasks were recorded; empty if all were.
+// Returns a text that names the recorded tasks; empty if all tasks were recorded.
 std::string selected_tasks(const FileContents& contents) {
   if (contents.first_task && *contents.first_task < 0) return {};
   if (contents.first_task) return fmt::format("task {}, perhaps others and their children", *contents.first_task);
@@ -250,7 +250,7 @@ std::string selected_tasks(const FileContents& contents) {
   return arguments != notes.end() && names_tasks(arguments->second) ? "those that perf's command line names" : "";
 }
 
-// Returns a text that says which CPUs were recorded (perf record -C); empty if all were.
+// Returns a text that names the recorded CPUs (perf record -C); empty if all CPUs were recorded.
 std::string selected_cpus(const FileContents& contents) {
   constexpr std::size_t kMostNamed = 16;
   const std::set<std::uint32_t>& cpus = contents.tracepoint_cpus;

@@ -20,8 +20,8 @@ namespace kmt::perfdata {
 template <typename Item>
 class OrderedRecords {
  public:
-  // The file's bytes, the contents and `info` must outlive this object. `info` receives findings. Names of tasks are
-  // added before items of the same time become due.
+  // The file's bytes, the contents and `info` must outlive this object. `info` receives findings. A task's name is
+  // added to `info` before items of the same time become due.
   OrderedRecords(Bytes file, const FileContents& contents, TraceInfo& info)
       : parser_(file, contents, info.findings), info_(info), objects_(info), most_held_(most_held(file.size())) {}
 

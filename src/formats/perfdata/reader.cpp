@@ -62,7 +62,7 @@ class PerfDataSource : public Source {
   std::unique_ptr<RecordDecoder> decoder_;
   std::unique_ptr<StackIds> stack_ids_;
   std::unique_ptr<OrderedRecords<HeldEvent>> records_;
-  EventBatch decoded_;  // the events of one sample
+  EventBatch decoded_;  // the decoded events of the current sample
   EventBatch timeless_;
   bool ended_ = false;
   std::vector<std::uint64_t> last_of_cpu_ns_;  // time of the last event read, by CPU
@@ -113,7 +113,7 @@ void PerfDataSource::take_sample() {
   HeldEvent held{decoded_.front(), {}};
   take_stacks(sample, attribute, held);
   if (info_.machine.cpus <= cpu) info_.machine.cpus = cpu + 1u;
-  if (sample.time_ns == 0) {  // return this event next, because it cannot be ordered by time
+  if (sample.time_ns == 0) {  // passes the event on without sorting, because it has no time
     place(held, held.event);
     timeless_.push_back(held.event);
     return;
@@ -167,8 +167,8 @@ void PerfDataSource::take_loss() {
   if (info_.machine.cpus <= loss.cpu) info_.machine.cpus = loss.cpu + 1u;
   const std::string what = lost_events_text(loss.count);
   if (loss.time_ns == 0) {
-    // This total was written at the end of the recording. It includes losses with a time, so the larger number counts,
-    // as for overruns.
+    // This total was written at the end of the recording. It includes the losses that have a time.
+    // lost_events_per_cpu() in trace/info/losses.hpp uses the larger of both numbers.
     const auto [index, is_first] = sums_.insert(loss.cpu);
     if (is_first) {
       *index = info_.losses.buffers.size();

@@ -25,7 +25,7 @@ Header header_at(const std::uint8_t* at, ByteOrder order) {
 
 bool is_compressed(std::uint32_t type) { return type == kCompressed || type == kCompressed2; }
 
-// Used to find records after damage. The size of all records is a multiple of 8 bytes, except for compressed ones.
+// Record sizes are multiples of 8 bytes, except for compressed records. Used to find the next record after damage.
 bool looks_like_a_record(const Header& header) {
   return is_known_type(header.type) && header.size >= kRecordHeaderBytes &&
          (header.size % 8 == 0 || is_compressed(header.type));
@@ -134,7 +134,7 @@ void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
   while (position_ < end_ && !go_on_from(file_.first(end_), position_, order_));
-  // At the end of the file, assume a record that was not completely written.
+  // the file ends here, so this record was not completely written
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are not a complete record", position_ - begin)
                                : fmt::format("{} bytes skipped", position_ - begin);

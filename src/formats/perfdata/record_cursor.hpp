@@ -61,8 +61,8 @@ class RecordCursor {
   std::optional<Unpacker> unpacker_;     // set from the first compressed record on
   std::vector<std::uint8_t> unpacked_;   // unpacked records; the last one may be incomplete
   std::size_t next_ = 0;                 // position in unpacked_
-  std::uint64_t compressed_offset_ = 0;  // offset of the current compressed record
-  std::uint64_t packed_bytes_ = 0;       // size of that record
+  std::uint64_t compressed_offset_ = 0;  // offset of the current compressed record in the file
+  std::uint64_t packed_bytes_ = 0;       // size of the current compressed record
   std::optional<GivenUp> given_up_;
   std::uint64_t left_out_ = 0;  // compressed bytes ignored since the damage
 };

@@ -11,7 +11,7 @@ namespace kmt::perfdata {
 namespace {
 
 constexpr std::uint32_t kMostCpu = 0xFFFF;
-// A billion events per second for three days.
+// Larger numbers are damage: this is a billion events per second for three days.
 constexpr std::uint64_t kMostLost = std::uint64_t{1} << 48;
 
 // False for the values that perf uses for records without a time.
@@ -125,7 +125,7 @@ Trailer RecordParser::trailer() const {
   return read_trailer(record_.payload, first.sample_type, contents_.order()).value_or(Trailer{});
 }
 
-// Recordings of single tasks may lack CPUs; these count as CPU 0.
+// If only one task is recorded, samples may have no CPU. They count as samples of CPU 0.
 std::uint16_t RecordParser::checked_cpu(std::optional<std::uint32_t> cpu) {
   if (cpu && *cpu > kMostCpu) throw Error("impossible CPU");
   return static_cast<std::uint16_t>(cpu.value_or(0));

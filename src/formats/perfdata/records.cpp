@@ -104,7 +104,7 @@ class Converter {
 
   RecordSink& sink_;
   Findings& findings_;
-  TraceInfo read_again_;  // ignored: describe() has already reported this
+  TraceInfo read_again_;  // filled by the second reading; ignored, because describe() has reported the same information
   FileContents contents_;
   OrderedRecords<Held> records_;
   std::optional<RecordsByCpu> by_cpu_;

@@ -62,7 +62,7 @@ class HeldByTime {
                                             [due_ns](const Place& place) { return place.time_ns <= due_ns; });
     due_ = static_cast<std::size_t>(later - order_.begin());
   }
-  // Returns a time up to which about half of the items would be due.
+  // Returns the time of the middle item. About half of the items have this time or an earlier one.
   std::uint64_t middle_ns() {
     merge_runs();
     return order_[order_.size() / 2].time_ns;

@@ -70,7 +70,7 @@ void learn(const TaskChange& change, TraceInfo& info) {
   if (change.forked && change.process > 0) learn_birth(change, info.tasks.lives);
   std::string name = change.name;
   if (name.empty()) {
-    if (change.task == change.parent) return;  // the earlier program has a separate record
+    if (change.task == change.parent) return;  // not a new task; a PERF_RECORD_COMM has its name
     const std::string_view of_parent = task_name(info.tasks, change.parent, change.time_ns);
     if (change.parent <= 0 || of_parent == "<...>") return;
     name = of_parent;

@@ -24,8 +24,8 @@ struct TaskChange {
   std::int32_t parent_process = 0;  // parent of a new process; 0 for a new thread
   bool executed = false;
   bool forked = false;
-  bool at_end = false;             // has no time and follows records with times
-  std::optional<Mapping> mapping;  // if set, the only other valid field is time_ns
+  bool at_end = false;             // the record has no time, and follows records that have one
+  std::optional<Mapping> mapping;  // if set, the only other valid member is time_ns
 };
 
 // Reads a PERF_RECORD_COMM or PERF_RECORD_FORK. Throws Error if it is too short.

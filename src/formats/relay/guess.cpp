@@ -53,7 +53,7 @@ void add_score(Bytes file, const Abi& abi, Score& score) {
   Walker walker(part, abi);
   Order order(*abi.layout);
   for (Step step; walker.next(step);) {
-    if (step.kind == Step::Kind::null) continue;  // zeros fit every layout that has null records
+    if (step.kind == Step::Kind::null) continue;  // not counted, because zeros fit every layout that has null records
     const bool cut_off = !whole && step.offset + step.bytes == part.size() && step.kind == Step::Kind::torn;
     if (!cut_off || step.bytes >= abi.layout->alloc_bytes) score.looked_at += step.bytes;
     if (step.kind != Step::Kind::record) continue;

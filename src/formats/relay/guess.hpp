@@ -16,7 +16,7 @@ struct Guess {
   double share = 0;  // share of sampled bytes in valid records, 0 to 1
   Abi next;          // the second-best layout
   double next_share = 0;
-  bool all_addresses_short = false;  // all are below 4 GiB, so the kernel has 32 bits
+  bool all_addresses_short = false;  // true if all addresses are below 4 GiB, so the kernel is a 32-bit kernel
 
   bool is_ambiguous() const { return next_share > share * 0.75; }
 };

@@ -22,7 +22,7 @@ struct FieldPlace {
 
 struct Layout {
   std::string_view name;
-  std::uint8_t id_bytes;    // size of the event ID at the start, and also of the type after it
+  std::uint8_t id_bytes;    // size of the event ID at the start of a record, and of the type ID after it
   std::uint8_t alloc_id;    // event ID of an allocation; a free has the next ID
   bool has_size;            // the 16 bits at offset 2 are the record's size
   bool may_be_longer;       // extensions may follow the fields
@@ -33,8 +33,8 @@ struct Layout {
   FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // only in allocations
 };
 
-// Ordered by age. Two layouts are from July 2008 and one from August 2008. The last two are those of ftrace in Linux
-// 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels.
+// Ordered by age, oldest first. Two layouts are from July 2008 and one from August 2008. The last two are those of
+// ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels.
 // clang-format off
 constexpr std::array<Layout, 5> kLayouts = {{
     //       ids alloc size   longer null   free alloc

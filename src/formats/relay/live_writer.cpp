@@ -17,10 +17,10 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr std::size_t kWriteBytes = 256 << 10;  // minimum size of a write, except when the CPU is idle
+constexpr std::size_t kWriteBytes = 256 << 10;  // a write has at least this size, except when the CPU is idle
 
 std::vector<EventFormat> formats_of(const KernelDescription& kernel) {
-  Findings ignored;  // events with unparsable formats are not needed
+  Findings ignored;  // receives findings about unreadable formats; not shown, because other formats are not needed
   return parse_event_formats(kernel.formats, ignored);
 }
 

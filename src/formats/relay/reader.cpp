@@ -94,7 +94,7 @@ class Repeats {
 
   // Remembers a record that is not a duplicate.
   void add(std::int64_t time, std::uint64_t offset) {
-    if (highest_ && time <= *highest_) return;  // the sequence number is damaged
+    if (highest_ && time <= *highest_) return;  // not in order, so the sequence number is damaged
     highest_ = time;
     if (since_place_++ % kRecordsAPlace == 0) places_.push_back({time, offset});
   }
@@ -112,7 +112,7 @@ class Repeats {
     Bytes bytes;
   };
 
-  // Finds the next record after found_. If found_ is empty, the next record has the given time.
+  // Finds the next record after found_. If found_ is empty, `time` is the time of the next record.
   void find_next(std::int64_t time) {
     for (Step step; earlier_.next(step);) {
       if (step.kind != Step::Kind::record) continue;
@@ -325,7 +325,7 @@ class Sequence {
     const std::uint64_t number = event.time_ns;
     if (last_ && number == *last_) {
       info.findings.add({Imperfection::duplicate_record, fmt::format("number {}", number), event.cpu});
-      return is_same(event);  // if the events differ, a number is damaged
+      return is_same(event);  // the numbers are equal but the events differ, so one number is damaged
     }
     if (!last_ && number > 1)
       info.findings.add({Imperfection::late_first_number, fmt::format("it is {}", number), event.cpu});
@@ -352,7 +352,7 @@ class Sequence {
 
 unsigned word_bits_of(const Capture& capture, const Guess& guess) {
   if (guess.abi.layout->call_site.bytes == 4) return 32;
-  if (guess.abi.layout->cpu.bytes != 0) return 64;  // the layout is v3-64
+  if (guess.abi.layout->cpu.bytes != 0) return 64;  // only v3-64 has a CPU and a call site of 8 bytes
   const std::size_t digits = capture.kallsyms.find(' ');
   if (digits == 8 || digits == 16) return static_cast<unsigned>(digits) * 4;
   return guess.all_addresses_short ? 32 : 64;
@@ -387,7 +387,7 @@ class RelaySource : public Source {
     std::vector<Bytes> files;
     for (const CpuFile& file : capture_.files) files.push_back(file.file.bytes);
     if (!abi.empty()) return fit_of(parse_abi(abi), files);
-    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // the layout does not matter
+    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // files without records fit every layout
     const std::optional<Guess> guess = guess_abi(files);
     if (!guess)
       throw Error("The files have no kmemtrace records in any known layout")

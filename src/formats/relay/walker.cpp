@@ -7,7 +7,8 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr unsigned kRecordsInARow = 3;         // needed to accept a position as the start of records
+// So many records in a row are needed to accept a position as a record's start.
+constexpr unsigned kRecordsInARow = 3;
 constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a torn step
 
 }  // namespace
@@ -56,7 +57,8 @@ bool Walker::begins_records(std::uint64_t offset) const {
   return found > 0;
 }
 
-// The distance is limited. The next step continues the search at the returned position.
+// Returns the next position where records start. If there is none within kMostTorn bytes, returns the end of that
+// range, where the next step continues the search.
 std::uint64_t Walker::next_records() const {
   const std::uint64_t end = std::min<std::uint64_t>(data_.size(), offset_ + kMostTorn);
   for (std::uint64_t offset = offset_ + 1; offset < end; ++offset)

@@ -88,7 +88,8 @@ std::string_view take_time(std::string_view& rest, Line& line) {
   return !word.ends_with(':') && parse_irq_info(word, line) ? take_word(rest) : word;
 }
 
-// Skips text between time and event: the time since the last event, such as "(+175)", or perf's period, such as "1".
+// Skips a number between the time and the event: the time since the last event, such as "(+175)", or perf's period,
+// such as "1".
 void skip_difference_and_period(std::string_view& rest) {
   std::string_view behind = rest;
   std::string_view word = take_word(behind);
@@ -163,8 +164,8 @@ bool parse_without_cpu(std::string_view before, std::string_view word, std::stri
          !line.system.empty();
 }
 
-// Calls take(before, word, after) for each word except the first, until one is accepted. The number of words is
-// limited, because a task's name has at most 15 characters.
+// Calls take(before, word, after) for each word except the first, until a call returns true. Stops after 16 words,
+// because a task's name has at most 15 characters.
 template <typename Take>
 bool any_word(std::string_view text, const Take& take) {
   constexpr unsigned kMostWords = 16;
@@ -178,8 +179,8 @@ bool any_word(std::string_view text, const Take& take) {
   return false;
 }
 
-// Calls take(line, rest) for each position that looks like a task and a CPU, such as "sh-148 [000] ", until one is
-// accepted. The name of a task may look like a CPU, but has at most 15 characters.
+// Calls take(line, rest) for each position that looks like a task and a CPU, such as "sh-148 [000] ", until a call
+// returns true. The name of a task may look like a CPU, but has at most 15 characters.
 template <typename Take>
 bool any_prefix(std::string_view text, const Take& take) {
   constexpr unsigned kMostBrackets = 16;

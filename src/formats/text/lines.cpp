@@ -65,7 +65,7 @@ bool Lines::rewrite_old_fields(Line& line) {
   if (words.size() < 6) return false;
   fields_.clear();
   for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
-    // Decimal addresses are changed to hexadecimal, as expected later.
+    // Converts decimal addresses to hexadecimal, because the parser of fields expects that.
     const bool is_address = words[i] == "call_site" || words[i] == "ptr";
     const std::optional<std::uint64_t> number = is_address ? parse_value(words[i + 1]) : std::nullopt;
     fields_ += number ? fmt::format(" {}={:#x}", words[i], *number) : fmt::format(" {}={}", words[i], words[i + 1]);

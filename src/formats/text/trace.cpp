@@ -13,7 +13,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // page size of the assumed ring buffer
+constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer that the description claims
 constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostFlags = 32;
 constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
@@ -137,7 +137,7 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    // The text shows the number of a system call, but not as a field.
+    // The text has the number of a system call, but not as "key=value".
     const EventKind kind = event_kind(found->second.system, line.event);
     found->second.kind = is_syscall(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);
@@ -146,7 +146,7 @@ void TextTrace::learn(const Line& line) {
   }
   Shape& shape = found->second;
   if (shape.kind == EventKind::other) return;
-  // If there is a frame number, the address of struct page is not needed.
+  // The address of struct page is ignored if the line has a frame number.
   const bool has_frame = !value_of(line.fields, "pfn").empty();
   for (unsigned i = 0; i < std::size(kFields); ++i) {
     const std::string_view name = kFields[i].name;
@@ -313,7 +313,7 @@ std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const 
 std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);
-  if (value.empty() && field.code != Code::frame)  // only other lines of this event have the field
+  if (value.empty() && field.code != Code::frame)  // this line lacks the field, but other lines of the event have it
     return field.is_signed ? ~std::uint64_t{0} : 0;
   switch (field.code) {
     case Code::number:

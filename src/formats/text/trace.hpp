@@ -40,7 +40,7 @@ class TextTrace {
     EventKind kind = EventKind::other;
     const TaskEvent* task = nullptr;
     unsigned id = 0;
-    unsigned seen = 0;  // bit mask of the known fields that occurred
+    unsigned seen = 0;  // bit mask of the known fields that at least one line has
     std::vector<unsigned> known;
     std::vector<unsigned> offsets;
   };

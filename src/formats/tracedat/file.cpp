@@ -21,7 +21,7 @@ namespace kmt::tracedat {
 namespace {
 
 constexpr std::uint64_t kOptionCost =
-    256;  // charged for each option, because even the shortest one may need about this much memory
+    256;  // memory counted for each option; even the shortest option may need this much
 // The descriptions of all events of a kernel are compressed to a twentieth.
 constexpr std::uint32_t kMostRatio = 64;
 constexpr std::uint32_t kAnySection = 1u << 20;
@@ -37,7 +37,7 @@ struct Parser {
   // and so would need as much time and memory as a large file.
   std::set<std::uint16_t>& sections_read;
   std::map<std::string, std::set<unsigned>>& cpus_read;  // CPUs by buffer name
-  std::uint64_t& unclaimed;                              // bytes not yet assigned to a CPU's data
+  std::uint64_t& unclaimed;                              // bytes of the file that belong to no CPU's data so far
   std::uint64_t& work_left;    // bytes of options and unpacked sections that may still be read
   std::uint64_t& places_left;  // number of CPU entries that may still be read
 
@@ -404,7 +404,8 @@ FileContents parse_file(Bytes file, Findings& findings) {
         .at({{}, {}, kMagic.size()});
   contents.version = version == "6" ? 6 : 7;
   contents.description.kernel.byte_order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
-  contents.description.kernel.long_bytes = start.u8();  // from the program that recorded; the kernel may differ
+  // Word size of the recording program; the kernel's word size may differ.
+  contents.description.kernel.long_bytes = start.u8();
 
   ByteReader in(file, contents.order());
   in.seek(start.position());
@@ -431,7 +432,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
 
 MissingCpus::MissingCpus(const FileContents& contents, const TraceInfo& info)
     : contents_(contents), places_left_(contents.most_places) {
-  // Already reported in the file before conversion.
+  // The file was converted, and its findings already include the missing CPUs.
   if (info.findings.count_of(Imperfection::missing_cpu) > 0) places_left_ = 0;
   for (const BufferStatistics& statistics : info.losses.buffers) {
     if (statistics.cpu >= contents.description.kernel.cpus) continue;

@@ -55,7 +55,7 @@ class MissingCpus {
 
  private:
   const FileContents& contents_;
-  std::set<unsigned> silent_;  // CPUs without events; the statistics are those of the top-level buffer
+  std::set<unsigned> silent_;  // CPUs without events, according to the statistics of the top-level buffer
   std::set<unsigned> had_events_;
   std::uint64_t places_left_;  // limits the reported CPUs to a number that fits a file of this size
 };

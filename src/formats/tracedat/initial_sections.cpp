@@ -66,7 +66,7 @@ void read_tracing_data(Bytes bytes, std::uint64_t offset, KernelDescription& ker
     const std::string_view version = in.c_string();
     if (version != "0.5" && version != "0.6")
       throw Error(fmt::format("Unknown version \"{}\"", printable(version))).at({{}, {}, offset + kMagic.size()});
-    in.skip(1);  // skip the byte order, which is that of the whole file
+    in.skip(1);  // skips the byte order, because the file's own byte order applies
     kernel.long_bytes = in.u8();
     kernel.page_size = in.u32();
     read_header_info(in, kernel);

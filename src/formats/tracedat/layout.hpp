@@ -38,8 +38,7 @@ enum OptionId : std::uint16_t {
   kBtfFile = 23,
 };
 
-// A note of a .kmt for which trace.dat has no option of its own. It is stored in an option kCpuStat: first the heading,
-// then the note.
+// A note of a .kmt for which trace.dat has no option of its own. It is stored in an option kCpuStat, after a heading.
 struct CarriedNote {
   const char* name;
   std::string_view heading;

@@ -28,7 +28,8 @@ bool Pages::next_chunk() {
   free_chunk();
   if (chunks_left_ == 0) return false;
   page_offset_ = reader_.file_offset();
-  const std::uint32_t left = std::exchange(chunks_left_, 0);  // if this chunk is damaged, chunks_left_ stays 0
+  // If reading this chunk fails, chunks_left_ stays 0, so no other chunk is read.
+  const std::uint32_t left = std::exchange(chunks_left_, 0);
   try {
     const std::uint32_t packed = reader_.u32();
     const std::uint32_t unpacked = reader_.u32();

@@ -21,7 +21,7 @@ namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   FileContents contents = parse_file(file.bytes, findings);
-  // A trace may lack the list of clocks. Each buffer still has the name of its clock.
+  // If the trace lacks the list of clocks, uses the clock's name in the buffer's description.
   KernelDescription& kernel = contents.description.kernel;
   for (const BufferData& buffer : contents.buffers)
     if (kernel.clock.empty()) kernel.clock = buffer.clock;

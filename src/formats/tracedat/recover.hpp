@@ -7,9 +7,9 @@
 
 namespace kmt::tracedat {
 
-// Searches the sections from `first_section` on for the first one with ring-buffer data. There, the data of the CPUs
-// follows in order, aligned to pages. Compressed data has its length. In plain data, a page with an earlier time than
-// the previous one starts the next CPU. The result has no CPUs if there is no such section.
+// Searches the sections from `first_section` on for the first one with ring-buffer data. This section has the data of
+// all CPUs in order, aligned to pages. Compressed data states its own length. In plain data, a page with an earlier
+// time than the previous page starts the next CPU. If no section has ring-buffer data, the result has no CPUs.
 BufferData recover_buffer(Bytes file, const FileContents& contents, std::uint64_t first_section);
 
 }  // namespace kmt::tracedat

@@ -198,7 +198,7 @@ Front front_of_version_7(const RawRecording& recording) {
   append_options(options, recording);
   options.u16(kCpuCount).u32(4).u32(kernel.cpus);
 
-  // Compute the size of the front first: it does not depend on the offsets stored in it.
+  // The size of this part does not depend on the offsets in it, so the size is computed first.
   const std::string clock = kernel.clock;
   const std::uint64_t buffer_bytes = 8 + 1 + clock.size() + 1 + 4 + 4 + recording.cpus.size() * (4 + 8 + 8);
   const std::uint64_t options_bytes = options.size() + 6 + buffer_bytes + 6 + 8;
