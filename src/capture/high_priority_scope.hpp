@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Raises the priority of threads that must keep up with the kernel, and of the thread that ends the recording. At
-// normal priority, that thread would act much too late when recorded tasks keep the CPUs busy.
+// normal priority, the recording would end much too late if the recorded tasks keep the CPUs busy.
 #pragma once
 
 #include <sys/resource.h>

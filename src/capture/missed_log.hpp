@@ -18,7 +18,7 @@ class MissedLog {
  public:
   // Sets the counts at the start of recording. All times are nanoseconds of the trace's clock.
   void begin(std::uint64_t now_ns, MissedCounts counts);
-  // The kernel read the counts at some time between asked_ns and answered_ns.
+  // Adds the counts that the kernel returned at some time between asked_ns and answered_ns.
   void note(std::uint64_t asked_ns, std::uint64_t answered_ns, const MissedCounts& counts);
 
   std::uint64_t total() const { return total_; }  // since begin()

@@ -28,8 +28,8 @@ struct RecordedCalls {
   std::vector<TracedFunction> functions;  // each function has a different address
   CallTypes types;                        // written to the trace
   CallTracer tracer = CallTracer::function_graph;
-  bool has_other_back_end = false;  // report an error if calls would be missed
-  bool all_or_none = false;         // report an error if a function cannot be recorded; otherwise skip the function
+  bool has_other_back_end = false;  // true: throw Error if calls would be missed
+  bool all_or_none = false;         // true: throw Error if a function cannot be recorded; false: skip the function
 };
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The constants that context.bpf.h needs to find the current interrupt level.
+// Finds the constants that context.bpf.h needs to determine the interrupt level.
 #pragma once
 
 #include <cstdint>

@@ -10,9 +10,9 @@ namespace kmt {
 
 namespace {
 
-// A program marks the start of an entry before it reads the time. Other CPUs see the mark with a delay.
+// A program marks the start of an entry before it reads the time. After this time, every CPU reads the mark.
 constexpr std::uint64_t kVisibleAfterNs = 50'000;
-// the tail is updated once per 1/16 of a ring: updating it for each entry would slow the programs
+// The reader publishes its position (the tail) once per 1/16 of a ring, because each update slows the programs.
 constexpr unsigned kPartBetweenTails = 16;
 
 std::uint64_t load_acquire(unsigned long long& from) {

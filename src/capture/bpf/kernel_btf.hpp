@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Loads the running kernel's types (BTF). They need megabytes, so all callers that use them at the same time share one
-// copy.
+// Loads the running kernel's types (BTF). They need megabytes, so callers share one copy as long as one of them uses
+// it.
 #pragma once
 
 #include <memory>

@@ -63,11 +63,11 @@ void throw_bpf_error(const std::string& action, int code) {
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory: raise its limit, `ulimit -l unlimited`");
   else if (messages.find("failed to iterate BTF objects") != std::string::npos)
-    // The programs refer to a kernel function that exists since Linux 6.2. On earlier kernels, libbpf searches the BTF
-    // of all modules for it, which requires CAP_SYS_ADMIN.
+    // Since Linux 6.2, the programs call a kernel function. On earlier kernels, libbpf searches the BTF of all modules
+    // for the function, which requires CAP_SYS_ADMIN.
     error.hint("Before Linux 6.2, this requires CAP_SYS_ADMIN as well");
   else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
-    // Since Linux 6.2, our programs call a kernel function. Interpreted programs must not do that.
+    // Since Linux 6.2, our programs call a kernel function. The kernel allows that only in compiled programs (JIT).
     error.hint("Let the kernel compile BPF programs: sysctl net.core.bpf_jit_enable=1");
   else if (!messages.empty())
     error.hint(
@@ -116,8 +116,8 @@ std::optional<std::uint64_t> memlock_of(int map) {
   return memory && memory->value > 0 ? std::optional(memory->value) : std::nullopt;
 }
 
-// The memory of a hash table is its maximum number of elements, with their heads, and its buckets (struct htab_elem and
-// struct bucket in kernel/bpf/hashtab.c).
+// The kernel allocates all elements of a hash table, with their heads, and its buckets (struct htab_elem and struct
+// bucket in kernel/bpf/hashtab.c).
 std::uint64_t estimated_memory(const bpf_map* map) {
   constexpr std::uint64_t kElementHead = 48;
   constexpr std::uint64_t kBucket = 16;

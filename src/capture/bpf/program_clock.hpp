@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures the cost of BPF programs with the kernel's own clock. The kernel reads the time twice per run; this costs
-// about as much as entering the program, which the clock does not measure (docs/BENCHMARKS.md). The clock is therefore
-// on for short times only.
+// Measures the cost of BPF programs with the kernel's own clock. For each run, the kernel reads the time twice. Reading
+// the time costs about as much as entering the program, which is not measured (docs/BENCHMARKS.md). Therefore the clock
+// is on for short times only.
 #pragma once
 
 #include <cstdint>

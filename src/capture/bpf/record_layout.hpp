@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Converts the entries that BPF programs write for events (records.h) to records as the kernel's own tracing writes
-// them. Readers need not know how a trace was recorded.
+// them. Readers do not distinguish such records from the kernel's.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,8 @@ struct EventLayout {
 // Returns the event's number, which is in events/SYSTEM/NAME/format. Throws Error.
 std::uint16_t id_of_format(const std::string& format);
 
-// `arguments` are the tracepoint's parameters. If it is empty or lacks the value of a field, the programs copy the
-// kernel's own records. Throws Error for an event that cannot be recorded at all.
+// `arguments` are the tracepoint's parameters. If a field's value is not among them, the programs copy the kernel's own
+// records. Throws Error for an event that cannot be recorded at all.
 EventLayout layout_of(const EventName& event, const std::string& format, const std::vector<std::string>& arguments,
                       const KernelTraits& kernel);
 

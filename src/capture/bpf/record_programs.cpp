@@ -44,7 +44,7 @@ std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
   }};
 }
 
-// True if events of all tasks are needed: any task may move the selected tasks to another cgroup, and modules concern
+// True if the event is recorded for all tasks. Any task may move a selected task to another cgroup, and modules concern
 // all tasks.
 bool is_of_all(const EventName& event) { return event.system == "cgroup" || event.system == "module"; }
 
@@ -130,7 +130,8 @@ void RecordPrograms::State::lay_out(const std::string& tracefs) {
     layouts.push_back(std::move(layout));
     has_kernel_records = true;
   }
-  // The kernel frees a cache's descriptor when it destroys the cache, so this event shows the end of a cache.
+  // The kernel frees a cache's descriptor when it destroys the cache, so a free of a descriptor is the end of its
+  // cache.
   if (tables_of_cpu > 0 && !taken[KMT_EVENT_kmem_cache_free].is_recorded)
     if (const EventLayout layout = layout_now(programs[KMT_EVENT_kmem_cache_free].event, true); layout.cache >= 0)
       take(KMT_EVENT_kmem_cache_free, layout, false);
@@ -204,7 +205,7 @@ RecordPrograms::~RecordPrograms() = default;
 
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest) {
   RingSizes sizes;
-  // room for one entry and a preceding entry about lost events
+  // room for the largest entry, and for an entry before it that reports lost events
   const std::uint64_t behind = 2 * sizeof(kmt_entry) + sizeof(std::uint64_t) + largest;
   sizes.bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / rings),
                            std::max(kFewestRingBytes, std::bit_ceil(4 * largest)), kMostRingBytes);
@@ -212,8 +213,8 @@ RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64
   return sizes;
 }
 
-// Attaches the programs for tasks and system calls first, because these events must precede the tasks' own events. Then
-// attaches those for frees: an allocation whose free was missed would look live.
+// Attaches the programs for tasks and system calls first, because their events must precede the memory events of the
+// same tasks. Then attaches the programs for frees: an allocation whose free was missed would look live.
 void RecordPrograms::attach() {
   State& state = *state_;
   auto& programs = state.object->progs;

@@ -29,7 +29,7 @@ namespace {
 
 struct NeededOption {
   std::string_view option;
-  std::string_view backend;  // empty if all back ends need the option
+  std::string_view backend;  // empty: all back ends need the option
   std::string_view purpose;
 };
 
@@ -66,8 +66,8 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
   return options;
 }
 
-// Returns what the back end needs to work; for "auto", what each back end needs. `is_denied`: the kernel refuses to
-// trace functions, whatever its build options.
+// Returns the requirements of the back end; for "auto", those of each back end. `is_denied` means that the kernel
+// refuses to trace functions, whatever its build options.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> could;  // back ends
@@ -102,7 +102,8 @@ std::string why_refused(int number) {
   return std::generic_category().message(number);
 }
 
-// Returns the path of the list. Since Linux 6.5 there is a list with addresses.
+// Returns the path of the list of traceable functions. Since Linux 6.5, there is a list that includes addresses, which
+// is preferred.
 std::string list_of_functions(const std::string& tracefs) {
   const std::string names = tracefs + "/available_filter_functions";
   const std::string addresses = names + "_addrs";
@@ -178,7 +179,7 @@ std::string why_not_by_function_graph(const std::string& tracefs) {
   if (!may_access(tracefs + "/instances", W_OK)) return "this process may not write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
-  instance.remove();  // the instance for recording will have the same name
+  instance.remove();  // removed now, because the instance for recording will have the same name
   if (apart) return {};
   return "its function_graph tracer works only in the top-level instance, which kmemtrace does not use; since Linux "
          "6.11 it works in other instances";
@@ -205,7 +206,8 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  // If results are only shown, not used as filters, they may be missing unless kprobe events can record all functions.
+  // If results are shown but not used as filters, ftrace is used without results, unless kprobe events can record all
+  // functions.
   if (no_ftrace.empty() && probes_take_all && needs.shown_results)
     no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;

@@ -12,7 +12,7 @@ enum class CallBackendKind : std::uint8_t { bpf, function_graph, kprobe_events }
 
 struct CallBackend {
   CallBackendKind kind = CallBackendKind::bpf;
-  std::string why;  // why an earlier back end was not chosen; empty if this is the first one or was requested
+  std::string why;  // why a preferred back end cannot be used; empty if this is the preferred one, or was requested
 };
 
 // Returns available_filter_functions_addrs, or available_filter_functions if the kernel lacks the former. If the kernel
@@ -28,9 +28,9 @@ std::string why_not_by_bpf();
 std::string why_not_by_function_graph(const std::string& tracefs);
 std::string why_not_by_kprobe_events(const std::string& tracefs);
 
-// Requirements that not all back ends meet, or not on all kernels.
+// Requirements that only some back ends meet, or only on some kernels.
 struct CallNeeds {
-  bool memory = false;   // calls need memory that arguments point to
+  bool memory = false;   // values are read from memory that arguments point to
   bool results = false;  // filters use results
   std::size_t functions = 0;
   bool arguments = false;  // filters use arguments
@@ -38,8 +38,8 @@ struct CallNeeds {
 };
 
 // `name` is bpf, ftrace, kprobe or auto. With auto, the function chooses the first of these that works and meets the
-// needs. ftrace records no arguments before Linux 6.15, and it records results only if the kernel was built for that.
-// On such kernels, kprobe events are preferred if they can record all functions. Throws Error (unsupported).
+// needs. Before Linux 6.15, ftrace records no arguments, and it records results only with a kernel option. On such
+// kernels, kprobe events are preferred to ftrace if they can record all functions. Throws Error (unsupported).
 CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs);
 // Use it after BPF has failed; `why_not` is the reason.
 CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, CallNeeds needs);

@@ -144,7 +144,7 @@ Capabilities probe_capabilities(TracefsMount tracefs) {
     try {
       capabilities.clocks = read_clocks(root);
     } catch (const Error&) {
-      // No message: clocks are hidden only if all of tracefs is hidden, which the events have shown already.
+      // No message: this process cannot read tracefs at all, as the message about events states.
     }
   }
   capabilities.features = probe_features(tracefs, capabilities.events);

@@ -124,7 +124,8 @@ bool has_size_of_boot(const std::string& tracefs, const BootParameters& paramete
   return asked > 0 && size >= asked && size <= asked + asked / 32 + 3 * page;
 }
 
-// Compares the size as well, because the buffer of this boot may have been released and then used by others.
+// True if the parameters of this boot set up the top-level buffer. The size is compared too, because someone may have
+// released that buffer and used it again.
 bool is_top_level_ours(const std::string& tracefs, const BootParameters& parameters,
                        const std::vector<EventName>& available) {
   const bool of_memory = std::any_of(available.begin(), available.end(), [&parameters](const EventName& event) {
@@ -148,7 +149,7 @@ void refuse_if_others_use(const std::string& tracefs, const BootParameters& para
       .at({tracefs, {}, {}});
 }
 
-// New instances inherit the top-level buffer's options, so these options affect later traces too.
+// Returns the options of the top-level buffer that must be reset, because new instances inherit them.
 std::vector<std::pair<std::string, std::string>> options_to_restore(const std::string& tracefs,
                                                                     const BootParameters& parameters) {
   std::vector<std::pair<std::string, std::string>> restore;

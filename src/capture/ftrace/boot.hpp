@@ -17,7 +17,7 @@ namespace kmt {
 constexpr const char* kBootInstance = "kmemtrace_boot";
 
 // The tracing parameters of this boot ("trace_event=" and related ones in
-// Documentation/admin-guide/kernel-parameters.txt). Events are still the patterns that the parameters have.
+// Documentation/admin-guide/kernel-parameters.txt). Events are patterns, as in the parameters.
 struct BootParameters {
   std::vector<std::string> events;           // trace_event=, recorded in the top-level buffer
   std::vector<std::string> instance_events;  // trace_instance=kmemtrace_boot,…

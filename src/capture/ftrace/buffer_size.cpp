@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMeasuringBytes = 1 << 20;
 constexpr std::chrono::milliseconds kMeasuring{100};
 constexpr std::uint64_t kFewestBytes = 256 << 10;
-// wakes readers rarely enough to be cheap, but early enough for a slow reader
+// high enough to wake readers rarely, but low enough to leave time for a slow reader
 constexpr const char* kWakePercent = "10";
 
 void set_size(const TracefsInstance& instance, std::uint64_t bytes) {

@@ -86,7 +86,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
     instance.set("options/function-fork", "1");
   }
   // The kernel selects threads, not processes. All current threads of a process are added here; event-fork adds future
-  // threads. The loop repeats to find threads that started during the previous round.
+  // threads. The loop repeats until no new thread is found, because threads may start meanwhile.
   std::set<pid_t> followed;
   for (std::set<pid_t> now = threads_of_all(pids); now != followed; now = threads_of_all(pids)) {
     follow(now, followed);
@@ -98,7 +98,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
   update();
 }
 
-// Compares with the previous call only, because thread IDs are reused.
+// Compares with the previous update() only, because the kernel reuses thread IDs.
 void ProcessFilter::update() {
   if (cgroup_.empty()) return;
   std::vector<pid_t> processes;

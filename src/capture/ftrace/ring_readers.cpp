@@ -21,7 +21,7 @@ namespace kmt {
 namespace {
 
 constexpr int kPipeBytes = 1 << 20;
-constexpr std::size_t kSinkPages = 64;  // number of pages that stay in a CPU's own cache
+constexpr std::size_t kSinkPages = 64;  // number of pages that fit into a CPU's own cache
 constexpr std::size_t kRoundsOfACpu = 64;
 constexpr int kPollMilliseconds = 100;  // interval for fetching the pages of a CPU with few events
 // Pause after each round, for kernels that wake readers for every page (before Linux 6.1, poll(2) ignores
@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kPause{2};
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
                          PageSink* sink)
     : page_bytes_(page_bytes), sink_(sink), threads_(ring_buffer_cpus(instance)) {
-  raise_descriptor_limit();  // on large machines the usual limit is too low
+  raise_descriptor_limit();  // on large machines, the usual limit of open files is too low
   for (const unsigned cpu : threads_.cpus()) {
     Cpu& opened = cpus_.emplace_back();
     opened.raw.cpu = cpu;
@@ -54,7 +54,7 @@ void RingReaders::open_files(const std::string& scratch_directory) {
     if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
     reader.pipe_out = FileDescriptor(ends[0]);
     reader.pipe_in = FileDescriptor(ends[1]);
-    ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // if this fails, the smaller pipe works too
+    ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // if this fails, the pipe keeps its smaller size
   }
   reserve_ = unnamed_file(scratch_directory);
   const auto reserved = static_cast<off_t>(readers_.size()) * kPipeBytes;
@@ -71,7 +71,7 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
     if (threads_.error_of(thread).empty()) continue;
     error = threads_.error_of(thread);
     if (sink_ != nullptr) continue;
-    try {  // these pages are no longer in the ring buffer; if they are lost, that must be reported
+    try {  // these pages have left the ring buffer, so a failure to write them must be reported
       empty_pipe(readers_[thread]);
       for (const std::size_t cpu : threads_.cpus_of(thread)) write_partial_page(cpus_[cpu]);
     } catch (const Error& again) {
@@ -132,7 +132,7 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, 
       }
       if (!more) break;
       filled += page_bytes_;
-      unsigned long commit = 0;  // this field is after the 8 bytes of the time, see formats/ftrace/page.hpp
+      unsigned long commit = 0;  // at offset 8, after the time; see formats/ftrace/page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);
       constexpr unsigned long kCommitMask = (1ul << 27) - 1;
       more = all || (commit & kCommitMask) >= page_bytes_ / 2;
@@ -158,7 +158,7 @@ bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
 }
 
 // Moves pages from the ring buffer through the pipe to the file. splice(2) moves only full pages. Returns false if
-// there are none.
+// there are no full pages.
 bool RingReaders::move_full_pages(Reader& reader, Cpu& cpu) {
   const ssize_t got =
       ::splice(cpu.ring.get(), nullptr, reader.pipe_in.get(), nullptr, kPipeBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);

@@ -61,7 +61,8 @@ class RingReaders {
 
   std::uint32_t page_bytes_;
   PageSink* sink_;
-  FileDescriptor reserve_;  // reserved disk space, so that the pipes' contents can be written when the disk is full
+  // Reserved disk space; freed when the disk is full, so that the contents of the pipes can still be written.
+  FileDescriptor reserve_;
   std::vector<Cpu> cpus_;
   std::vector<Reader> readers_;  // one for each thread
   std::atomic<std::uint64_t> bytes_ = 0;

@@ -52,7 +52,7 @@ Error cannot_execute(const std::string& name, int number) {
   return Error(fmt::format("Cannot execute the command: {}", std::strerror(number))).at({name, {}, {}});
 }
 
-// Throws Error if the program does not exist. Called before recording starts and replaces an older trace.
+// Throws Error if the program does not exist. Called first, because an older trace must not be replaced in that case.
 void find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (::access(name.c_str(), X_OK) != 0) throw cannot_execute(name, errno);
@@ -98,7 +98,7 @@ struct Signals {
   ::close(ends.recorder);
   const Held held{::getpid(), 0};
   if (::write(ends.go, &held, sizeof held) != sizeof held) ::_exit(127);
-  // One byte releases the child. The end of the stream means that the recorder has given up.
+  // The recorder sends a byte to release the child. If the socket is closed instead, the recorder has given up.
   char byte = 0;
   if (::read(ends.go, &byte, 1) != 1) ::_exit(127);
   ::prctl(PR_SET_PDEATHSIG, 0);
@@ -110,8 +110,8 @@ struct Signals {
   ::_exit(127);
 }
 
-// Returns after the command has been executed or has failed. Under ThreadSanitizer, vfork is fork and does not wait.
-// Therefore the process must not be signalled before the other end is closed.
+// Returns after the command has been executed or has failed. Under ThreadSanitizer, vfork is fork and does not wait:
+// signal the child only after the other end of `failed` is closed.
 void start_in_own_memory(const Ends& ends, char* const* argv, const Signals& signals) {
   const pid_t pid = ::vfork();
   if (pid == 0) hold_and_execute(ends, argv, signals);
@@ -129,7 +129,8 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   argv.push_back(nullptr);
   Pipe go = make_sockets();
   Pipe failed = make_pipe();
-  // While one thread waits for its child, the recorder cannot be stopped as a whole, and the shell would not notice.
+  // Ignores Ctrl-Z (SIGTSTP). The recorder cannot stop as a whole while one of its threads waits for the child, and the
+  // shell would not notice that it stopped.
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
   ::sigaction(SIGTSTP, &ignored, &stop_);
@@ -142,10 +143,12 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
                             thread_ = ::gettid();
                             start_in_own_memory(ends, argv.data(), before);
                             held_end.reset();
-                            // keeps the thread's ID in use, because the ID is excluded from the recording
+                            // the recording excludes this thread's ID; the thread lives on, so that no other thread
+                            // gets the ID
                             ended_.wait();
                           });
-  // After this read, the child has the command's name. If the child is killed, the stream ends immediately.
+  // When this read returns, the child has the command's name. If the child is killed, the socket is closed and the read
+  // returns.
   Held held{-1, ESRCH};
   ssize_t got = 0;
   do {
@@ -153,7 +156,7 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   } while (got < 0 && errno == EINTR);
   if (got != sizeof held || held.pid < 0) {
     const int error = got < 0 ? errno : held.error;
-    go.write_end.reset();  // ends a child that waits for the byte
+    go.write_end.reset();  // lets a child end that waits for the byte
     end_starter();
     errno = error;
     throw system_error("Cannot start a process", arguments_.front());
@@ -178,11 +181,11 @@ void HeldCommand::end_starter() {
 void HeldCommand::let_stop() const {
   struct sigaction now {};
   ::sigaction(SIGTSTP, nullptr, &now);
-  if (now.sa_handler == SIG_IGN) ::sigaction(SIGTSTP, &stop_, nullptr);  // otherwise another action was set meanwhile
+  if (now.sa_handler == SIG_IGN) ::sigaction(SIGTSTP, &stop_, nullptr);  // if SIGTSTP has another action now, it stays
 }
 
 void HeldCommand::release() {
-  // The recording has started. A temporary lack of memory is no reason to give it up.
+  // The recording has started. Sending is repeated, because a lack of memory may be temporary.
   constexpr int kAttempts = 3;
   ssize_t sent = 0;
   for (int attempt = 0; attempt < kAttempts && sent != 1; ++attempt) sent = ::send(go_.get(), "g", 1, MSG_NOSIGNAL);

@@ -98,8 +98,8 @@ class RecordSession {
   std::vector<pid_t> excluded_;  // threads of the recorder
   Notes begun_meanwhile_;
   MissedLog missed_calls_;
-  // Missed memory events are counted separately. They interrupted their own program, so they do not concern the calls
-  // of tasks.
+  // Missed memory events are counted separately. They interrupted the program for the same event, so they do not make
+  // calls of tasks uncertain.
   std::uint64_t missed_events_ = 0;
   SteadyClock::time_point start_;
 };
@@ -108,7 +108,7 @@ RecordOutcome RecordSession::run() {
   refuse_unknown_tasks();
   prepare();
   open();
-  const HighPriorityScope high_priority;  // from here on, no process is forked: it would inherit the priority
+  const HighPriorityScope high_priority;  // no process is forked after this line, because it would inherit the priority
   start();
   outcome_.end = wait_until_end();
   stop();
@@ -169,7 +169,7 @@ void RecordSession::start() {
   if (hooks_.started) hooks_.started();
   if (!traits_.saves_task_names) names_.emplace(tasks_).read();  // other processes may have started after prepare()
   note_more_processes(outcome_.recording.kernel.notes, begun_meanwhile_);
-  count_missed();  // earlier missed events do not concern the command
+  count_missed();  // ends the interval of earlier missed events, which do not concern the command
   if (command_ && !hooks_.interrupted()) command_->release();
 }
 
@@ -195,7 +195,7 @@ RecordEnd RecordSession::wait_until_end() {
     changes_->wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       take_sample(false);
-      // Missed samples are not made up for, because reading the state takes locks of the kernel.
+      // If a sample is late, the next one is not taken earlier, because reading the state takes locks of the kernel.
       *next_sample =
           std::max(*next_sample + std::chrono::nanoseconds(*request_.sample_interval_ns), SteadyClock::now());
     }
@@ -237,7 +237,8 @@ void RecordSession::finish() {
     outcome_.command_status = command_->poll();
   }
   KernelDescription& kernel = outcome_.recording.kernel;
-  if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);  // all tracers share this cache, and it may be old
+  // Read first, because the names may be old: all tracers share this cache.
+  if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);
   tasks_.scan_proc();
   tasks_.describe(kernel);
   add_late_notes(kernel.late_notes);

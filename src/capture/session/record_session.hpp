@@ -18,14 +18,13 @@
 
 namespace kmt {
 
-// The session calls the functions in this order. It calls those from `now_ticks` to `statistics` at any time between
-// start and finish. All functions may throw Error.
+// The session calls the functions in the order of their declaration, but those from `now_ticks` to `statistics` at any
+// time between start and finish. All functions may throw Error.
 class RecordBackend {
  public:
   struct Traits {
     std::string clock;  // the trace's
-    // true for ftrace: it selects a cgroup by the IDs of its tasks, and reports moves between cgroups only for selected
-    // tasks
+    // true for ftrace: to record a cgroup, it selects the IDs of its tasks, and it reports only moves of selected tasks
     bool selects_cgroups_by_task = false;
     bool saves_task_names = false;  // the kernel keeps names of tasks that have ended
   };
@@ -33,12 +32,12 @@ class RecordBackend {
   virtual ~RecordBackend() = default;
   virtual Traits traits() const = 0;
 
-  // Sets up everything except that recording stays off. Sets the kernel description and the call back end of `outcome`.
+  // Sets up everything, but does not start recording. Sets the kernel description and the call back end of `outcome`.
   // `command` may be nullptr.
   virtual void prepare(const HeldCommand* command, RecordOutcome& outcome) = 0;
   virtual const std::vector<unsigned>& cpus() const = 0;
-  // Opens the sink and starts the reader threads. `own` has the recorder's other threads, whose events must be
-  // excluded; empty if nothing is excluded. Returns all threads whose events are excluded.
+  // Opens the sink and starts the reader threads. `own` has the recorder's other threads; their events and those of the
+  // reader threads are excluded. If `own` is empty, nothing is excluded. Returns the threads whose events are excluded.
   virtual std::vector<pid_t> open(std::vector<pid_t> own, RecordOutcome& outcome) = 0;
   virtual void attach() = 0;  // called before the first sample; recording is still off
   virtual void start() = 0;

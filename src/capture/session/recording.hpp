@@ -83,7 +83,7 @@ struct RecordOutcome {
   std::string lost_cgroup_moves;             // text about missed moves to other cgroups
   std::string late_mappings;                 // text about a late start of mapping records
   std::uint64_t unanswered_build_ids = 0;    // mappings without a build ID because their file's device did not answer
-  bool filtered_by_pid_list = false;         // true if there were too many threads for an event filter
+  bool filtered_by_pid_list = false;         // true if the recorder has too many threads for an event filter
 };
 
 // Callbacks of the recorder. All are called in the thread that called the recorder.

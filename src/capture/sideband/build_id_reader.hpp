@@ -37,7 +37,7 @@ class BuildIdReader {
 
   ReadFile read_file_;
   std::chrono::milliseconds patience_;
-  std::shared_ptr<Worker> worker_;  // null if too many threads wait already
+  std::shared_ptr<Worker> worker_;  // null if too many threads are blocked
   std::set<std::uint64_t> dead_devices_;
 };
 

@@ -86,8 +86,7 @@ void CgroupMoves::take(Bytes sample) {
     text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
 }
 
-// For x86-tsc, the distance between the clock's ticks and nanoseconds changes. Therefore only the time since the event
-// is converted.
+// The clock x86-tsc and nanoseconds drift apart. Therefore only the short time since the event is converted.
 std::uint64_t CgroupMoves::ticks_at(std::uint64_t perf_ns) const {
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {

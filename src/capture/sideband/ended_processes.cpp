@@ -16,7 +16,7 @@ void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int
   for (const auto& [process, end_ns] : ended)
     if (!is_there(process)) gone.insert(process);
   std::unordered_map<std::int32_t, std::size_t> counts;
-  // for a forked process that has not executed a program since: the process it was forked from
+  // For a process that was forked and has not executed a program since: its parent at the fork.
   std::unordered_map<std::int32_t, std::int32_t> programs_of;
   for (const SpaceChange& change : changes) {
     ++counts[change.process];
@@ -44,7 +44,7 @@ void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int
   std::erase_if(changes, [&forgotten](const SpaceChange& change) { return forgotten.contains(change.process); });
 }
 
-// True also for a process that its parent has not waited for yet.
+// True if the process exists, even if it has ended and its parent has not waited for it yet.
 bool is_process(std::int32_t id) { return id > 0 && (::kill(id, 0) == 0 || errno == EPERM); }
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Limits the memory for ended processes during a recording without end.
+// Limits the memory for ended processes during a long recording.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace kmt {
 
 // If there are more than `most` changes, drops changes of ended processes until half of `most` are left. Drops the
 // processes that ended first. A process keeps its changes while a process forked from it still runs its program.
-// `ended` has the times (of the trace clock) at which the first threads of processes ended; dropped processes are
-// removed from `ended` too. After that end, other threads of the process may still run, and one of them may have
-// executed a program. A new process with the same ID may even be reported before the end of the earlier one. Therefore
-// is_there() must show whether an ID is in use.
+// `ended` has, for each process, the trace clock's time at which its first thread ended; dropped processes are removed
+// from `ended`. Other threads of the process may run longer, and may execute a program. The kernel may also report a
+// new process with the same ID before the end of the earlier one. Therefore is_there() must return whether an ID is in
+// use.
 void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int32_t, std::uint64_t>& ended,
                   std::size_t most, const std::function<bool(std::int32_t process)>& is_there);
 

@@ -32,8 +32,9 @@ constexpr int kReceiveBytes = 4 << 20;
 // Limits the trace's size if modules are loaded and removed repeatedly.
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::size_t kMostChanges = 4096;
-constexpr std::int64_t kMostSlewNs = 1'000'000'000;  // smaller adjustments do not count as setting the clock
-constexpr unsigned kPieces = 4;                      // pieces of symbols to read at a time, some pages of lines each
+// Smaller jumps of the wall clock are adjustments, which are not recorded.
+constexpr std::int64_t kMostSlewNs = 1'000'000'000;
+constexpr unsigned kPieces = 4;  // pieces of symbols to read at a time, some pages of lines each
 
 FileDescriptor open_uevents() {
   FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
@@ -106,8 +107,8 @@ std::string moved(std::string_view lines, std::uint64_t by) {
   return out;
 }
 
-// Returns the start of the line before the first module's line. Reading up to that line does not list modules. Reading
-// further would: if there are no modules then, the kernel remembers that for the open file.
+// Returns the start of the line before the first module's line. A reader that stops there does not make the kernel list
+// its modules. If the kernel lists them while there are none, it returns none for this open file later, either.
 std::uint64_t in_front_of_modules(std::string_view kallsyms) {
   const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
   std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0
@@ -213,7 +214,7 @@ void KernelChanges::compare_cpus(std::vector<CpuChange>& changes) {
     if (!before.contains(cpu)) add_cpu(cpu, true, changes);
 }
 
-// The changes happened after the previous look. `looked_at` is the time at which this look started.
+// The changes happened after the previous check of CPUs. `looked_at` is the time at which this check started.
 void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at) {
   const std::uint64_t since = std::exchange(cpus_looked_at_, looked_at);
   if (changes.empty()) return;
@@ -230,7 +231,7 @@ void KernelChanges::compare_modules() {
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
-        // Symbols that were read just now may belong to another module at the same address.
+        // The symbols that were just read may belong to another module, which was loaded at the same address.
         std::erase_if(wanted_, [&gone = name, this](std::size_t change) { return changes_[change].name == gone; });
         changes_.push_back({false, now_(), modules_looked_at_, name});
       }
@@ -296,8 +297,8 @@ std::map<std::string, std::string> KernelChanges::notes() const {
     text += fmt::format("{} {} {} {}", change.loaded ? '+' : '-', change.noticed, change.before, change.name);
     if (change.loaded) text += fmt::format(" {:x} {} {}", change.module.begin, change.module.bytes, change.build_id);
     text += '\n';
-    // If a module was removed before its symbols were read, the same build may have been loaded again later and read
-    // then.
+    // This module may have been removed before its symbols were read. If the same build was loaded again later, its
+    // symbols are used.
     if (const auto build = builds_.find(change.build); change.loaded && build != builds_.end())
       text += moved(build->second.lines, change.text - build->second.text);
     // A module's init code is at another address, and its symbols no longer exist.

@@ -40,7 +40,7 @@ class KernelChanges {
   // Sets the callback for changes of CPUs.
   void on_cpu_changes(CpusChanged changed) { cpus_changed_ = std::move(changed); }
 
-  // Sleeps for this time, but notes changes meanwhile.
+  // Sleeps for this time, but records changes that happen meanwhile.
   void wait(std::chrono::nanoseconds time);
   void look();
   // Returns the notes "module_changes", "cpu_changes", "suspended_ns" and "wall_clock_set_ns", if there are any.
@@ -64,7 +64,7 @@ class KernelChanges {
     std::uint64_t text = 0;
     std::string lines;  // lines as in /proc/kallsyms
   };
-  // The state of reading /proc/kallsyms in steps. One long read would delay the notice of changes.
+  // The state of reading /proc/kallsyms in steps. During one long read, changes would be noticed too late.
   struct Reading {
     FileDescriptor file;
     std::uint64_t at = 0;  // bytes read
@@ -86,7 +86,7 @@ class KernelChanges {
   FileDescriptor uevents_;
   std::chrono::steady_clock::time_point next_look_;
   std::chrono::steady_clock::time_point may_read_ahead_;
-  std::uint64_t cpus_looked_at_ = 0;     // time in ticks before the last look
+  std::uint64_t cpus_looked_at_ = 0;     // start of the last check for changes, in ticks
   std::uint64_t modules_looked_at_ = 0;  // likewise
   Modules modules_;
   std::map<std::string, Build> builds_;  // by ModuleChange::build

@@ -129,7 +129,7 @@ KernelDescription describe_running_kernel() {
   return kernel;
 }
 
-// This event is not an allocation, so the trace does not seem to include allocations because of it. The kernel has it
+// This event is not an allocation, so readers do not conclude from it that the trace has allocations. Kernels have it
 // since Linux 2.6.38.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
   auto text = try_read_file(tracefs + "/events/vmscan/mm_vmscan_direct_reclaim_begin/format");

@@ -21,11 +21,11 @@ KernelDescription describe_running_kernel();
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock);
 
-// Returns the description of an event that is not recorded but names the GFP flags, which calls may have as arguments.
+// Returns the description of an event that is not recorded. It names the GFP flags, which may be arguments of calls.
 // May be empty.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs);
 
-// Collects names and thread groups of tasks by thread ID. Ended tasks are kept, and the latest name of a task counts.
+// Collects names and thread groups of tasks by thread ID. Keeps ended tasks, and the latest name of each task.
 class Tasks {
  public:
   void scan_proc();  // reads /proc/PID/task/TID of all live tasks

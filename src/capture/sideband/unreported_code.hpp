@@ -29,12 +29,12 @@ struct ProcessAccess {
   std::function<void()> process_reports;
 };
 
-// Reads the code of processes. Accepts only processes that were not reported meanwhile, because maps read during an
-// exec may be old or new. Skips a process that never stops changing.
+// Reads the code of processes. Accepts only processes that were not reported meanwhile, because maps that are read
+// during an exec may be from before or after it. Skips a process that changes at each attempt.
 ProcessCodes read_process_code(const MappedCode& reported, const ProcessAccess& where);
 
-// Returns the mapping in the form used for reports and queries, without its object. Generated code and the vDSO have no
-// file.
+// Returns the mapping as a SpaceChange, like the kernel's reports, but without its object. Generated code and the vDSO
+// have no file.
 SpaceChange place_of(std::int32_t process, std::uint64_t time_ns, const MapsLine& line);
 // Returns the path of a mapping as MappedCode uses it; empty for generated code. The path of generated code names the
 // process that generated it, but children of that process have the code as well.
@@ -42,7 +42,8 @@ std::string_view reported_path(std::string_view path);
 
 struct UnreportedCode {
   std::vector<MapsLine> lines;
-  bool is_another = false;  // true if none of the process's files was reported: it runs another program
+  // True if no file of the process was reported, so it runs another program than the reported one.
+  bool is_another = false;
 };
 
 UnreportedCode unreported_code(const MappedCode& reported, const ProcessCode& code);

@@ -67,7 +67,7 @@ void UserMemoryWatch::cpus_changed(const std::vector<CpuChange>& changes, std::u
 }
 
 void UserMemoryWatch::poll() {
-  // The scale of the cycles is slightly wrong, so the offset to nanoseconds changes and must be updated.
+  // The kernel's scale of the x86-tsc clock is slightly wrong, so the offset to nanoseconds is updated at each poll.
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {
     timespec now{};
@@ -81,8 +81,8 @@ void UserMemoryWatch::poll() {
   learn(known);
 }
 
-// Processes the changes that were added from index `from` on, for all CPUs. Ended processes are handled after all
-// earlier changes are known.
+// Processes the changes that were added from index `from` on, sorted by time over all CPUs. After that, processes ended
+// processes.
 void UserMemoryWatch::learn(std::size_t from) {
   const auto begin = memory_.changes.begin() + static_cast<std::ptrdiff_t>(from);
   std::ranges::stable_sort(begin, memory_.changes.end(), {}, &SpaceChange::time_ns);
@@ -92,7 +92,8 @@ void UserMemoryWatch::learn(std::size_t from) {
     note_user(*change);
   }
   for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
-    // The kernel also reports an end if an exec changes credentials (begin_new_exec()).
+    // The kernel reports an end also if an exec changes the credentials of a process, which then lives on
+    // (begin_new_exec()).
     if (mapped_.changed_ns(process) <= time_ns) users_.erase(process);
     mapped_.ended(process, time_ns);
   }
@@ -233,8 +234,8 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const auto forget = [&](std::int32_t process) {
     memory_.changes.push_back({.time_ns = when(process), .process = process, .kind = SpaceChange::Kind::executed});
   };
-  // The programs of these processes since that time are unknown, so their code gets no names, which is better than
-  // wrong names.
+  // It is unknown which programs these processes have run since that time. Their code gets no names, because names of
+  // the earlier program would be wrong.
   if (since_ns) std::ranges::for_each(look.gone, forget);
   for (const ProcessCode& code : look.code) {
     const UnreportedCode unreported = unreported_code(mapped_, code);
@@ -265,7 +266,7 @@ std::string UserMemoryWatch::unanswered_text() const {
 UserMemory UserMemoryWatch::take_changes() {
   poll();
   UserMemory taken;
-  std::map<std::uint32_t, std::uint32_t> places;  // new numbers of the objects that are returned
+  std::map<std::uint32_t, std::uint32_t> places;  // new index of each returned object, by its index in memory_
   for (SpaceChange& change : memory_.changes) {
     if (change.kind != SpaceChange::Kind::mapped) continue;
     const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(taken.objects.size()));
@@ -295,7 +296,7 @@ void UserMemoryWatch::forget_ended() {
   constexpr std::size_t kMostChanges = 1 << 19;
   if (memory_.changes.size() <= std::max(kMostChanges, 2 * living_changes_)) return;
   kmt::forget_ended(memory_.changes, ended_, kMostChanges, is_process);
-  living_changes_ = memory_.changes.size();  // approximate, so that the remaining changes are not searched each time
+  living_changes_ = memory_.changes.size();  // approximate; prevents another search before many new changes were added
   const std::vector<CodeObject> objects = std::exchange(memory_.objects, {});
   objects_.clear();
   build_ids_.clear();
@@ -316,9 +317,9 @@ UserMemory UserMemoryWatch::memory() {
     scan_proc();
   else if (rings_.lacks_some())
     scan_proc_again({});
-  // The recorder may read any file, so it only accepts files that belong to the program's user.
+  // The recorder may read any file, so a file is accepted only if it belongs to the program's user.
   for (CodeObject& object : memory_.objects) {
-    // This is for a program that ended before it was examined.
+    // The program ended before its vDSO was read.
     if (object.path == kVdso && object.build_id.empty()) object.symbols = vdsos_.narrow().symbols;
     const auto maker = makers_.find(object.path);
     if (maker == makers_.end()) continue;

@@ -41,15 +41,15 @@ class UserMemoryWatch {
 
   // Reads the kernel's records. Call it several times per second, because buffers are small.
   void poll();
-  // Must be called immediately, because the kernel ends the events of a CPU that goes offline. A CPU that came online
-  // after `since_ticks` (of the trace clock) had no events until now. For processes that started there and still run,
-  // the code is read from /proc. For processes that ran there and ended, the code since then is unknown.
+  // Call it immediately after a change of CPUs, because the kernel ends the events of a CPU that goes offline. A CPU
+  // that came online after `since_ticks` (of the trace clock) had no events until now. For processes that started there
+  // and still run, the code is read from /proc. For processes that ran there and ended, the code since then is unknown.
   void cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks);
   // Returns the changes since the last call and removes them from this object. Programs, processes and build IDs stay
   // known here.
   UserMemory take_changes();
-  // Passes the changes to `taker`. Without a taker, keeps the changes; if there are more than half a million, drops
-  // changes of the processes that ended first.
+  // Passes the changes since the last call to `taker`. Without a taker, keeps the changes; if there are more than half
+  // a million, drops changes of the processes that ended first.
   void pass_on_changes(const std::function<void(UserMemory)>& taker);
   // Returns all changes that take_changes() has not returned, and the current symbols of generated code from
   // /tmp/perf-PID.map.
@@ -96,7 +96,7 @@ class UserMemoryWatch {
   std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // index of the object by path and build ID
   std::unordered_map<std::int32_t, uid_t> users_;                         // users of processes
   std::map<std::string, uid_t> makers_;                                   // user who generated the code, by path
-  // Build ID by device, inode and path. An empty optional means that there was no answer.
+  // Build ID by device, inode and path; std::nullopt if the file's device did not answer.
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::optional<std::string>> build_ids_;
 };
 

@@ -17,7 +17,7 @@ struct Vdso {
   std::string symbols;   // CodeObject::symbols
 };
 
-// Parses the image in memory, which is a whole ELF file. The members are empty if it is not.
+// Parses the image in memory, which is a whole ELF file. The members are empty if the image is not an ELF file.
 Vdso vdso_of(Bytes image);
 
 class Vdsos {

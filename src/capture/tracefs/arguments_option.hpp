@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sets the option funcgraph-args of function_graph (since Linux 6.15). Before Linux 6.19, all instances share this
-// option. If a recorder sets it, it must be unset later, even if the recorder is killed.
+// option. If a recorder sets the option, kmemtrace must unset it later, even if the recorder was killed.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace kmt {
 // all instances, leaves a mark in the instance. Throws Error.
 void set_arguments_option(const std::string& tracefs, const std::string& instance);
 
-// True if the instance has this mark.
+// True if the instance has the mark of set_arguments_option().
 bool has_set_arguments_option(const std::string& instance);
 
 // Unsets the option for all instances, if the kernel has the option. If another kmemtrace instance uses the option,

@@ -26,7 +26,8 @@ std::string read_buffer_statistics(const std::string& buffer, unsigned cpu);
 // Returns the buffer's actual size in bytes (the kernel rounds the requested size); 0 if unknown.
 std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu);
 
-// Returns the CPUs that have a ring buffer, in order. There is at least one. `buffer` is as above. Throws Error.
+// Returns the CPUs that have a ring buffer, in order. There is at least one. `buffer` is the path of an instance or of
+// tracefs itself. Throws Error.
 std::vector<unsigned> ring_buffer_cpus(const std::string& buffer);
 // Returns the size of a ring buffer's pages in bytes, from events/header_page; 0 if unknown.
 std::uint32_t sub_buffer_bytes(const std::string& header_page);

@@ -36,7 +36,8 @@ struct Fetched {
 // is read from the same address as well: it is empty if the address is unreadable.
 void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& machine, std::vector<Fetched>& fetched) {
   const std::string place = place_of(path, machine);
-  const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;  // steps to the argument itself
+  // Number of offsets that lead to the argument itself.
+  const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;
   const bool is_of_user = !machine.has_user_memory && path.offsets.size() == 1 + own_steps;
   const std::string string = is_of_user ? "ustring" : "string";
   if (path.is_string) {
@@ -76,10 +77,12 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
                                            const ProbeMachine& machine, unsigned open_calls) {
   const std::string word = fmt::format("x{}", machine.word_bits);
   std::vector<ProbeDefinition> definitions;
-  // events of values, by the values' names and types; probes with equal values share an event
+  // Indices of the events that record values, by the names and types of these values. Probes with equal names and types
+  // share an event.
   std::map<std::string, std::size_t> events;
   for (const TracedFunction& function : functions) {
-    // Old kernels treat probes at anonymous places as duplicates. This value makes each probe unique.
+    // Old kernels reject a probe at an address as a duplicate if its arguments are equal. This value makes each probe
+    // unique.
     const std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word},
                                           {"sp", "$stack", word}};
     std::vector<Fetched> at_exit = fetched;

@@ -24,18 +24,18 @@ struct ProbeEvent {
 std::vector<ProbeEvent> parse_probe_events(std::string_view text);
 
 struct ProbeCounts {
-  std::uint64_t hits = 0;    // counted in all tasks
+  std::uint64_t hits = 0;    // both counts include all tasks
   std::uint64_t missed = 0;  // likewise
 };
 // Returns the counts of the group's probes in the order of creation. They are from kprobe_events and kprobe_profile,
 // which has no groups. Empty if the two texts do not match.
 std::vector<ProbeCounts> parse_probe_counts(std::string_view events, std::string_view profile, std::string_view group);
 
-// Returns how many starts and ends of one function's calls its probes missed. `probes` are those of the exit, the
-// entry, and the values, if any. If a call is missed completely, each probe counts it.
+// Returns how many starts and ends of one function's calls its probes missed. `probes` are the counts of the exit's,
+// the entry's, and any values' probes. If a call is missed completely, each probe counts it.
 std::uint64_t missed_calls(std::span<const ProbeCounts> probes);
 
-// Removes the group's probes that no instance has enabled. True if none is left.
+// Removes those probes of the group that no instance has enabled. True if no probe of the group is left.
 bool remove_probe_events(const std::string& tracefs, const std::string& group);
 
 }  // namespace kmt

@@ -56,7 +56,7 @@ bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   return true;
 }
 
-// True if the process named in an instance's name, or in the name of its probe group, has ended.
+// True if the process has ended whose ID is in the name of the instance or probe group.
 bool is_stale(std::string_view name, char separator) {
   if (name.size() <= kInstancePrefix.size()) return false;
   const std::vector<std::string_view> parts = split(name.substr(kInstancePrefix.size()), separator);

@@ -29,10 +29,10 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostTrampolines = 64;  // limited because attaching each takes time
+constexpr std::size_t kMostTrampolines = 64;  // limit, because attaching each trampoline takes time
 // replaces KMT_MOST_TASKS if all memory must be allocated in advance
 constexpr unsigned kFewerTasks = 8192;
-constexpr std::size_t kMostTrampolinesAtAll = 256;  // limit if probes are unavailable
+constexpr std::size_t kMostTrampolinesAtAll = 256;  // limit of trampolines if probes are unavailable
 constexpr std::uint64_t kLargestEntry = KMT_CALL_WORDS * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
 
 using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;
@@ -43,7 +43,7 @@ constexpr const char* name_of(Way way) {
   return way == Way::probes ? "BPF probes (kprobe.multi, kretprobe.multi)" : "BPF trampolines (fentry, fexit)";
 }
 
-// Returns why probes are better than trampolines; empty if they are not.
+// Returns why probes are preferred to trampolines; empty if trampolines are preferred.
 std::string why_not_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
   if (calls.functions.size() > kMostTrampolines)
     return fmt::format("there are more than {} functions", kMostTrampolines);
@@ -84,8 +84,8 @@ struct Trampoline {
   FileDescriptor link;
 };
 
-// Returns how often the kernel did not run a link's program although it should have, since Linux 6.7. Older headers
-// lack some members of struct bpf_link_info.
+// Returns how often the kernel skipped a link's program; 0 before Linux 6.7. The struct is defined here because older
+// headers lack some members of struct bpf_link_info.
 std::uint64_t missed_by_link(int link) {
   struct {
     std::uint32_t type, id, program, unused;
@@ -103,10 +103,10 @@ std::uint64_t missed_by_link(int link) {
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
-  std::string said(1 << 16, '\0');  // the kernel's explanation of a refusal
+  std::string kernel_log(1 << 16, '\0');  // the kernel's explanation of a refusal
   LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = target.id,
-              .attach_btf_obj_fd = static_cast<__u32>(target.types), .log_size = static_cast<__u32>(said.size()),
-              .log_buf = said.data());
+              .attach_btf_obj_fd = static_cast<__u32>(target.types), .log_size = static_cast<__u32>(kernel_log.size()),
+              .log_buf = kernel_log.data());
   Trampoline trampoline;
   trampoline.program =
       FileDescriptor(is_loaded ? ::fcntl(bpf_program__fd(like), F_DUPFD_CLOEXEC, 0)
@@ -114,7 +114,7 @@ Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& ta
                                                bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
   if (!trampoline.program) {
     const std::string why = bpf_error_text(errno);
-    const std::string_view words = trim(said.c_str());
+    const std::string_view words = trim(kernel_log.c_str());
     throw Error(fmt::format("{} ({})", why, printable(words.substr(0, words.find('\n')))), ExitCode::unsupported);
   }
   LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = cookie});
@@ -136,7 +136,8 @@ struct CallPrograms::State {
   MappedArray rings;
   std::size_t loaded_for = 0;  // trampolines only: index of the function for which the object's programs were loaded
   LeftOut left_out;
-  std::vector<RefusedFunction> refused;  // the functions of `left_out` as a list, with those skipped by an interruption
+  // `left_out` as a list, and functions that were skipped because of an interruption.
+  std::vector<RefusedFunction> refused;
   std::vector<Trampoline> trampolines;
   bpf_program* enter = nullptr;  // program for functions without values
   bpf_program* enter_with_values = nullptr;
@@ -190,7 +191,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
       throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
-    // The programs are verified for a function whose types no kernel refuses.
+    // Loads the programs for a function that every kernel accepts, because of its types.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
       throw Error("no function has all its arguments in registers, and a unique type and name");
@@ -296,7 +297,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   TrampolineTargets targets;
   if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions, kallsyms);
   const std::string against = why_not_trampolines(calls, targets);
-  // If probes fail as well, trampolines are tried again without the functions that the kernel refuses.
+  // If probes fail too, tries trampolines again, but skips the functions that the kernel refuses.
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;

@@ -12,10 +12,11 @@
 namespace kmt {
 
 struct TrampolineTarget {
-  unsigned id = 0;        // ID of the function in this BTF; 0: it cannot have a trampoline
-  int types = 0;          // descriptor of the module's BTF; 0: the kernel's BTF
-  bool is_plain = false;  // all arguments and the result are numbers or pointers in registers, which no kernel refuses
-  std::string why_not;    // reason if there is no trampoline
+  unsigned id = 0;  // ID of the function in this BTF; 0: it cannot have a trampoline
+  int types = 0;    // descriptor of the module's BTF; 0: the kernel's BTF
+  // True if all arguments and the result are numbers or pointers in registers; every kernel accepts such a function.
+  bool is_plain = false;
+  std::string why_not;  // reason if there is no trampoline
 };
 
 struct TrampolineTargets {

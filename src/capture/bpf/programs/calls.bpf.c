@@ -13,8 +13,8 @@ __u32 recording = 0;
 // Number of calls that are missing because all rings of the CPU were in use.
 __u64 calls_without_ring = 0;
 
-// These counters are for probes. They count exits whose stack pointer belongs to an open call, exits whose stack
-// pointer does not although the function has an open call, and the exits dropped for that reason.
+// Counters for probes, which find the call of an exit by the stack pointer. They count exits for which this finds an
+// open call, exits for which it does not although the function has an open call, and dropped exits.
 #define KMT_ENOUGH_EXITS 64
 __u32 exits_that_fit = 0;
 __u32 exits_that_do_not = 0;
@@ -44,12 +44,12 @@ struct open_call {
   u32 level;
   u32 late;  // number of the function's first string that could not be read, counted from 1; 0 if none
   u32 late_room;
-  u32 given;  // hash of the arguments, to identify the call; a trampoline has them at entry and exit
+  u32 given;  // hash of the arguments; trampolines know the arguments at the exit too, so the hash identifies the call
   u64 late_at;
 };
 
 // The open recorded calls of a task, including calls in interrupts on top of it. An interrupt may come at any point. It
-// pops what it pushes, except for calls whose exit was missed.
+// removes its own calls when they end, except for calls whose exit was missed.
 struct task_calls {
   u32 depth;
   u32 unused;
@@ -89,8 +89,8 @@ static __always_inline struct task_calls* calls_of(u64 task) {
   return bpf_map_lookup_elem(&tasks, &task);
 }
 
-// Returns the interrupt level. A call at a higher level than the current one has ended. The code has no branches,
-// because they would double the number of paths that the verifier checks.
+// Returns the interrupt level. An open call with a higher level than the current one has ended. The code has no
+// branches, because they would double the number of paths that the verifier checks.
 static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
 
 // Some functions count a hardirq themselves: they start before the count changes, or end after that. Such a function
@@ -141,7 +141,7 @@ static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, 
   return (s32)depth;
 }
 
-// Removes the call at this depth and all calls above it.
+// Removes the call at this depth and all deeper calls.
 static __always_inline void pop(struct task_calls* of, u32 depth) {
   KMT_ONCE(call_at(of, depth)->level) = 0;
   KMT_ONCE(of->depth) = depth;
@@ -149,9 +149,9 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
 
 #define KMT_LEVELS 3ull
 
-// Claims a free ring of this CPU. Traced functions that this program itself calls get no ring and are not counted as
-// missed. They have the same task and stack as the ring's owner, and no higher level. An interrupt that the kernel has
-// not counted yet is on another stack, unless it interrupted another interrupt.
+// Claims a free ring of this CPU. If this program itself calls traced functions, these calls get no ring and are not
+// counted as missed. Such calls have the same task and stack as the ring's owner, and no higher level. An interrupt
+// that the kernel has not counted yet is on another stack, unless it interrupted another interrupt.
 static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
   const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
@@ -179,12 +179,12 @@ static __always_inline long read_string(void* to, u32 bytes, u64 from, bool is_u
   return bpf_probe_read_user_str(to, bytes, (const void*)from);
 }
 
-// Reads the value from memory each time. If the verifier knew the value, it would check more paths.
+// Reads the variable from memory at each use. If the verifier knew its value, it would check more paths.
 #define KMT_AGAIN(what) (*(const volatile __typeof__(what)*)&(what))
 
 // Returns the length of the string, or KMT_NOT_READ. `room` includes the NUL.
 static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) {
-  asm volatile("" : "+r"(room));  // makes the verifier see the bound
+  asm volatile("" : "+r"(room));  // makes the verifier use the bound of the next line
   if (room > KMT_STRING_BYTES + 1) room = KMT_STRING_BYTES + 1;
   const long read = read_string(to, room, at, is_user);
   if (read == 0) return 0;  // An empty string. Before Linux 6.13, strncpy_from_user_nofault() does not count its NUL.
@@ -215,8 +215,8 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
     __builtin_memcpy(to, &at, sizeof at);
     return bytes & 15;
   }
-  // The loop is unrolled because Linux 6.1's verifier refuses clang's loop. An unreadable pointer becomes NULL, so that
-  // all later reads fail. This way the verifier has fewer paths to check.
+  // The loop is unrolled because Linux 6.1's verifier refuses the loop that clang generates. An unreadable pointer
+  // becomes NULL, so that all later reads fail. This way the verifier has fewer paths to check.
 #pragma unroll
   for (u32 i = 0; i + 1 < KMT_MOST_STEPS; ++i)
     if (i + 1 < KMT_AGAIN(value->steps) && read_memory(&at, sizeof at, at + value->offsets[i]) != 0) at = 0;
@@ -307,7 +307,7 @@ static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u
 }
 
 // True if this kernel's probes have no stack pointer, or a wrong one, at exits. This is the case if probes are based on
-// the function graph tracer (x86 since Linux 6.14, arm64). The first exits decide.
+// the function graph tracer (x86 since Linux 6.14, arm64). The first 64 exits of either kind decide.
 static __always_inline bool frames_are_wrong(bool fits) {
   const u32 right = KMT_ONCE(exits_that_fit);
   const u32 wrong = KMT_ONCE(exits_that_do_not);
@@ -398,7 +398,7 @@ static __always_inline u32 frame_of(const void* context) {
   return (u32)low;
 }
 
-// For trampolines. Both programs of a call receive the same context, which is on the stack.
+// For trampolines. The programs at the entry and the exit of a call receive the same context, which is on the stack.
 static __always_inline void arguments_of(u64* context, u64* arguments) {
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) bpf_get_func_arg(context, i, &arguments[i]);

@@ -14,9 +14,9 @@ enum {
   KMT_VALUES_BYTES = 1024,                 /* after this many bytes, no further values of a call are read */
   KMT_LATE_BYTES = 4 + KMT_STRING_BYTES,   /* size of a string read at the exit */
   KMT_MOST_VALUES_BYTES = KMT_VALUES_BYTES + 2 + KMT_STRING_BYTES,
-  KMT_NOT_READ = 0xffff,  /* replaces the size of a value */
+  KMT_NOT_READ = 0xffff,  /* stored as the size of a value that could not be read */
   KMT_MOST_OPEN = 64,     /* open traced calls of a task */
-  KMT_MOST_TASKS = 65536, /* tasks with traced calls, including ended calls */
+  KMT_MOST_TASKS = 65536, /* tasks with traced calls; includes tasks whose calls have all ended */
 };
 
 /* An entry KMT_ENTRY_CALL has these words: KMT_CALL_WHAT; the argument registers; the values as in

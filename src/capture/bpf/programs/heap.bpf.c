@@ -24,7 +24,8 @@ const volatile __u64 mean_bytes = 0;       // average distance between samples; 
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
 const volatile __u64 hash_seed = 1;  // odd
 
-// The half of `sites` that is written now. The reader reads the other half, after its last writer has ended.
+// Number of the half of `sites` that programs write now, 0 or 1. The reader reads the other half after the last program
+// that writes it has ended.
 __u32 generation = 0;
 
 // State of each program on each CPU, written at every event. The alignment keeps CPUs on separate cache lines, wherever
@@ -40,7 +41,7 @@ struct {
   __type(value, struct samplers_of_cpu);
 } samplers SEC(".maps");
 
-// The index consists of the generation, the CPU, the program and the site.
+// An index is made of the generation, the CPU, the program and the site.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -49,9 +50,9 @@ struct {
   __type(value, struct kmt_site);
 } sites SEC(".maps");
 
-// The last large kmalloc of each CPU. Only one program writes it.
+// The last large kmalloc of each CPU. Only the program of kmalloc writes it.
 #define KMT_NO_SITE (~0u)
-#define KMT_AT_ONCE_NS 100000  // long enough for an emulated machine
+#define KMT_AT_ONCE_NS 100000  // limit for the time between both events; long enough for an emulated machine
 #define KMT_LAST_EVENT_FRAMES 16
 
 struct last_event {
@@ -156,14 +157,15 @@ struct allocation {
 };
 
 // Returns the record for an allocation that may be followed by a duplicate event. For a large kmalloc inside kvmalloc,
-// Linux 6.18 reports the kmalloc first, and then the kvmalloc with its caller (mm/slub.c). The second event counts.
+// Linux 6.18 reports the kmalloc first, and then the kvmalloc with its caller (mm/slub.c). The second event is counted,
+// the first one is not.
 static __always_inline struct last_event* last_event_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
   if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
   return bpf_map_lookup_elem(&last_events, &cpu);
 }
 
-// True if the first event is from a function that `call_site` called. Comparing address and size is not enough: a loop
-// that frees and allocates repeats them, and one missed event would make all later pairs wrong.
+// True if the first event is from a function that `call_site` called. Equal addresses and sizes do not prove that two
+// events are duplicates: a loop that frees and allocates has them too.
 static __always_inline bool calls_the_first(u64 call_site, const struct last_event* first) {
   bool above = false;
   for (u32 i = 0; i < KMT_LAST_EVENT_FRAMES && i < first->frames; ++i) {
@@ -179,7 +181,7 @@ static __always_inline bool is_duplicate(const struct last_event* last, const st
          calls_the_first(of->call_site, last);
 }
 
-// If `again`, clears the pointer: a duplicate event must not be taken for a first event.
+// With `again`, clears the pointer, so that a duplicate event is not taken for the first event of another pair.
 static __always_inline void remember(void* context, struct last_event* last, const struct allocation* of, u64 now,
                                      bool again) {
   last->pointer = again ? 0 : of->pointer;
@@ -198,7 +200,8 @@ static __always_inline void read_name(char* to, const struct kmem_cache* cache) 
   bpf_probe_read_kernel_str(to, KMT_CACHE_NAME_BYTES, name);
 }
 
-// Subtracts the first event from its site. False if its table is no longer written; then the first event counts.
+// Subtracts the first event from its site. Returns false if programs no longer write the site's table. Then the first
+// event is counted instead of the duplicate.
 static __always_inline bool uncount_site(const struct last_event* last) {
   if (last->site / (cpus * KMT_HEAP_ALLOCATIONS * sites_per_table) != generation) return false;
   struct kmt_site* site = bpf_map_lookup_elem(&sites, &last->site);
@@ -253,7 +256,7 @@ static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   return place;
 }
 
-// True if the object is now followed. `is_followed`: it was already followed before.
+// True if the object is now followed. `is_followed` is true if it was followed already.
 static __always_inline bool emit_sample(void* context, const struct allocation* of, enum kmt_heap_event event,
                                         u32 table, bool is_followed) {
   struct kmt_sample* sample = bpf_map_lookup_elem(&scratch, &table);
@@ -295,7 +298,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   struct last_event* last = last_event_of(event, &of, cpu);
   const u64 now = last ? bpf_ktime_get_ns() : 0;
   const bool again = last && is_duplicate(last, &of, now);
-  // If an object at this address is followed, its free was on a path without a tracepoint.
+  // If an object at this address is still followed, it was freed by a path without a tracepoint.
   if (mean_bytes && !of.failed && !again) stop_following(of.pointer, KMT_REPLACED);
   if (no_movable_pages && places->migratetype >= 0 && (u32)argument(context, places->migratetype) == MIGRATE_MOVABLE)
     return 0;

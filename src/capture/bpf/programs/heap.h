@@ -26,7 +26,7 @@ enum {
   KMT_APART = 128,              /* alignment that keeps CPUs on separate cache lines */
   KMT_PROBES = 8,               /* slots searched for a site */
   KMT_FILTER_SLOTS = 1 << 16,   /* one byte each: number of followed objects with this hash */
-  KMT_MOST_IN_FILTER_SLOT = 250 /* further objects are not followed, so that no byte overflows */
+  KMT_MOST_IN_FILTER_SLOT = 250 /* limit of followed objects, so that no byte overflows */
 };
 
 /* The state of a followed object. */
@@ -69,7 +69,7 @@ struct kmt_sample {
 enum kmt_end {
   KMT_FREED,
   KMT_REPLACED,  /* the free was missed; another object has this address now */
-  KMT_DUPLICATE /* a duplicate event follows, which counts instead */
+  KMT_DUPLICATE /* a duplicate event follows, which is counted instead */
 };
 
 /* The end of a sampled object, in the same ring buffer. Its size distinguishes it from a sample. */

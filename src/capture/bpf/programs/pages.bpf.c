@@ -8,7 +8,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-const volatile __u32 own_task = 0;  // only frees by this task count
+const volatile __u32 own_task = 0;  // only frees by this task are used
 
 __u64 addresses[KMT_PAGE_PAIRS] = {};
 __u64 numbers[KMT_PAGE_PAIRS] = {};

@@ -26,8 +26,8 @@ struct {
 __u32 cache_generation = 0;
 
 // An enum kmt_recording. Programs are attached and detached one by one, but memory events start and end at the same
-// time. Events about tasks and system calls start earlier, when their programs are attached. Most events read the count
-// above anyway, so the variable is next to it.
+// time. Events about tasks and system calls start earlier, when their programs are attached. The variable is next to
+// cache_generation, because most events read both.
 __u32 recording = KMT_RECORDING_BEGINS;
 
 static __always_inline u32 take_stack(void* context, u64* to) {
@@ -53,7 +53,7 @@ static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 f
   return 1 + kernel + take_user_stack(context, to + 1 + kernel, flags);
 }
 
-// The beginning and end of "kmem_cache", the cache that has all caches' descriptors as its objects.
+// The name "kmem_cache" as numbers. The objects of this cache are the descriptors of all caches.
 #define CACHES_NAME_BEGIN 0x6361635f6d656d6bull
 #define CACHES_NAME_END 0x6568
 
@@ -62,8 +62,8 @@ static __always_inline bool is_of_caches(const struct kmt_cache* cache) {
          cache->name[10] == 0;
 }
 
-// Finds the slot of a cache that is not in its first slot or may have been replaced. Returns a negative number if the
-// table is full.
+// Finds the slot of a cache. Called if the cache is not in the first possible slot, or if another cache may have its
+// address now. Returns a negative number if the table is full.
 static __noinline s32 find_cache(const struct kmem_cache* cache, u32 first, u32 hash, u32 generation) {
   struct kmt_cache fresh = {};
   const struct cache_sizes sizes = sizes_of(cache);
@@ -130,7 +130,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   if (is_nested && !is_missed(cpu, what)) return 0;
   const u32 ring = is_nested ? what->nested_ring : what->ring;
   const u32 table = is_nested ? what->nested_table : what->table;
-  // Must be done for every task, selected or not, to notice the end of a cache.
+  // Is done for unselected tasks too, to notice the end of a cache.
   s32 cache = 0;
   if (what->cache >= 0)
     cache = number_of_cache((const struct kmem_cache*)argument(context, what->cache), cpu, table, what->is_free);

@@ -30,7 +30,7 @@ struct kmt_entry {
   int task;                   /* thread id */
   unsigned char event;        /* enum kmt_event; KMT_EVENT_COUNT or higher: kernel's own record; KMT_ENTRY_… */
   unsigned char words;        /* number of words that follow */
-  unsigned char flags;        /* same bits as ftrace's common_flags; only those of interrupts */
+  unsigned char flags;        /* the bits of ftrace's common_flags that mark interrupts */
   unsigned char is_nested;    /* the event interrupted its own program; a second program recorded it */
 };
 
@@ -51,8 +51,8 @@ struct kmt_ring {
   unsigned char data[];
 };
 
-/* The description of a slab cache. Because of this table, an event needs only the cache's number. A slot is never
- * reused. */
+/* The description of a slab cache. An event contains only the number of the cache in this table. A slot is never
+   reused. */
 struct kmt_cache {
   unsigned long long pointer; /* address of struct kmem_cache; 0: unused slot */
   unsigned int generation;    /* value of cache_generation when the slot was last checked */
@@ -66,14 +66,15 @@ enum kmt_recording { KMT_RECORDING_BEGINS, KMT_RECORDING_RUNS, KMT_RECORDING_IS_
 
 /* Describes what a program records of its event. */
 struct kmt_taken {
-  unsigned char arguments; /* number of arguments recorded, from the first on */
+  unsigned char arguments; /* number of recorded arguments, starting with the first */
   signed char cache;       /* index of the argument that is a cache; its value is replaced by a number */
   unsigned char ring;
   unsigned char table;       /* table of caches */
   unsigned char nested_ring; /* ring of the second program */
   unsigned char nested_table;
   unsigned char is_recorded; /* false: the event is only checked for destroyed caches */
-  unsigned char is_free;     /* frees by the recorder itself are recorded: they may free memory of other tasks */
+  unsigned char is_free;     /* frees by the recorder itself are recorded too, because they may free memory of other
+                                tasks */
 };
 
 /* The cookie of an attached program that copies the kernel's own records. `of_all`: record events of all tasks,

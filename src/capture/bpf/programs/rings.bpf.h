@@ -47,8 +47,8 @@ static __always_inline void lose(const struct place* place) {
   KMT_ONCE(ring->begun) = KMT_ONCE(ring->head);
 }
 
-// The time is read after the mark for the start of the entry is visible to other CPUs. Entries that a CPU saw before
-// that mark are therefore older.
+// The time is read after the mark for the start of the entry is visible to other CPUs. Therefore, entries that the
+// reader found before it found the mark are older.
 static __always_inline bool begin_in(struct place* place, struct kmt_ring* ring, u32 most_bytes) {
   place->ring = ring;
   place->head = KMT_ONCE(ring->head);

@@ -48,8 +48,8 @@ int follow_fork(u64* context) {
 }
 
 // After this event, the task allocates and frees nothing. Its ID became free a moment earlier (release_task), so
-// another process may already have the ID. A process that receives it within the nanoseconds between the two checks is
-// not followed.
+// another process may already have the ID. If another process receives the ID in the nanoseconds between the comparison
+// and the deletion, it is not followed.
 SEC("tp_btf/sched_process_free")
 int forget_process(u64* context) {
   const struct task_struct* task = (const struct task_struct*)context[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the kernel's description of a slab cache. Calling a helper would take half as long as running an empty program.
-// Therefore the description is read directly if the kernel allows the cast of a pointer.
+// Reads the kernel's description of a slab cache. If the kernel allows the cast of a pointer, reads directly: a call of
+// a helper costs half as much as running an empty program.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"

@@ -31,7 +31,7 @@ static __always_inline u64 argument(const u64* context, s8 place) {
   return 0;
 }
 
-// The bytes according to the event's arguments.
+// The requested and allocated bytes, computed from the tracepoint's arguments.
 struct amount {
   u64 requested;
   u64 allocated;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the running kernel's page descriptors. Tracepoints have the addresses of these.
+// Finds the running kernel's page descriptors. The arguments of tracepoints are addresses of page descriptors.
 #pragma once
 
 #include <optional>

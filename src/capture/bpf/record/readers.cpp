@@ -48,7 +48,7 @@ void RecordReaders::read(std::size_t thread, bool is_last_round) {
     take(*cpus_[cpu], false);
     filled = std::max(filled, cpus_[cpu]->rings.filled());
   }
-  // Entries that are complete now can be passed on after the next take().
+  // Entries that are complete now are passed on by the next take().
   if (!is_last_round) std::this_thread::sleep_for(kNap);
   for (const std::size_t cpu : cpus) take(*cpus_[cpu], is_last_round);
   if (filled > fullest_) fullest_ = filled;

@@ -33,7 +33,7 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
   return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
 }
 
-// If calls are recorded, the limit of a CPU's rings is divided by 2: one half is for events, one for calls.
+// Events and calls each have half of the limit for a CPU's rings.
 constexpr std::uint64_t kPartForCalls = 2;
 
 // Returns the kernel's event descriptions, with the field that the programs add.
@@ -123,7 +123,7 @@ void BpfBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
   const ProgramsRequest wanted = programs_request(command, outcome.own_events_recorded);
   require_bpf();
   const bool wants_calls = !request_.calls.functions.empty();
-  std::shared_ptr<btf> types;  // keeps the types loaded while several objects need them
+  std::shared_ptr<btf> types;  // keeps the kernel's types loaded, because several objects below use them
   if (wants_calls) types = kernel_btf();
   programs_.emplace(tracefs_, wanted);
   KernelDescription& kernel = outcome.recording.kernel;

@@ -91,7 +91,7 @@ void HeapWatcher::State::leave_out() {
     HeapProgram& program = programs[event];
     const bool wanted = (program.pages ? request.pages : request.slab) && (request.mean_bytes > 0 || !is_free(event));
     const auto places = types.arguments_of(program.name);
-    // Following an object needs its pointer, which the events of every known kernel have.
+    // An object can only be followed if the event has its pointer. On all known kernels, the events have it.
     if (wanted && places && places->pointer >= 0) {
       arguments[event] = *places;
       any = true;
