@@ -122,7 +122,7 @@ function totalsTable(app: App): HTMLElement {
         text: (row) => atMost(row.liveIsAtMost, bytes(row.live)),
       },
       column('peak', 'Peak', bytes, 'highest number of live bytes'),
-      column('peakAt', 'Peak at', clock, 'since the first event'),
+      column('peakAt', 'Peak at', duration, 'since the first event'),
       column('meanLife', 'Mean life', duration),
       column('failed', 'Failed', count),
       column('freeEvents', 'Free events', count, 'all frees in the trace, including older objects'),

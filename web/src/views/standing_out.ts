@@ -41,9 +41,9 @@ function linkToGroup(app: App, row: LeakRow): HTMLElement {
 function holders(row: LeakRow): string {
   const first = row.processes?.at(0);
   if (!first) return '';
-  const others = (row.processes_in_all ?? 1) - 1;
-  const more = others > 0 ? ` and ${numberOf(others, 'more process', 'more processes')}` : '';
-  return `, allocated by ${printable(processName(first.process))}${more}`;
+  const by = `allocated by ${printable(processName(first.process))}`;
+  if (row.processes_in_all === 1 || row.live_bytes === null) return `, ${by}`;
+  return `, ${percent((100 * first.live_bytes) / row.live_bytes)} of this ${by}`;
 }
 
 function growth(app: App, leaks: Leaks): HTMLElement {
