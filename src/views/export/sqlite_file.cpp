@@ -30,9 +30,12 @@ void SqliteFile::fail() const {
   Error error(fmt::format("Cannot write the database: {}", database_ ? sqlite3_errmsg(get()) : "out of memory"));
   const int code = database_ ? sqlite3_errcode(get()) : SQLITE_NOMEM;
   if (code == SQLITE_FULL) error.hint("Free some space or write to another file system");
-  if (code == SQLITE_IOERR)
-    error.hint(fmt::format("The system's reason is: {}. Write to another file system with -o",
-                           std::strerror(sqlite3_system_errno(get()))));
+  if (code == SQLITE_IOERR) {
+    int reason = 0;  // the errno of the failed system call
+    sqlite3_file_control(get(), "main", SQLITE_FCNTL_LAST_ERRNO, &reason);
+    error.hint(fmt::format("{}. Write to another file system with -o",
+                           reason == 0 ? "The file system failed" : std::strerror(reason)));
+  }
   throw error.at({path_, {}, {}});
 }
 
