@@ -230,7 +230,8 @@ bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_comp
 
 Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::make_unique<State>()) {
   const LibraryCall call;
-  bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);  // important messages are reported as errors
+  // Libbabeltrace2 prints no messages, because its failures are thrown as Error.
+  bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
   state_->plugin = ctf_plugin();
   state_->create_sink_class();
   state_->graph.reset(bt_graph_create(0));

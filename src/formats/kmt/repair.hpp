@@ -48,8 +48,8 @@ struct Repair {
 // Plans a repair. Throws Error if the file's header is unreadable or no chunk is intact.
 Repair plan_repair(Bytes file);
 
-// Replaces the end of the file. Kept chunks stay readable even if this is interrupted. `size` must be the file's size
-// at the time of planning. Throws Error.
+// Replaces the end of the file. Kept chunks stay readable even if the program is killed meanwhile. `size` must be the
+// file's size at the time of planning. Throws Error.
 void repair_in_place(const std::string& path, std::uint64_t size, const Repair& repair);
 // Writes the repaired file next to `path`, and renames it after it is complete and on disk. Replaces a symlink with
 // that name. Throws Error.

@@ -38,7 +38,7 @@ using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
 // Names of bits in a number.
 struct NamedFlags {
   std::vector<FlagName> names;    // in display order; each name covers its bits
-  std::uint64_t number_mask = 0;  // these bits form a number; the value 0 also has a name
+  std::uint64_t number_mask = 0;  // these bits form a number, whose values have names; the value 0 has one too
   std::string zero;
   std::string prefix;        // common prefix that is missing in the names: "FAULT_FLAG_"
   std::uint64_t errors = 0;  // for results: bits that mark an error

@@ -28,7 +28,7 @@ enum {
 struct kmt_entry {
   unsigned long long time_ns; /* CLOCK_MONOTONIC */
   int task;                   /* thread id */
-  unsigned char event;        /* enum kmt_event; KMT_EVENT_COUNT or higher: kernel's own record; KMT_ENTRY_… */
+  unsigned char event;        /* enum kmt_event, or KMT_ENTRY_…; other numbers: a copy of the kernel's record */
   unsigned char words;        /* number of words that follow */
   unsigned char flags;        /* the bits of ftrace's common_flags that mark interrupts */
   unsigned char is_nested;    /* the event interrupted its own program; a second program recorded it */
