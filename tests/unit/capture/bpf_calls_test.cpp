@@ -185,7 +185,7 @@ TEST(Preemption, IsReadOrInferred) {
   EXPECT_EQ(preemption_of("", "quiet preempt=full\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), full);
   EXPECT_EQ(preemption_of("", "preempt=none quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), other);
   EXPECT_EQ(preemption_of("", "quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), unknown)
-      << "what it was built to begin with is not known";
+      << "the initial state is unknown";
   EXPECT_EQ(preemption_of("", "preempt=full", "#1 SMP Debian 5.10.1-1"), other);
   EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT Fri"), full);
   EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT_RT Debian 6.1.1-1"), full);

@@ -238,7 +238,8 @@ TEST(BpfStacks, StartAtTheFunctionWithTheTracepoint) {
       "ffff4000 T other\nffff8000 t bpf_prog_6deef7357e7b4530_take\t[bpf]\nffff9000 T last\n");
   const auto leading = [&frames](std::vector<std::uint64_t> of) { return frames.leading(of); };
   EXPECT_EQ(leading({0xffff8010, 0xffff3010, 0xffff1010, 0xffff0010, 0xffff2010}), 3u);
-  EXPECT_EQ(leading({0xffff1010, 0xffff0010, 0xffff3010}), 1u) << "what frees a tracepoint is no tracing";
+  EXPECT_EQ(leading({0xffff1010, 0xffff0010, 0xffff3010}), 1u)
+      << "a function that frees a tracepoint is no tracing function";
   EXPECT_EQ(leading({0xffff0010, 0xffff2010}), 0u);
   EXPECT_EQ(leading({}), 0u);
 }

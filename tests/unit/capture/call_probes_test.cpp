@@ -62,7 +62,8 @@ TEST(ProbeDefinitions, UseTheKernelsSyntax) {
   EXPECT_EQ(made[1].values[1],
             "p:kmemtrace_1_2/probe_values_1 0xffffffff81002000 func=\\0xffffffff81002000:x64 sp=$stack:x64 "
             "v0=+0(%si):string");
-  EXPECT_TRUE(made[2].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffffc0003000 ")) << "alike: one event";
+  EXPECT_TRUE(made[2].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffffc0003000 "))
+      << "equal probes share one event";
 }
 
 TEST(ProbeDefinitions, ReadArgumentsFromTheStack) {
@@ -106,7 +107,8 @@ TEST(ProbeDefinitions, ReadValuesThroughPointers) {
   EXPECT_EQ(values("x86_64", {"comm", 0, {1000}, 16, true}), "v0_16=+1000(%di):string");
   EXPECT_EQ(values("x86_64", {"buf", 1, {0}, 0, true, false, 2}), "v0_arg3=+0(%si):string");
   EXPECT_EQ(values("x86_64", {"buf", 1, {0}, 0, true, false, 2, true}), "v0_int3=+0(%si):string");
-  EXPECT_EQ(values("s390x", kName), "v0=+0(%r3):ustring") << "an address does not tell whose memory it is in";
+  EXPECT_EQ(values("s390x", kName), "v0=+0(%r3):ustring")
+      << "an address does not show whether memory is user or kernel memory";
   EXPECT_EQ(values("s390x", {"name", 0, {24, 16}, 0, true}), "v0=+16(+24(%r2)):string");
   EXPECT_THROW(entry_of("i686", {{"late", 3, {}, 4}}), Error) << "on the stack";
   EXPECT_THROW(entry_of("x86_64", {{"far", 0, {100000, 100000, 100000, 100000, 100000, 100000}, 4}}), Error);
@@ -141,7 +143,7 @@ TEST(ProbeEvents, CountsIncludeOnlyTheGroup) {
   EXPECT_EQ(counts[0].missed, 3u);
   EXPECT_EQ(counts[1].missed, 2u);
   EXPECT_TRUE(parse_probe_counts(kEvents, profile.substr(profile.find('\n') + 1), "kmemtrace_1_2").empty())
-      << "probes were made or removed between the two texts";
+      << "probes were added or removed between the two readings";
 }
 
 TEST(ProbeEvents, MissedCallsHaveAStartAndEnd) {
@@ -183,10 +185,10 @@ TEST_F(ArgumentsOption, IsKeptIfAnotherUserSetItOrItIsPerInstance) {
   put(instance_ + "/options/funcgraph-args", "0\n");
   set_arguments_option(tracefs_, instance_);
   EXPECT_EQ(option(instance_), "1");
-  EXPECT_FALSE(has_set_arguments_option(instance_)) << "of the instance alone, which takes it with it";
+  EXPECT_FALSE(has_set_arguments_option(instance_)) << "the option belongs to the instance and is removed with it";
   put(tracefs_ + "/options/funcgraph-args", "1\n");
   set_arguments_option(tracefs_, instance_);
-  EXPECT_FALSE(has_set_arguments_option(instance_)) << "it had been set already";
+  EXPECT_FALSE(has_set_arguments_option(instance_)) << "the option was already set";
 }
 
 TEST_F(ArgumentsOption, IsUnsetByTheLastRecording) {
@@ -203,7 +205,7 @@ TEST_F(ArgumentsOption, IsUnsetByTheLastRecording) {
   fs::remove_all(other);
   put(tracefs_ + "/current_tracer", "function_graph\n");
   unset_arguments_option(tracefs_);
-  EXPECT_EQ(option(tracefs_), "1") << "somebody else traces with it";
+  EXPECT_EQ(option(tracefs_), "1") << "another user traces with this option";
   put(tracefs_ + "/current_tracer", "nop\n");
   unset_arguments_option(tracefs_);
   EXPECT_EQ(option(tracefs_), "0");
@@ -213,7 +215,7 @@ TEST(MissedLog, GivesTheTimesOfMisses) {
   MissedLog log;
   log.begin(100, {{"vfs_read", 5}});
   log.note(190, 200, {{"vfs_read", 5}, {"", 0}});
-  EXPECT_EQ(log.total(), 0u) << "before it began";
+  EXPECT_EQ(log.total(), 0u) << "before the recording started";
   log.note(290, 300, {{"vfs_read", 7}, {"", 0}});
   log.note(390, 400, {{"vfs_read", 7}, {"", 3}});  // misses may occur while the counts are read
   EXPECT_EQ(log.total(), 5u);
@@ -372,7 +374,7 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
 TEST_P(ProbeRecords, AreCallsWithValues) {
   const Event event = decode({"/etc"}, {"x"}, {"abcdef"});
   EXPECT_EQ(event.kind, EventKind::call_entry);
-  EXPECT_EQ(event.address, 0x1000u) << "not where the probe is";
+  EXPECT_EQ(event.address, 0x1000u) << "not the address of the probe";
   EXPECT_EQ(event.tid, 42);
   ASSERT_TRUE(as_call(event).has(CallFlags::kFrame));
   EXPECT_EQ(as_call(event).frame, 0xABCD1234u);
@@ -386,26 +388,26 @@ TEST_P(ProbeRecords, UnreadableValuesAreMissing) {
             bytes().u16(0xFFFF).u16(4).u32(0xCAFE).u16(0xFFFF).get());
   EXPECT_EQ(values_of(decode({"/etc"}, {"x"}, {"abcdef"}, 4)),
             bytes().u16(4).text("/etc").u16(4).u32(0xCAFE).u16(0xFFFF).get())
-      << "behind the end of the record";
+      << "after the end of the record";
 }
 
 TEST_P(ProbeRecords, PrecedingValuesBelongOnlyToTheirCall) {
   const std::vector<std::uint8_t> abc = bytes().u16(3).text("abc").get();
   tell_values(0x2000, "abcdef", 7, 7);
-  EXPECT_EQ(values_at_entry(0x2000, 3), abc) << "as many as arg2 says";
-  EXPECT_EQ(values_at_entry(0x2000, 3), none()) << "of the next call there are none: its string was too long";
+  EXPECT_EQ(values_at_entry(0x2000, 3), abc) << "as many bytes as arg2 states";
+  EXPECT_EQ(values_at_entry(0x2000, 3), none()) << "the next call has no values: the string was too long";
   tell_values(0x2000, "abc", 4, 4);
   EXPECT_EQ(values_at_entry(0x2000, 9, 2), none()) << "another CPU";
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
   tell_values(0x2000, "abc", 4, 4);
-  EXPECT_EQ(values_at_entry(0x3000, 9), none()) << "another place on the stack";
+  EXPECT_EQ(values_at_entry(0x3000, 9), none()) << "another stack position";
   EXPECT_EQ(values_at_entry(0x2000, 9), none());
   tell_values(0x2000, "abc", 4, 4);
   info_.losses.intervals.push_back({2, 1, 5, 6});
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
   tell_values(0x2000, "abc", 4, 4);
   info_.losses.intervals.push_back({1, 1, 5, 6});
-  EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "the call that they belong to may be lost";
+  EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "the call of the values may be lost";
   tell_values(0x2000, "abc", 4, 4);
   decoder_->forget_values(2);
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
@@ -415,7 +417,7 @@ TEST_P(ProbeRecords, PrecedingValuesBelongOnlyToTheirCall) {
 }
 
 TEST_P(ProbeRecords, OnlyTheBitsOfAnIntCount) {
-  if (GetParam().long_bytes == 4) GTEST_SKIP() << "there a register has no more";
+  if (GetParam().long_bytes == 4) GTEST_SKIP() << "a register has only 32 bits";
   const std::uint64_t three = 0xDEAD'0000'0003;
   tell_values(0x2000, "abcdef", 7, 7, 1, 11);
   EXPECT_EQ(values_at_entry(0x2000, three), bytes().u16(3).text("abc").get());
@@ -434,7 +436,7 @@ TEST_P(ProbeRecords, ValuesOfSeveralRecordsKeepTheirOrder) {
   tell_values(0x2000, "abc", 4, 4);
   tell_numbers(0x3000, 7, 8);
   EXPECT_EQ(values_at_entry(0x3000, 9), bytes().u16(kValueLeftOut).u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get())
-      << "the string is of another call";
+      << "the string belongs to another call";
 }
 
 TEST_P(ProbeRecords, StringsAreCut) {
@@ -493,7 +495,7 @@ TEST_F(Frames, NestByStackPosition) {
   EXPECT_EQ(enter(3, 0x7D00), 2u);
   EXPECT_TRUE(leave(3, 0x7D00));
   EXPECT_TRUE(leave(2, 0x7E00));
-  EXPECT_EQ(enter(2, 0x7E80), 1u) << "beside it";
+  EXPECT_EQ(enter(2, 0x7E80), 1u) << "next to the first call, not inside";
   EXPECT_TRUE(leave(2, 0x7E80));
   EXPECT_TRUE(leave(1, 0x7F00));
   EXPECT_TRUE(unseen_.empty());
@@ -502,16 +504,16 @@ TEST_F(Frames, NestByStackPosition) {
 TEST_F(Frames, AMissedExitDoesNotAffectOtherCalls) {
   enter(1, 0x7F00);
   enter(2, 0x7E00);
-  EXPECT_EQ(enter(2, 0x7E00), 1u) << "the same function at the same place: the one before has ended";
+  EXPECT_EQ(enter(2, 0x7E00), 1u) << "the same function and stack position: the earlier call has ended";
   EXPECT_EQ(unseen_, std::vector<std::uint32_t>{2});
   EXPECT_EQ(enter(3, 0x7E00), 2u) << "2 jumped to 3";
   EXPECT_TRUE(leave(3, 0x7E00));
   EXPECT_TRUE(leave(2, 0x7E00));
   enter(3, 0x7D00);
-  EXPECT_EQ(enter(2, 0x7E00), 1u) << "above it";
+  EXPECT_EQ(enter(2, 0x7E00), 1u) << "at a higher stack position";
   EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 3}));
-  EXPECT_FALSE(leave(3, 0x7D00)) << "of no call";
-  EXPECT_FALSE(leave(2, 0x7D00)) << "of another one of that function";
+  EXPECT_FALSE(leave(3, 0x7D00)) << "an exit without a call";
+  EXPECT_FALSE(leave(2, 0x7D00)) << "an exit of another call of the function";
   EXPECT_TRUE(leave(1, 0x7F00));
   EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 3, 2}));
 }
@@ -521,10 +523,10 @@ TEST_F(Frames, OpenCallsAreNotInheritedByAReusedId) {
   enter(2, 0x7E00);
   now_ = 1'000'000;
   info_.tasks.lives.born({.tid = 7, .born_ns = now_});
-  EXPECT_EQ(enter(3, 0x1FF00), 0u) << "on another stack, in no call";
+  EXPECT_EQ(enter(3, 0x1FF00), 0u) << "on another stack, outside of all calls";
   EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 1}));
   now_ = 2'000'000;
-  EXPECT_EQ(enter(2, 0x1FE00), 1u) << "the same task still";
+  EXPECT_EQ(enter(2, 0x1FE00), 1u) << "still the same task";
   info_.tasks.lives.born({.tid = 7, .born_ns = 3'000'000});
   now_ = 4'000'000;
   EXPECT_FALSE(leave(2, 0x1FE00));
@@ -539,7 +541,7 @@ TEST_F(Frames, InterruptsHaveSeparateStacks) {
   EXPECT_EQ(enter(1, 0x7F00 - 0x400), 1u) << "the interrupt's end was missed";
   EXPECT_EQ(unseen_, std::vector<std::uint32_t>{2});
   EXPECT_EQ(enter(1, 0x7A00, Context::kSoftIrq), 2u) << "on the task's stack";
-  EXPECT_FALSE(leave(1, 0x7A00)) << "of the task";
+  EXPECT_FALSE(leave(1, 0x7A00)) << "an exit of the interrupted task";
   EXPECT_TRUE(leave(1, 0x7A00, Context::kSoftIrq));
   EXPECT_TRUE(leave(1, 0x7F00 - 0x400));
   EXPECT_TRUE(leave(1, 0x7F00));
@@ -569,7 +571,7 @@ TEST_F(Frames, NothingIsCertainAfterALoss) {
   enter(1, 0x7F00);
   info_.losses.intervals.push_back({0, 5, now_, now_ + 1});
   now_ += 2;
-  EXPECT_FALSE(leave(1, 0x7F00)) << "another call of it may have come to its place";
+  EXPECT_FALSE(leave(1, 0x7F00)) << "another call of the function may have replaced it";
   EXPECT_EQ(unseen_, std::vector<std::uint32_t>{1});
 }
 

@@ -44,7 +44,7 @@ TEST(MappedCode, FollowsForkExecAndExit) {
   code.add({.time_ns = 30, .process = 7, .kind = Kind::executed}, "");
   EXPECT_FALSE(code.has(mapped(0, 7, 0x1000), "/bin/a"));
   code.ended(8, 15);
-  EXPECT_TRUE(code.has(mapped(0, 8, 0x1000), "/bin/a")) << "who had its id before ended";
+  EXPECT_TRUE(code.has(mapped(0, 8, 0x1000), "/bin/a")) << "the earlier process with this id has ended";
   code.ended(8, 40);
   EXPECT_FALSE(code.has(mapped(0, 8, 0x1000), "/bin/a"));
   EXPECT_EQ(code.changed_ns(8), 0u);
@@ -61,7 +61,7 @@ TEST(MappedCode, ChangesOfAChildDoNotAffectTheParent) {
   EXPECT_TRUE(code.has(mapped(0, 8, 0x1000), "/bin/a"));
   EXPECT_EQ(code.processes().size(), 2u);
   EXPECT_EQ(code.changed_ns(8), 30u);
-  EXPECT_EQ(code.began_ns(8), 20u) << "since when what was not told of may be there";
+  EXPECT_EQ(code.began_ns(8), 20u) << "unreported mappings may exist since this time";
   EXPECT_EQ(code.began_ns(7), 0u);
 }
 

@@ -23,7 +23,7 @@ TEST(Recorder, CountersAreParsedFromTheKernelsText) {
   EXPECT_EQ(counters.lost, 227u);
   EXPECT_EQ(counters.unread_bytes, 6464u);
   EXPECT_EQ(counters.now_ticks, 12'592'993'000u);
-  EXPECT_EQ(parse_buffer_counters("overrun: 0\nfull rings: 7\n").lost, 7u) << "of BPF programs";
+  EXPECT_EQ(parse_buffer_counters("overrun: 0\nfull rings: 7\n").lost, 7u) << "counter of BPF rings";
   EXPECT_EQ(parse_buffer_counters("now ts: 123456789\n").now_ticks, 123456789u) << "a clock that is not in nanoseconds";
 }
 
@@ -47,15 +47,15 @@ TEST(Recorder, ConditionsOfATrigger) {
   EXPECT_TRUE(Trigger("MemTotal>1M").holds());
   EXPECT_FALSE(Trigger("MemTotal<1M").holds());
   Trigger grown("MemTotal+0");
-  EXPECT_TRUE(grown.holds()) << "nothing is known of the start yet";
+  EXPECT_TRUE(grown.holds()) << "no value of the start is known yet";
   Trigger not_grown("MemTotal+0");
   not_grown.start();
   EXPECT_FALSE(not_grown.holds());
-  EXPECT_FALSE(Trigger("pgfault<1").holds()) << "of vmstat";
+  EXPECT_FALSE(Trigger("pgfault<1").holds()) << "a counter of vmstat";
   Trigger once("MemTotal > 1M");
   EXPECT_TRUE(once.holds());
   EXPECT_NE(once.what_happened().find("MemTotal is "), std::string::npos);
-  EXPECT_FALSE(once.holds()) << "looks ten times a second";
+  EXPECT_FALSE(once.holds()) << "the condition is checked ten times a second";
   for (const char* const wrong : {"", "MemTotal", ">1M", "NoSuchLine>1", "MemTotal>lots", "Mem>1"})
     EXPECT_THROW(Trigger{wrong}, Error) << wrong;
 }

@@ -293,7 +293,7 @@ TEST(BuildIdReader, DoesNotWaitForBlockedFiles) {
     EXPECT_EQ(reader.read(1, {"/none", "/here"}), "abcd");
     EXPECT_EQ(reader.read(1, {"/none"}), "");
     EXPECT_EQ(reader.read(2, {"/dead/one"}), std::nullopt);
-    EXPECT_EQ(reader.read(2, {"/dead/two"}), std::nullopt) << "of the same device";
+    EXPECT_EQ(reader.read(2, {"/dead/two"}), std::nullopt) << "on the same device";
     EXPECT_EQ(reader.read(1, {"/here"}), "abcd");
     EXPECT_NE(reader.thread(), 0);
   }
@@ -337,7 +337,7 @@ TEST(EndedProcesses, AProcessWhoseIdIsInUseIsKept) {
   std::unordered_map<std::int32_t, std::uint64_t> ended = {{1, 10}, {2, 20}, {3, 30}, {4, 40}};
   forget_ended(changes, ended, 3, [](std::int32_t process) { return process == 3; });
   EXPECT_EQ(processes_of(changes), (std::vector<std::int32_t>{1, 3, 5})) << "3 runs what 1 mapped";
-  EXPECT_TRUE(ended.contains(3)) << "when it really ends, it has";
+  EXPECT_TRUE(ended.contains(3)) << "at its real end, it has a time";
 }
 
 std::string state_of(pid_t process) {

@@ -97,7 +97,7 @@ TEST_F(InvestigateCopies, CopiesWithoutMeminfoAreReported) {
   write("notes/readme", "no copies\n");
   try {
     read();
-    ADD_FAILURE() << "one state is nothing to compare";
+    ADD_FAILURE() << "a single state cannot be compared";
   } catch (const Error& error) {
     EXPECT_EQ(error.hint(), "There is no meminfo among the copies in t2: copy it too");
   }
@@ -178,7 +178,7 @@ TEST_F(InvestigateCopies, IfAllCopiesAreDamagedReportsTheDamage) {
   write("t2/meminfo", "MemFree 12\r\n");
   try {
     read();
-    ADD_FAILURE() << "nothing is whole";
+    ADD_FAILURE() << "no copy is complete";
   } catch (const Error& error) {
     EXPECT_NE(error.hint().find("t1: its meminfo is empty, or cannot be read; t2: "), std::string::npos)
         << error.hint();

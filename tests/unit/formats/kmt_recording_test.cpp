@@ -155,8 +155,7 @@ TEST_F(KmtRecording, FullBlocksAreInTheFileBeforeItIsFinished) {
   for (const Page& page : pages) recording.encoder().pages(0, page);
   if (std::chrono::steady_clock::now() - begin >= std::chrono::seconds(1)) GTEST_SKIP() << "a block became too old";
   recording.encoder().pages(1, page_of(5, 3));
-  EXPECT_EQ(read(path()).events.size(), kBlockEvents / events * events + events)
-      << "of the first block, without the rest";
+  EXPECT_EQ(read(path()).events.size(), kBlockEvents / events * events + events) << "only part of the first block";
 }
 
 TEST_F(KmtRecording, BlocksThatCannotBeWrittenAreWrittenLater) {
@@ -178,11 +177,11 @@ TEST_F(KmtRecording, BlocksThatCannotBeWrittenAreWrittenLater) {
   EXPECT_THROW(encoder.finish(), Error);
   std::uint64_t events = 0;
   for (const PackedBlock& block : store.blocks) events += block.events;
-  EXPECT_EQ(events, given) << "what was given is encoded whatever happens to the store";
+  EXPECT_EQ(events, given) << "events are encoded even if the store fails";
 }
 
 TEST_F(KmtRecording, ARotationStartsNewFilesAndRemovesOldOnes) {
-  std::ofstream(numbered_path(path(), 7)) << "of an earlier run";
+  std::ofstream(numbered_path(path(), 7)) << "a file of an earlier run";
   Recording recording(path(), kernel(), {0}, Rotation{{}, 1.0, 2}, {});
   const auto now = [] { return end_of(""); };
   for (unsigned second = 0; second < 4; ++second) {
@@ -317,7 +316,7 @@ TEST_F(KmtRecording, FailedAllocationsAreNoticedImmediately) {
   LiveEncoder encoder(kernel(), {0}, store);
   encoder.pages(0, PageBuilder(kMachine, 1).record(1, kfree_record(kMachine, kSite, 0)).build());
   encoder.pages(0, page_of(10, 5));
-  EXPECT_FALSE(encoder.saw_failed_allocation()) << "a free of NULL is none";
+  EXPECT_FALSE(encoder.saw_failed_allocation()) << "a free of NULL is no event";
   encoder.pages(0, PageBuilder(kMachine, 20).record(1, kmalloc_record(kMachine, kSite, 0, 100, 128)).build());
   EXPECT_TRUE(encoder.saw_failed_allocation());
 

@@ -486,7 +486,7 @@ TEST(Kmt, ALossEndsAtTheNextEventOfItsCpu) {
   const std::vector<LostEvents>& lost = source->info().losses.intervals;
   ASSERT_EQ(lost.size(), 2u);
   EXPECT_EQ(std::tuple(lost[0].count, lost[0].before_ns, lost[0].after_ns), std::tuple(3, 1000, 2000));
-  EXPECT_EQ(std::tuple(lost[1].count, lost[1].before_ns, lost[1].after_ns), std::tuple(4, 2000, 0)) << "nobody knows";
+  EXPECT_EQ(std::tuple(lost[1].count, lost[1].before_ns, lost[1].after_ns), std::tuple(4, 2000, 0)) << "unknown";
 }
 
 TEST_P(KmtFile, Intact) {

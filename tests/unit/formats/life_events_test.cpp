@@ -116,7 +116,7 @@ TEST_F(LifeEvents, SystemCallsMayHaveOnlyAName) {
   decode(1000, enter);
   ASSERT_EQ(batch_.size(), 1u);
   EXPECT_EQ(batch_[0].kind, EventKind::syscall_enter);
-  EXPECT_EQ(batch_[0].address, 0u) << "its id is an argument";
+  EXPECT_EQ(batch_[0].address, 0u) << "the id is an argument of the event";
 }
 
 TEST_F(LifeEvents, SystemCallsHaveNumbers) {

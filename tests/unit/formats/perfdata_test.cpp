@@ -456,7 +456,7 @@ TEST(PerfData, TasksHaveStartsAndEnds) {
   EXPECT_EQ(process_at(info.tasks, 21, 160).pid, 20);
   EXPECT_EQ(ancestor(21, 160), 7);
   EXPECT_EQ(ancestor(30, 210), 7);
-  EXPECT_EQ(ancestor(7, 310), 7) << "made by 20, which the first one of that id had made";
+  EXPECT_EQ(ancestor(7, 310), 7) << "created by 20, which the first task with that id created";
   EXPECT_TRUE(info.tasks.lives.is_used_again(7));
   EXPECT_EQ(info.tasks.lives.known_at_begin(40), nullptr);
   EXPECT_EQ(info.tasks.lives.known_later(40)->parent, 1);

@@ -288,7 +288,7 @@ TEST(RepairOnDisk, InPlaceAndToAnotherFile) {
   ASSERT_EQ(::stat(path.c_str(), &after), 0);
   EXPECT_EQ(before.st_ino, after.st_ino);
   EXPECT_EQ(bytes_of(path), repaired(damaged, repair));
-  EXPECT_THROW(repair_in_place(path, damaged.size(), repair), Error) << "it has another size now";
+  EXPECT_THROW(repair_in_place(path, damaged.size(), repair), Error) << "the file has another size";
 
   damaged = recording();
   damaged[damaged.size() / 2] ^= 1;
@@ -297,14 +297,14 @@ TEST(RepairOnDisk, InPlaceAndToAnotherFile) {
   std::filesystem::create_symlink("a.kmt", folder.file("link"));
   repair = plan_repair(damaged);
   write_repaired(folder.file("link"), damaged, repair);
-  EXPECT_FALSE(std::filesystem::is_symlink(folder.file("link"))) << "it gives way to the file";
+  EXPECT_FALSE(std::filesystem::is_symlink(folder.file("link"))) << "the file replaces it";
   EXPECT_EQ(bytes_of(folder.file("link")), repaired(damaged, repair));
-  EXPECT_EQ(bytes_of(path), damaged) << "what a link names is not touched";
+  EXPECT_EQ(bytes_of(path), damaged) << "the target of a link is unchanged";
   write_repaired(path, damaged, repair);
   ASSERT_EQ(::stat(path.c_str(), &after), 0);
   EXPECT_EQ(after.st_mode & 07777, 0640u);
   EXPECT_EQ(bytes_of(path), repaired(damaged, repair));
-  EXPECT_EQ(names_in(folder.file("")), (std::vector<std::string>{"a.kmt", "link"})) << "nothing is left beside it";
+  EXPECT_EQ(names_in(folder.file("")), (std::vector<std::string>{"a.kmt", "link"})) << "no other file remains";
 
   EXPECT_THROW(write_repaired("/dev/null", damaged, repair), Error);
 }

@@ -91,7 +91,7 @@ TEST_P(TaskNamesOf, ChangeWithTime) {
   const auto source = read(
       {newtask(7, "bash"), rename(7, "bash", "make"), rename(8, "old", "a name of fifteen"), newtask(7, "another")});
   const TraceInfo& info = source->info();
-  EXPECT_EQ(task_name(info.tasks, 7, 999), "worker") << "no event tells, but the list of last names does";
+  EXPECT_EQ(task_name(info.tasks, 7, 999), "worker") << "no event has the name, but the list of last names has";
   EXPECT_EQ(task_name(info.tasks, 7, 1000), "bash");
   EXPECT_EQ(task_name(info.tasks, 7, 1999), "bash");
   EXPECT_EQ(task_name(info.tasks, 7, 2000), "make");
@@ -108,7 +108,7 @@ TEST_P(TaskNamesOf, FromTheScheduler) {
   const TraceInfo& info = source->info();
   EXPECT_EQ(task_name(info.tasks, 7, 1500), "sh");
   EXPECT_EQ(task_name(info.tasks, 7, 2500), "a-program-of-ma");
-  EXPECT_EQ(task_name(info.tasks, 8, 5000), "kworker/0:1") << "a path that lies outside its record tells nothing";
+  EXPECT_EQ(task_name(info.tasks, 8, 5000), "kworker/0:1") << "a path outside the record is ignored";
   EXPECT_EQ(task_name(info.tasks, 0, 5000), "<idle>");
 }
 

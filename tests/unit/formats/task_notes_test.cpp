@@ -66,7 +66,7 @@ TEST(TaskNotes, MovesToCgroupsCount) {
   EXPECT_EQ(info.tasks.lives.moved_to(7, 0, 9), "");
   EXPECT_EQ(info.tasks.lives.moved_to(7, 0, 10), "/first");
   EXPECT_EQ(info.tasks.lives.moved_to(7, 0, 100), "/two words");
-  EXPECT_EQ(info.tasks.lives.moved_to(7, 21, 100), "") << "of another one with this id";
+  EXPECT_EQ(info.tasks.lives.moved_to(7, 21, 100), "") << "another task with this id";
 }
 
 TEST(TaskNotes, InvalidLinesAreSkipped) {

@@ -75,7 +75,7 @@ TEST_P(ThreadGroupsOf, ThreadsAndForks) {
                                 {500, 70, 71, kThread}}});
   EXPECT_EQ(thread_group(info.tasks, 50), 50);
   EXPECT_EQ(thread_group(info.tasks, 51), 50);
-  EXPECT_EQ(thread_group(info.tasks, 52), 50) << "made by a thread of the group";
+  EXPECT_EQ(thread_group(info.tasks, 52), 50) << "created by a thread of the group";
   EXPECT_EQ(thread_group(info.tasks, 60), 60);
   EXPECT_EQ(thread_group(info.tasks, 71), 70);
   EXPECT_EQ(thread_group(info.tasks, 1), std::nullopt);

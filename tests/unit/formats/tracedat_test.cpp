@@ -201,7 +201,7 @@ TEST_P(TraceDatOf, ACpuWithoutItsCountedEventsIsMissing) {
   dat.cpus[1].clear();  // the kernel counted four read events on this CPU
   EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 1u);
   dat.options.pop_back();
-  EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 0u) << "nobody knows";
+  EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 0u) << "unknown";
 }
 
 // Parsing 30,000 copies of a format would take long, so each format must be parsed only once.
@@ -294,7 +294,7 @@ TEST_P(TraceDatOf, EveryTruncationIsReported) {
       EXPECT_NE(std::string(error.what()), "");
     }
   }
-  EXPECT_GT(partial, 0u) << "nothing was read of any truncated file";
+  EXPECT_GT(partial, 0u) << "no truncated file had readable events";
 }
 
 TEST(TraceDat, OtherFilesAreRefusedWithAHint) {

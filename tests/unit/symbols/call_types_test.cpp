@@ -111,7 +111,7 @@ TEST(CallTypes, OfAnotherKernelAreRefusedForARecording) {
   EXPECT_TRUE(check_running_types(folder / "same", "", folder / "btf"));
   EXPECT_TRUE(are_running_types(folder / "same", folder / "btf"));
   EXPECT_FALSE(are_running_types(folder / "other", folder / "btf"));
-  EXPECT_FALSE(are_running_types(folder / "same", folder)) << "this kernel has none";
+  EXPECT_FALSE(are_running_types(folder / "same", folder)) << "this kernel lacks it";
   EXPECT_NE(said([&] { check_running_types(folder / "other", "", folder / "btf"); }).find("Leave --btf out"),
             std::string::npos);
   // Without types of the kernel, the build ID decides whether the types match.
@@ -217,7 +217,7 @@ TEST(CallTypes, ArgumentsOnTheStackFollowTheAbi) {
     return text;
   };
   const Machine little{ByteOrder::little, 8};
-  EXPECT_EQ(offsets(little, "x86_64"), "a8:24 a9:32 a10:40 ") << "behind the pair, which does not fit; a7 does";
+  EXPECT_EQ(offsets(little, "x86_64"), "a8:24 a9:32 a10:40 ") << "after the pair, which does not fit; a7 fits";
   EXPECT_EQ(offsets(little, "aarch64"), "a8:0 a9:8 a10:16 ") << "all eight registers are taken";
   EXPECT_EQ(offsets({ByteOrder::big, 8}, "s390x"), "a7:172 a8:180 a9:184 a10:192 ") << "the pair is a reference";
   EXPECT_EQ(offsets(little, "ppc64le"), "");
@@ -428,7 +428,7 @@ TEST(CallTypes, UnreadValuesStateTheReason) {
   EXPECT_EQ(with(bytes().u16(kValueLeftOut).u16(2).text("sh")), "name=0x2 (not recorded)" + rest + "\"sh\"");
   EXPECT_EQ(with(bytes().u16(kValueLeftOut)), "name=0x2 (not recorded)" + rest + "? (not recorded)");
   EXPECT_EQ(with(bytes().u16(1).text("x")), "name=\"x\"" + rest + "? (not recorded)");
-  EXPECT_EQ(with(bytes()), "name=0x2" + rest + "?") << "nobody tried";
+  EXPECT_EQ(with(bytes()), "name=0x2" + rest + "?") << "reading was not attempted";
 }
 
 TEST(CallTypes, LateValuesReplaceMissingOnes) {

@@ -94,7 +94,7 @@ TEST(ElfSymbols, NameAssemblerCodeWithoutTypeAndSize) {
   EXPECT_EQ(name_at(symbols, 0x1010), "_start+16");
   EXPECT_EQ(name_at(symbols, 0x1110), "sized+16");
   EXPECT_EQ(name_at(symbols, 0x1150), "sized+80");
-  EXPECT_EQ(name_at(symbols, 0x1190), "") << "behind a function whose size is known";
+  EXPECT_EQ(name_at(symbols, 0x1190), "") << "after a function with a known size";
   EXPECT_EQ(name_at(symbols, 0x1fff), "last+3583");
   EXPECT_EQ(name_at(symbols, 0x2000), "") << "no code";
 }

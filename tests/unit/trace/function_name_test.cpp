@@ -28,7 +28,7 @@ TEST(MatchesSite, BracketsOfAModuleAreNoCharacterClass) {
     EXPECT_TRUE(matches_site(glob, site)) << glob;
   for (const char* const glob : {"*[zram]", "* [br]", "brd_insert_page [zram]", "brd_insert_page+0x4d"})
     EXPECT_FALSE(matches_site(glob, site)) << glob;
-  EXPECT_FALSE(matches_site("*[brd]", "vfs_read+0x10")) << "ends with one of its letters";
+  EXPECT_FALSE(matches_site("*[brd]", "vfs_read+0x10")) << "ends with a letter of the suffix";
   EXPECT_TRUE(matches_site("*[a-d]", "vfs_read+0x10"));
 }
 

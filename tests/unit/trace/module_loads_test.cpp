@@ -77,7 +77,7 @@ TEST(LoadsOfOneBuild, ShareTheFirstAddresses) {
   EXPECT_EQ(loads.first_address(other), other) << "another build";
   EXPECT_EQ(loads.first_address(loads.address_at(0xc0500014, 3500)), first + 4);
   EXPECT_EQ(loads.first_address(0xffffffff81000010), 0xffffffff81000010);
-  EXPECT_EQ(loads.real_address(again), 0xc0500010u) << "it lay there all the same";
+  EXPECT_EQ(loads.real_address(again), 0xc0500010u) << "the real address is unchanged";
 }
 
 // Modules count as different unless they are known to be the same.

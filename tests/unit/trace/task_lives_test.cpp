@@ -33,8 +33,7 @@ TEST(TaskLives, ATaskFromBeforeTheTraceIsDifferent) {
   EXPECT_TRUE(tasks.lives.is_used_again(300));
   tasks.lives.known(300, {300, 10, 0, "/new"}, TaskLives::Noted::later);
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 999), 999), "/old");
-  EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 1001), 1001), "")
-      << "which of the two the end told of is not known";
+  EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 1001), 1001), "") << "it is unknown which of the two ended";
 }
 
 // The kernel's files were read before the first events and again afterwards.
@@ -47,7 +46,7 @@ TEST(TaskLives, TasksCreatedBetweenReadingsHaveTheReportedData) {
   tasks.lives.born(birth(301, 1000, 300));
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 5), 5), "/job");
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 302, 5), 5), "/begin");
-  EXPECT_FALSE(tasks.lives.is_used_again(301)) << "its birth is in the trace, and was before the second reading";
+  EXPECT_FALSE(tasks.lives.is_used_again(301)) << "the creation is in the trace, before the second reading";
   EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 301, 1001)).pid, 300);
 }
 
@@ -70,12 +69,12 @@ TEST(TaskLives, ALaterEventMayReportAKnownCreation) {
   const TaskLife* const known = tasks.lives.life_at(300, 2000);
   tasks.lives.born(birth(300, 1000, 10));
   EXPECT_FALSE(tasks.lives.is_used_again(300));
-  EXPECT_EQ(tasks.lives.life_at(300, 1000), known) << "the same life, for whoever knows it";
+  EXPECT_EQ(tasks.lives.life_at(300, 1000), known) << "the same task";
   EXPECT_EQ(known->born_ns, 1000u);
   EXPECT_TRUE(known->begins_pid_space);
   EXPECT_EQ(tasks.lives.life_at(300, 999), nullptr);
   tasks.lives.born(birth(300, 1500, 11));
-  EXPECT_TRUE(tasks.lives.is_used_again(300)) << "another one made it";
+  EXPECT_TRUE(tasks.lives.is_used_again(300)) << "created by another task";
 }
 
 TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
@@ -87,7 +86,7 @@ TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
   const Process process = process_at(tasks, 302, 6000);
   EXPECT_EQ(process.pid, 300);
   ASSERT_NE(process.life, nullptr);
-  EXPECT_EQ(process.life->born_ns, 1000u) << "not the later one of that id";
+  EXPECT_EQ(process.life->born_ns, 1000u) << "not the later task with that id";
 }
 
 TEST(TaskLives, ThreadsAtTheStartAreKnown) {
@@ -125,7 +124,7 @@ TEST(TaskLives, ChildrenStartInTheCurrentCgroupOfTheirParent) {
   EXPECT_EQ(cgroup(10, 1499), "/a");
   EXPECT_EQ(cgroup(10, 9000), "/b");
   tasks.lives.born(birth(301, 3000, 300));
-  EXPECT_EQ(cgroup(301, 3500), "/a") << "what had the id before was moved, not this";
+  EXPECT_EQ(cgroup(301, 3500), "/a") << "the earlier task with the id was moved";
 }
 
 TEST(TaskLives, CirclesOfParentsEnd) {
@@ -155,7 +154,7 @@ TEST(TaskLives, ChildrenAreInTheUnsharedPidNamespace) {
     return container_of(tasks, process_at(tasks, tid, 60'000'000), 60'000'000, made);
   };
   EXPECT_EQ(container(300), "[host]");
-  EXPECT_EQ(container(301), "[host]") << "born before";
+  EXPECT_EQ(container(301), "[host]") << "created before the trace";
   EXPECT_EQ(container(302), "[pid space of 302]");
   EXPECT_EQ(container(303), "[pid space of 302]");
   EXPECT_EQ(container(304), "[pid space of 302]");
@@ -197,8 +196,9 @@ TEST(TaskLives, ContainersAreRecognisedByPidNamespaces) {
   tasks.lives.born(birth(200, 1000, 10));
   tasks.lives.born(birth(201, 1100, 200));
   EXPECT_EQ(container_of(tasks, process_at(tasks, 200, 2000), 2000), "[host]");
-  EXPECT_EQ(container_of(tasks, process_at(tasks, 201, 2000), 2000), "[host]") << "as the one that started its parent";
-  EXPECT_EQ(container_of(tasks, {12, nullptr}, 5), "") << "a process of which nothing is known";
+  EXPECT_EQ(container_of(tasks, process_at(tasks, 201, 2000), 2000), "[host]")
+      << "like the task that created its parent";
+  EXPECT_EQ(container_of(tasks, {12, nullptr}, 5), "") << "an unknown process";
   tasks.lives.born({300, 1000, 10, true, false, true});
   tasks.lives.born(birth(301, 1500, 300));
   EXPECT_EQ(container_of(tasks, process_at(tasks, 301, 2000), 2000), "[pid space of 300]");

@@ -149,7 +149,7 @@ TEST(CallCondition, ConditionsOnArgumentsAndResultsAreSeparate) {
   CallConditions of_void({parse_call_condition("count==8"), parse_call_condition("ret<0")}, nullptr);
   of_void.add(0, "drop", &*drop);
   const std::uint64_t eight[] = {8};
-  EXPECT_TRUE(of_void.hold(0, call_values(*drop, abi_of(machine), eight, {}))) << "what it calls may fail";
+  EXPECT_TRUE(of_void.hold(0, call_values(*drop, abi_of(machine), eight, {}))) << "a function called by it may fail";
 }
 
 TEST(CallCondition, ExplainsTheRefusalByAFunctionWithAResult) {

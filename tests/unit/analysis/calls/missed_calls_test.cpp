@@ -46,7 +46,7 @@ TEST(MissedEvents, MarkTheCallsThatRanMeanwhile) {
   EXPECT_TRUE(result.calls[0].lost_events);
   EXPECT_TRUE(result.calls[0].only_missed);
   EXPECT_TRUE(result.calls[1].lost_events);
-  EXPECT_FALSE(result.calls[2].lost_events) << "between the two";
+  EXPECT_FALSE(result.calls[2].lost_events) << "the miss is between the two calls";
   EXPECT_TRUE(result.calls[3].lost_events);
   EXPECT_EQ(result.functions.front().lost_events, 3u);
   ASSERT_EQ(result.missed.size(), 2u);
@@ -57,7 +57,7 @@ TEST(MissedEvents, MayOverlap) {
   const CallGraphResult result = calls_at("10 100 1 vfs_read\n59 60 1 vfs_write\n", {1, 30, 62, 101}, 1);
   ASSERT_EQ(result.calls.size(), 4u);
   EXPECT_FALSE(result.calls[0].lost_events);
-  EXPECT_TRUE(result.calls[1].lost_events) << "before the one that ends first begins";
+  EXPECT_TRUE(result.calls[1].lost_events) << "the miss is before the first-ending call starts";
   EXPECT_TRUE(result.calls[2].lost_events);
   EXPECT_FALSE(result.calls[3].lost_events);
 }

@@ -239,7 +239,7 @@ TEST(TypedGraph, WithoutTypesNumbersAreShown) {
   const CallTypeSource types(source->info(), "");
   EXPECT_EQ(types.signatures(), nullptr);
   EXPECT_EQ(types.findings().count_of(Imperfection::damaged_section), 1u);
-  EXPECT_THROW(CallTypeSource(source->info(), "no such file"), Error) << "which is asked for where there are none";
+  EXPECT_THROW(CallTypeSource(source->info(), "no such file"), Error) << "types are requested but missing";
   dat.btf = {1, 2, 3};
   const std::vector<std::uint8_t> none = dat.version_7();
   EXPECT_EQ(open_trace(TraceFile{"made", none, nullptr})->info().findings.count_of(Imperfection::damaged_section), 1u);

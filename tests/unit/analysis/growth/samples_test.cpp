@@ -98,9 +98,9 @@ TEST(SampleGrowth, IgnoresObjectsWithUntracedFrees) {
   EXPECT_FALSE(judged(8, 0, 12));
   EXPECT_FALSE(judged(8, 0, 2));
   EXPECT_TRUE(judged(8, 0, 0));
-  EXPECT_TRUE(judged(8, 0, 1)) << "a free that was missed";
-  EXPECT_TRUE(judged(40, 0, 2)) << "others at that site may be freed so";
-  EXPECT_TRUE(judged(8, 30, 2)) << "most frees are seen";
+  EXPECT_TRUE(judged(8, 0, 1)) << "one missed free";
+  EXPECT_TRUE(judged(40, 0, 2)) << "other objects of this site may be freed untraced";
+  EXPECT_TRUE(judged(8, 30, 2)) << "most frees are traced";
 }
 
 TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {

@@ -100,9 +100,10 @@ TEST(TracingFrames, PrecedeAFunctionThatAlwaysTraces) {
     return frames.size() - without_tracing(frames, 0, symbols).size();
   };
   EXPECT_EQ(traced({0x10, 0x4010, 0x1010, 0x2010}), 3u) << "a program without a name";
-  EXPECT_EQ(traced({0x3010, 0x4010, 0x3010, 0x2010}), 2u) << "a program of such a name, and who allocates by one";
+  EXPECT_EQ(traced({0x3010, 0x4010, 0x3010, 0x2010}), 2u)
+      << "a BPF program with such a name, and an allocating function";
   EXPECT_EQ(traced({0x3010, 0x2010}), 0u);
-  EXPECT_EQ(traced({0x10, 0x18}), 0u) << "where nothing has a name";
+  EXPECT_EQ(traced({0x10, 0x18}), 0u) << "without any names";
   EXPECT_EQ(traced({0x2010, 0x4010}), 0u);
   EXPECT_EQ(traced({}), 0u);
 }

@@ -136,7 +136,7 @@ TEST_F(SyscallsOf, StacksNameTheCall) {
   EXPECT_EQ(name_of({"alloc_pages", "handle_mm_fault", "exc_page_fault", "asm_exc_page_fault", "copy_to_user",
                      "__x64_sys_read", "do_syscall_64"}),
             "read")
-      << "a fault of the kernel's own is the system call's";
+      << "a kernel page fault belongs to the system call";
   EXPECT_EQ(name_of({"alloc_pages", "handle_mm_fault", "do_user_addr_fault", "exc_page_fault", "asm_exc_page_fault"}),
             "[page fault]");
   EXPECT_EQ(name_of({"kfree", "do_exit", "do_group_exit", "get_signal", "exit_to_user_mode_loop", "do_syscall_64"}),
@@ -153,7 +153,7 @@ TEST_F(SyscallsOf, StacksNameTheCall) {
   EXPECT_EQ(name_of({"__alloc_pages", "__handle_mm_fault", "exc_page_fault", "asm_exc_page_fault",
                      "__do_fast_syscall_32", "do_fast_syscall_32"}),
             "[page fault]")
-      << "an argument on the way in";
+      << "an argument is read at the entry";
   EXPECT_EQ(name_of({"kmalloc", "worker_thread", "kthread", "ret_from_fork"}), "[kernel thread]");
   EXPECT_EQ(name_of({"alloc", "task_work_run", "exit_to_user_mode_loop", "do_syscall_64"}),
             "[outside of system calls]");
@@ -190,15 +190,15 @@ TEST_F(SyscallsOf, FunctionsOfSystemCallsMayHaveNoFrame) {
   EXPECT_EQ(name_of({"alloc_pages", "do_anonymous_page", "exc_page_fault", "vfs_read", "ksys_read", "do_syscall_64",
                      "entry_SYSCALL_64_after_hwframe"}),
             "read")
-      << "a fault of the kernel's own";
+      << "a page fault of the kernel";
   EXPECT_EQ(name_of({"kmalloc", "alloc_pipe_info", "splice_direct_to_actor", "do_sendfile", "do_syscall_64"}),
             "sendfile");
   EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "do_something()")
-      << "of several that may have called it: brackets are for what is none";
+      << "one of several possible callers";
   EXPECT_EQ(name_of({"kmalloc", "do_something", "resume_user_mode_work", "exit_to_user_mode_loop", "do_syscall_64"}),
             "[outside of system calls]");
   tell(7, 10, EventKind::syscall_enter, 257);
-  EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "openat") << "events tell better";
+  EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "openat") << "events are more reliable";
 }
 
 TEST_F(SyscallsOf, InterruptsBelongToNoCall) {
@@ -242,9 +242,9 @@ TEST_F(SyscallsOf, EventNamesMayNameTheCall) {
   of_32_bits.tid = 7;
   of_32_bits.time_ns = 12;
   of_32_bits.stack = stack({"kmalloc", "mm_something", "do_int80_syscall_32"});
-  EXPECT_EQ(name(of_32_bits), "stat") << "the event has no number that could be another's";
+  EXPECT_EQ(name(of_32_bits), "stat") << "the event has no number";
   tell_by(2, 20, EventKind::syscall_exit);
-  EXPECT_EQ(name_at(7, 21), "[outside of recorded system calls]") << "others may not have been recorded";
+  EXPECT_EQ(name_at(7, 21), "[outside of recorded system calls]") << "other calls may not be recorded";
   tell_by(3, 30, EventKind::syscall_enter);
   EXPECT_EQ(name_at(7, 31), "openat");
   tell_by(4, 40, EventKind::syscall_exit);
@@ -276,7 +276,7 @@ TEST_F(SyscallsOf, StartsWithoutEndsAreIgnored) {
   tell_by(3, 7, 30, syscall_exit);
   EXPECT_EQ(name_at(7, 31), "[outside of recorded system calls]");
   tell_by(0, 7, 40, syscall_enter);
-  EXPECT_EQ(name_at(7, 41), "") << "it may be inside";
+  EXPECT_EQ(name_at(7, 41), "") << "the event may be inside a call";
   tell_by(1, 7, 50, syscall_enter);
   EXPECT_EQ(name_at(7, 51), "exit_group") << "which has no end";
 }
@@ -297,7 +297,7 @@ TEST_F(SyscallsOf, MissingEndsWereNotRecorded) {
 TEST_F(SyscallsOf, TheFirstEndsMayBeMissing) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_enter, 1);
-  EXPECT_EQ(name_at(7, 21), "") << "no end was seen yet";
+  EXPECT_EQ(name_at(7, 21), "") << "no end event so far";
   tell(7, 30, EventKind::syscall_exit, 1);
   tell(7, 40, EventKind::syscall_enter, 0);
   EXPECT_EQ(name_at(7, 41), "read");
@@ -326,9 +326,10 @@ TEST_F(SyscallsOf, EventsAtTheEndOfATaskBelongToItsLastCall) {
   other(9, 41, 1);
   EXPECT_EQ(name_at(9, 42), "exit_group");
   tell(7, 50, EventKind::syscall_exit, 56);
-  EXPECT_EQ(name_at(7, 51), "[outside of system calls]") << "another task with the id, born unseen";
+  EXPECT_EQ(name_at(7, 51), "[outside of system calls]")
+      << "another task with the same id; its creation was not recorded";
   info_.tasks.lives.born({8, 32, 1, true});
-  EXPECT_EQ(name_at(8, 60), "") << "who has the id next may be told of before its end";
+  EXPECT_EQ(name_at(8, 60), "") << "the next task with the id may be reported before the end";
   info_.tasks.lives.born({9, 50, 1, true});
   EXPECT_EQ(name_at(9, 60), "");
 }
@@ -354,9 +355,9 @@ TEST_F(SyscallsOf, StacksWithoutNamesAreIgnored) {
   event.stack = stack({"0xffffffff81234567", "0xffffffff81001234"});
   EXPECT_EQ(name(event), "");
   event.stack = stack({"0xffffffffc0234567", "vfs_read", "__x64_sys_read", "do_syscall_64"});
-  EXPECT_EQ(name(event), "read") << "a module's frame without a name hides nothing outside of it";
+  EXPECT_EQ(name(event), "read") << "an unnamed module frame does not hide outer frames";
   event.stack = stack({"kmalloc", "0xffffffffc0234567", "do_syscall_64"});
-  EXPECT_EQ(name(event), "") << "what does the system call has no name";
+  EXPECT_EQ(name(event), "") << "the system call function has no name";
   tell(7, 10, EventKind::syscall_enter, 257);
   event.stack = stack({"0xffffffff81234567"});
   EXPECT_EQ(name(event), "openat") << "events need no names";
@@ -377,10 +378,10 @@ TEST_F(SyscallsOf, AStackShowsThatTheTaskIs32Bit) {
   event.time_ns = 12;
   event.stack = stack({"kmalloc", "mm_something", "do_int80_syscall_32"});
   EXPECT_EQ(name(event), "brk");
-  EXPECT_EQ(name_at(7, 13), "brk") << "what else is told of the same call, without a stack";
+  EXPECT_EQ(name_at(7, 13), "brk") << "another event of the same call, without a stack";
   tell(7, 14, EventKind::syscall_exit, 45);
   tell(7, 20, EventKind::syscall_enter, 45);
-  EXPECT_EQ(name_at(7, 21), "recvfrom") << "only int 0x80 of a 64-bit program";
+  EXPECT_EQ(name_at(7, 21), "recvfrom") << "an int 0x80 call of a 64-bit program";
 }
 
 // The end event of execve() has the number of execve in the new program, which may be 32-bit or 64-bit.
@@ -396,7 +397,7 @@ TEST_F(SyscallsOf, TheEndOfExecveShowsTheWordSize) {
   tell(7, 60, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 61), "recvfrom");
   tell(8, 70, EventKind::syscall_enter, 45);
-  EXPECT_EQ(name_at(8, 71), "brk") << "a child of what its parent was";
+  EXPECT_EQ(name_at(8, 71), "brk") << "a child has the word size of its parent";
   tell(9, 80, EventKind::syscall_enter, 11);
   tell(9, 81, EventKind::syscall_exit, 11);
   tell(9, 82, EventKind::syscall_enter, 45);

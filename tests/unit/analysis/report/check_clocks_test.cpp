@@ -53,7 +53,7 @@ TEST(CheckClocks, NestedEventsWithTheTimeOfTheOuterEvent) {
   kmt.recording.notes["recorder"] = "kmemtrace 1.0";
   EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 2u);
   kmt.recording.notes["recorder"] = "lttng-modules 2.10.1";
-  EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 0u) << "it has a buffer of its own";
+  EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 0u) << "the event is in a separate buffer";
 }
 
 TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
@@ -62,7 +62,8 @@ TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
   info.losses.buffers[0].counted_ns = 100 * kSecond;
   EXPECT_EQ(found(Imperfection::clock_jumps, info, {{99 * kSecond}, {105 * kSecond}}), 0u);
   EXPECT_EQ(found(Imperfection::clock_jumps, info, {{99 * kSecond}, {900 * kSecond}}), 1u);
-  EXPECT_EQ(found(Imperfection::clock_jumps, info, {{900 * kSecond, 1}}), 0u) << "of that CPU it is not told";
+  EXPECT_EQ(found(Imperfection::clock_jumps, info, {{900 * kSecond, 1}}), 0u)
+      << "the jump is not reported for that CPU";
 }
 
 TEST(CheckClocks, AClockThatIsFasterThanTheWallClock) {
@@ -73,10 +74,10 @@ TEST(CheckClocks, AClockThatIsFasterThanTheWallClock) {
     return found(Imperfection::clock_jumps, info, {{100 * kSecond}});
   };
   EXPECT_EQ(jumps(102 * kSecond, 5002 * kSecond), 0u);
-  EXPECT_EQ(jumps(110 * kSecond, 5002 * kSecond), 0u) << "the wall clock is set a little now and then";
+  EXPECT_EQ(jumps(110 * kSecond, 5002 * kSecond), 0u) << "small corrections of the wall clock are normal";
   EXPECT_EQ(jumps(3702 * kSecond, 5002 * kSecond), 1u);
-  EXPECT_EQ(jumps(10'101 * kSecond, 14'900 * kSecond), 0u) << "of hours, a per cent";
-  EXPECT_EQ(jumps(102 * kSecond, 8000 * kSecond), 0u) << "it stood still";
+  EXPECT_EQ(jumps(10'101 * kSecond, 14'900 * kSecond), 0u) << "one percent of hours";
+  EXPECT_EQ(jumps(102 * kSecond, 8000 * kSecond), 0u) << "the clock stood still";
   EXPECT_EQ(jumps(3702 * kSecond, 4000 * kSecond), 0u) << "the wall clock was set back";
 }
 
@@ -97,7 +98,7 @@ TEST(CheckClocks, ALongTimeWithoutEvents) {
   };
   EXPECT_EQ(jumps({}, 3600 * kSecond), 1u);
   EXPECT_EQ(jumps({}, 5 * kSecond), 0u);
-  EXPECT_EQ(jumps({}, 3600 * kSecond, 8), 0u) << "of some tasks, which may have slept";
+  EXPECT_EQ(jumps({}, 3600 * kSecond, 8), 0u) << "the recorded tasks may have slept";
   TraceInfo named;
   named.tasks.comms[8] = "kworker/0:1";
   EXPECT_EQ(jumps(named, 3600 * kSecond, 8), 1u);
@@ -108,7 +109,7 @@ TEST(CheckClocks, ALongTimeWithoutEvents) {
   suspended.findings.add({Imperfection::suspended, "for 3600.000 s", {}, {}, {}});
   EXPECT_EQ(jumps(suspended, 3600 * kSecond), 0u);
   const std::vector<Moment> bursts = {{1, 0, 0, 0}, {20 * kSecond, 0, 0, 0}, {50 * kSecond, 0, 0, 0}};
-  EXPECT_EQ(found(Imperfection::clock_jumps, {}, bursts), 0u) << "there is not much to happen";
+  EXPECT_EQ(found(Imperfection::clock_jumps, {}, bursts), 0u) << "few events are expected";
 }
 
 TEST(CheckClocks, TheWallClockWasSet) {
@@ -121,7 +122,7 @@ TEST(CheckClocks, TheWallClockWasSet) {
   };
   EXPECT_EQ(jumps("tai", "3600000000000", 5060 * kSecond), 1u);
   EXPECT_EQ(jumps("tai", "-3600000000000", 5060 * kSecond), 1u);
-  EXPECT_EQ(jumps("mono", "3600000000000", 8660 * kSecond), 0u) << "it is another clock";
+  EXPECT_EQ(jumps("mono", "3600000000000", 8660 * kSecond), 0u) << "another clock";
   EXPECT_EQ(jumps("mono", "-40000000000", 5020 * kSecond), 0u) << "the wall clock jumped, not the trace's";
   EXPECT_EQ(jumps("mono", "", 5020 * kSecond), 1u);
 }
@@ -133,7 +134,7 @@ TEST(CheckClocks, ATaskWithEventsBeforeItsCreation) {
   const auto at = [](std::uint64_t time_ns) { return std::vector<Moment>{{time_ns, 1, 0, 300}}; };
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond + 1)), 0u);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 1u);
-  EXPECT_EQ(found(Imperfection::clocks_apart, info, at(4 * kSecond)), 0u) << "another task had the id";
+  EXPECT_EQ(found(Imperfection::clocks_apart, info, at(4 * kSecond)), 0u) << "an earlier task had the id";
   EXPECT_EQ(found(Imperfection::clocks_apart, info, {{5 * kSecond - 1000, 1, Context::kSoftIrq, 300}}), 0u);
   info.tasks.lives.known(300, {300, 1, 0, ""}, TaskLives::Noted::at_begin);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 0u);

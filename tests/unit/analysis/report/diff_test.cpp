@@ -162,7 +162,8 @@ TEST(Diff, TotalsOfPagesEqualThoseOfTheReport) {
 TEST(Diff, UnknownValuesAreNoChange) {
   const ReportResult a = side({site("f", 1000), site("g", 1000)});
   ReportResult b = side({});
-  EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed) << "it allocates, but not there";
+  EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed)
+      << "the trace has allocations, but not in this group";
   b.activity.allocated = {};
   const DiffResult result = diff(a, b, {});
   EXPECT_EQ(change(result, "f", "hits").a, 1000);

@@ -26,7 +26,7 @@ TEST(OlderFrees, CountsByCacheOrCallSiteAndThird) {
 
 TEST(OlderFrees, KeepPaceOnlyIfTheyDoInEachThird) {
   EXPECT_TRUE(keeps_pace({50, 60, 55}, {100, 100, 100}));
-  EXPECT_FALSE(keeps_pace({100, 100, 40}, {100, 100, 100})) << "growth goes on at the end";
+  EXPECT_FALSE(keeps_pace({100, 100, 40}, {100, 100, 100})) << "growth continues at the end";
   EXPECT_FALSE(keeps_pace({0, 0, 0}, {0, 0, 0}));
 }
 

@@ -161,7 +161,7 @@ TEST_F(Report, MissingDataForKeysIsReported) {
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::dso), 0u);
   const TraceInfo without = info;
   StackIds(info.tables.stacks).id_of(std::array<std::uint64_t, 1>{0x1000});
-  EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 1u) << "of the kernel alone";
+  EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 1u) << "only kernel stacks";
   info.format = "perf.data";
   EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 0u) << "perf record -g";
   info = without;
@@ -175,7 +175,7 @@ TEST_F(Report, MissingDataForKeysIsReported) {
   EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 0u);
   add(EventKind::syscall_enter, 1).type = {1};
   info.tables.event_types.push_back({"raw_syscalls", "sys_enter", EventKind::syscall_enter});
-  EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 1u) << "of begins alone";
+  EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 1u) << "only start events";
   add(EventKind::syscall_exit, 1).type = {2};
   info.tables.event_types.push_back({"raw_syscalls", "sys_exit", EventKind::syscall_exit});
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 0u);
@@ -263,7 +263,7 @@ TEST_F(Report, AThirdEventIsTheNextObject) {
   EXPECT_EQ(result.slab.live_bytes, 65536u);
   EXPECT_EQ(anomaly(result, "allocation_on_live_pointer"), 2u);
   const std::vector<GroupRow> rows = groups_of(result, Allocator::slab);
-  ASSERT_EQ(rows.size(), 1u) << "all are of who called kvmalloc";
+  ASSERT_EQ(rows.size(), 1u) << "all belong to the caller of kvmalloc";
   EXPECT_EQ(rows[0].allocations, 3u);
 }
 
@@ -278,7 +278,7 @@ TEST_F(Report, AnInterruptBetweenDuplicateEventsDoesNotShiftPairs) {
   const ReportResult result = report();
   std::multiset<std::uint64_t> counts;
   for (const GroupRow& row : groups_of(result, Allocator::slab)) counts.insert(row.allocations);
-  EXPECT_EQ(counts, (std::multiset<std::uint64_t>{1, 6})) << "of kvmalloc itself, and of who called it";
+  EXPECT_EQ(counts, (std::multiset<std::uint64_t>{1, 6})) << "kvmalloc itself, and its caller";
 }
 
 TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {

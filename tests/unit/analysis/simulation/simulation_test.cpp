@@ -136,7 +136,7 @@ TEST(SlabArray, KeepsObjectsInArrays) {
   std::vector<std::uint32_t> objects;
   for (int i = 0; i < 9; ++i) objects.push_back(heap.allocate(512, 0, -1));
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
-  EXPECT_EQ(heap.partial_slabs(), 0u) << "the array has all of the second one's";
+  EXPECT_EQ(heap.partial_slabs(), 0u) << "the array has all objects of the second slab";
   // The array has room for 54 objects, so no slab is freed.
   for (const std::uint32_t object : objects) heap.release(object, 512, 0);
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
