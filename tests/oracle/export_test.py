@@ -462,7 +462,7 @@ class Writing(Case):
                 self.assertEqual(lost, 'the trace is incomplete: events were overwritten' in done.stderr, command)
 
     def test_output_is_appended_to_an_open_file(self):
-        """Standard output may be a file to which a shell appends."""
+        """If a shell redirects standard output with `>>`, the output must be appended to the file."""
         log, fresh = place('log'), place('fresh')
         draw = [os.environ['KMEMTRACE'], 'flamegraph', data('amd64-stacks/trace.dat'), '-o']
         with open(log, 'w', encoding='ascii') as file:

@@ -106,7 +106,7 @@ class Answers(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
     def test_much(self):
-        """Rows must be in memory only once."""
+        """Rows must not be copied in memory: the memory limit of this test leaves no room for a second copy."""
         done = self.ask(b'{"data": [' + b'[],' * (4 << 20) + b'[]]}', megabytes=400)
         self.assertEqual(2, done.returncode)
         self.assertIn('0 columns', done.stderr)

@@ -74,7 +74,7 @@ class Pages:
         self.page_size, self.pageblock_order = page_size, pageblock_order
         self.tasks = collections.defaultdict(Task)
         self.types = collections.defaultdict(collections.Counter)  # (order, type): Counter
-        self.fallbacks = collections.defaultdict(Task)  # (type asked for, type taken from)
+        self.fallbacks = collections.defaultdict(Task)  # (requested type, type that the pages were taken from)
         self.failures = collections.Counter()  # (task, order, gfp, type): count
         self.frames = {}  # live frame: (task, order, type), or None if its task was not selected
         self.runs = {}  # task or interrupt: name of its last page event

@@ -28,7 +28,7 @@ NAMED_CACHE_ALLOC = ('unsigned long call_site; const void * ptr; size_t bytes_re
                      'int node; bool accounted; __data_loc char[] name')
 # The print conversions of fields with these names. trace-cmd also uses them to show raw fields.
 PRINTED = {'call_site': '%pS', 'ptr': '%p', 'node': '%d', 'addr': '0x%lx', 'va_start': '0x%lx'}
-# (bytes, signed) of types; others are as wide as a long.
+# (bytes, signed) of each type. All other types have the size of a long.
 TYPES = {'unsigned short': (2, 0), 'short': (2, 1), 'unsigned char': (1, 0), 'bool': (1, 0), 'int': (4, 1), 'pid_t': (4, 1),
          '__data_loc char[]': (4, 0), 'char': (1, 0)}
 
@@ -61,7 +61,7 @@ class _Encoder:
     def __init__(self, order, text):
         self.number, fields = tracedat.parse_format(text)
         self.text_field = next((name for name in fields if f'__data_loc char[] {name};' in text.decode()), None)
-        self.defaults, code, at = [], order, 0  # (name, value where none is given)
+        self.defaults, code, at = [], order, 0  # (name, default value)
         for name, field in sorted(fields.items(), key=lambda item: item[1].offset):
             if field.size in CODES:
                 kind = CODES[field.size] if field.signed else CODES[field.size].upper()
@@ -105,7 +105,7 @@ class Recorder:
             if name in ('kernel_stack', 'funcgraph_entry', 'funcgraph_exit') or name in ALL_EVENTS:
                 self.encoders[name] = _Encoder(trace.order, text)
         self.cpus, self.nodes, self.kernel = cpus, nodes, kernel
-        self.events = {cpu: [] for cpu in range(cpus)}  # (time, place, payload)
+        self.events = {cpu: [] for cpu in range(cpus)}  # (time, position, payload)
         self.wanted_losses = []  # (cpu, from, to, True if the trace states the number of lost events)
         self.losses = []  # (cpu, from, to, number or None), set by finished()
         self.places = 0

@@ -73,7 +73,7 @@ class Running:
 
 
 class Answer(NamedTuple):
-    confirmed: list  # (words with functions and caches, pid or None) of each confirmed finding
+    confirmed: list  # (functions and caches as text, pid or None) of each confirmed finding
     words: str
 
 

@@ -16,7 +16,7 @@ const run = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBu
 const near = (a, b, by = 0.01) => Math.abs(a - b) <= by;
 const numberIn = (text) => Number(/\(([\d,]+) bytes\)/.exec(text)[1].replaceAll(',', ''));
 
-// Every frame in its current state.
+// Returns all frames with their current text and position.
 const framesOf = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll('#frames > g')].map((group, index) => {
