@@ -6,7 +6,7 @@
 namespace kmt {
 
 bool is_highly_significant(const Trend& trend, std::size_t judged) {
-  return 1 - trend.evenness <= kThresholds.far_more_even * (1 - needed_evenness(judged));
+  return 1 - trend.evenness <= kThresholds.highly_significant_share * (1 - needed_evenness(judged));
 }
 
 Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged) {

@@ -48,7 +48,8 @@ struct Thresholds {
   // Only for `investigate`, which examines thousands of groups for minutes. `leaks` and the fleet also show small
   // groups.
   double least_rise = 16 << 10;  // bytes: two samples at the default distance or four pages are not a leak; chosen
-  double far_more_even = 0.01;   // share of the allowed chance below which no second source is needed; chosen
+  // Growth needs no second source if the probability of chance is at most this share of the allowed one; chosen.
+  double highly_significant_share = 0.01;
   double shortest_watch = 10;  // seconds; shorter times have fewer than 16 values of states and too few samples; chosen
   // Share of the time; a shorter recording mistakes long-lived memory for growth; chosen.
   double shortest_recording = 0.1;
