@@ -43,11 +43,11 @@ bool has_call(const EventBatch& batch) { return std::ranges::any_of(batch, is_ca
 
 }  // namespace
 
-void add_analyse_options(Command& command, AnalyseOptions& options) {
+void add_analyse_options(Command& command, AnalyseOptions& options, const std::string& threads_help) {
   add_symbol_options(command, options.symbols);
   add_wrapper_options(command, options.wrappers);
   add_trace_options(command, options.trace);
-  add_threads_option(command, options.threads);
+  add_threads_option(command, options.threads, threads_help);
   command.flag("--call-paths", &options.call_paths,
                "Use calls recorded by ftrace's function_graph as the stacks of the events inside them\nEvents that "
                "have a recorded stack keep it.");

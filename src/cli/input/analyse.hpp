@@ -30,7 +30,7 @@ struct AnalyseOptions {
 };
 
 // Adds all options except FILE. `options` must outlive the command.
-void add_analyse_options(Command& command, AnalyseOptions& options);
+void add_analyse_options(Command& command, AnalyseOptions& options, const std::string& threads_help = kThreadsHelp);
 
 // A trace opened for an analysis, its names, and facts that the analysis needs before the first event.
 class OpenedTrace {

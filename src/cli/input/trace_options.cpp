@@ -37,10 +37,8 @@ void add_trace_options(Command& command, TraceOptions& options) {
   command.flag("--no-progress{false}", &options.progress, "Show no progress line on the terminal");
 }
 
-void add_threads_option(Command& command, unsigned& threads) {
-  command.option("--threads", &threads, "N",
-                 "Use N threads (default: the number of CPUs, at most 4)\nThe number does not affect the result.",
-                 {.range = OptionRange{1, 64}});
+void add_threads_option(Command& command, unsigned& threads, const std::string& help) {
+  command.option("--threads", &threads, "N", help, {.range = OptionRange{1, 64}});
 }
 
 void add_limit_option(Command& command, std::size_t& limit, const std::string& what) {

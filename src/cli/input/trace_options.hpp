@@ -36,7 +36,9 @@ void add_abi_option(Command& command, std::string& abi);
 // Adds --buffer, --abi and --no-progress.
 void add_trace_options(Command& command, TraceOptions& options);
 // --threads
-void add_threads_option(Command& command, unsigned& threads);
+inline constexpr const char* kThreadsHelp =
+    "Use N threads (default: the number of CPUs, at most 4)\nThe number does not affect the result.";
+void add_threads_option(Command& command, unsigned& threads, const std::string& help = kThreadsHelp);
 // Adds --limit and its alias --top. `what` describes the counted items: "groups in each table".
 void add_limit_option(Command& command, std::size_t& limit, const std::string& what);
 // --no-color, --ascii

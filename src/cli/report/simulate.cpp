@@ -249,7 +249,8 @@ Command simulate_command() {
       "Compare with copies of /proc/slabinfo from before and after the trace (default: the samples in the trace)",
       {.check = check_copies});
   add_limit_option(command, options->view.limit, "caches");
-  add_analyse_options(command, options->analyse);
+  add_analyse_options(command, options->analyse,
+                      "Accepted as in other commands, but without effect\nA replay uses one thread.");
   add_result_options(command, options->result, "kmemtrace.simulate/1", "plain digits and full names");
   return command;
 }
