@@ -52,7 +52,7 @@ struct Capabilities {
 // `tracefs` is from find_tracefs() or a similar function. Never throws because of missing features.
 Capabilities probe_capabilities(TracefsMount tracefs);
 
-// Chooses buffer sizes according to the available memory. page_size requires a readable tracefs.
+// Chooses buffer sizes according to the available memory. BufferLimits::page_size is unknown if tracefs is unreadable.
 BufferLimits buffer_limits(const std::string& tracefs);
 
 }  // namespace kmt

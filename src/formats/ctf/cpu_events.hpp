@@ -13,7 +13,7 @@
 
 namespace kmt::ctf {
 
-// The task of an event if the trace does not have it.
+// Stands for the task of an event if the trace does not state the task.
 inline constexpr std::int32_t kUnknownTask = -1;
 
 struct Step {

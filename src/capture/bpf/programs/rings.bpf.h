@@ -26,7 +26,7 @@ static __always_inline bool is_wanted(u32 process, u8 flags, bool is_free) {
   return is_free || !own_process || process != own_process || flags;
 }
 
-// An unfinished entry. Its ring is marked as begun until the entry is complete or lost.
+// An unfinished entry. kmt_ring.begun differs from kmt_ring.head until the entry is complete or lost.
 struct place {
   struct kmt_ring* ring;
   u64 head;
