@@ -55,7 +55,7 @@ static void ask_outside(const char* victim) {
 
 static void attack(void) {
   const char* const victim = getenv("VICTIM");   // a file in the folder of the input and output
-  const char* const folder = getenv("FOLDER");   // the folder of these three files
+  const char* const folder = getenv("FOLDER");   // the folder of VICTIM, the input and the output
   char new_name[4096], temporary[4096];
   snprintf(new_name, sizeof new_name, "%s/new", folder);
   snprintf(temporary, sizeof temporary, "%s/kmemtrace-attack", getenv("TMPDIR"));

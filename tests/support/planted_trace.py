@@ -40,7 +40,7 @@ def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_
     return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise, renames)
 
 
-# With this number of events, and stacks only from this time on, 100,000 events have no stack.
+# A trace with MANY events, and with stacks only from the time LATE on, has 100,000 events without a stack.
 MANY, LATE = 110_000, 29_900_000_000
 
 

@@ -11,7 +11,7 @@ export async function tellsSinceWhen(page, checks) {
   checks.ok(Math.abs(since - 16) <= 1, `began-late grows "${told}"`);
 }
 
-// The header must show for how long the investigation watched, and apart from that how long the recording is. The page
+// The header must show two durations: that of the investigation and that of the recording. The page
 // of the recording must not contradict the verdict of the investigation.
 export async function wholeInvestigationCounts(page, checks) {
   const facts = Object.fromEntries(

@@ -148,7 +148,7 @@ TEST_P(PerfDataOf, SeveralEventsAreDistinguishedByIds) {
   PerfData data(machine);
   PerfAttribute with_chain;
   with_chain.sample_type = kUsual | kCallchain | kRead | kStreamId | kAddr;
-  with_chain.read_format = 4 | 8 | 16;  // IDs and losses of a group
+  with_chain.read_format = 4 | 8 | 16;  // a read format with a group: its IDs and lost counts
   with_chain.ids = {20, 21};
   data.features = {{3, data.text("host")}};
   data.attributes = {{kUsual, {10, 11}}, with_chain};

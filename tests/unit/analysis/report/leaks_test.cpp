@@ -279,7 +279,8 @@ TEST_F(Leaks, KmallocObjectsOfReclaimableCachesAreUncertain) {
   EXPECT_NE(text.find("(+12.5 KiB/s with objects that may be freed already)"), std::string::npos) << text;
 }
 
-// Memory of accounting lives as long as the slabs of inodes and dentries, which are reclaimable.
+// Accounting data of slabs lives as long as the slabs. Slabs of inodes and dentries are reclaimable, so growth of
+// accounting data is uncertain.
 TEST_F(Leaks, AccountingDataOfSlabsIsUncertain) {
   leak(1);
   churn(2);
