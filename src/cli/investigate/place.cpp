@@ -133,17 +133,31 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
       .at({folder_, {}, {}});
 }
 
+InvestigationPlace::~InvestigationPlace() {
+  if (!is_unfinished_) return;
+  std::error_code code;  // A failure leaves the files, as a killed investigation does.
+  if (fs::exists(fmt::format("{}/{}", folder_, kEvidenceFile), code)) return;
+  for (const std::string& name : names_in(folder_))
+    if (is_of_an_investigation(name)) fs::remove(fmt::format("{}/{}", folder_, name), code);
+  fs::remove(fmt::format("{}/{}", folder_, kUnfinishedFile), code);
+  if (made_folder_) fs::remove(folder_, code);
+}
+
 void InvestigationPlace::make() {
   if (is_page_alone_) {
     const std::string scratch = scratch_folder();
     folder_ = scratch.empty() ? temporary_.emplace(page_ + ".").path() : scratch;
     return;
   }
+  std::error_code unknown;
+  made_folder_ = !fs::exists(folder_, unknown);
   make_folder(folder_);
   if (!unfinished_) {
     unfinished_ = lock_unfinished(folder_, O_CREAT | O_EXCL);
+    is_unfinished_ = true;
     write_all(unfinished_.get(), kUnfinishedText, fmt::format("{}/{}", folder_, kUnfinishedFile));
   }
+  is_unfinished_ = true;
   for (const std::string& name : earlier_)
     if (std::error_code code; !fs::remove(fmt::format("{}/{}", folder_, name), code) && code)
       throw Error(fmt::format("Cannot remove the files of an earlier investigation: {}", code.message()))
@@ -157,6 +171,7 @@ void InvestigationPlace::finish() {
   if (is_page_alone_) return;
   const std::string path = fmt::format("{}/{}", folder_, kUnfinishedFile);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw system_error("Cannot remove the file", path);
+  is_unfinished_ = false;
 }
 
 std::vector<InvestigationFile> files_of_investigation(const std::vector<std::string>& written) {

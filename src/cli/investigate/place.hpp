@@ -21,6 +21,12 @@ class InvestigationPlace {
   // investigation.
   InvestigationPlace(const std::string& output, const std::string& from);
 
+  // Removes what an investigation left that failed before it had evidence to judge. The folder itself is removed if it
+  // is then empty and make() created it.
+  ~InvestigationPlace();
+  InvestigationPlace(const InvestigationPlace&) = delete;
+  InvestigationPlace& operator=(const InvestigationPlace&) = delete;
+
   // Creates the folder. Removes the files of an earlier investigation, with a note on stderr. If only a page is
   // written, may create a temporary folder, which the destructor removes. Throws Error.
   void make();
@@ -37,6 +43,8 @@ class InvestigationPlace {
   std::string page_;
   std::vector<std::string> earlier_;  // names of the files of an earlier investigation
   bool is_earlier_unfinished_ = false;
+  bool is_unfinished_ = false;  // make() started, finish() did not
+  bool made_folder_ = false;
   FileDescriptor unfinished_;  // marks an unfinished investigation; locked while this process runs
   std::optional<TemporaryFolder> temporary_;
 };
