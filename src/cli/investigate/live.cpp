@@ -20,6 +20,7 @@
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/investigate/events.hpp"
+#include "cli/investigate/progress.hpp"
 #include "cli/investigate/states.hpp"
 #include "cli/investigate/watched_samples.hpp"
 #include "cli/record/run.hpp"
@@ -105,6 +106,7 @@ class Watch {
       }
     }
     turn();
+    progress_.clear();
     if (watched_.interrupted) take_state();  // a short watch has few states, so each one is important
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
@@ -191,6 +193,7 @@ class Watch {
     }
     if (samples_.are_drawn()) keep_within_budget();
     if (seconds() >= states_.next) take_state();
+    progress_.update(seconds(), request_.seconds, states_.all);
   }
 
   void take_state() {
@@ -242,6 +245,7 @@ class Watch {
   WatchedSamples samples_;
   WatchedStates states_;
   NarrowedRecording recording_;
+  WatchProgress progress_;
   bool was_spent_ = false;      // true: samples have used their part of the budget
   bool saw_no_growth_ = false;  // true: there was no growth when samples ended
 };
