@@ -40,15 +40,21 @@ std::vector<FindingSite> sites_of(const std::vector<const GrowthGroup*>& groups)
   return rows_of(std::move(sites));
 }
 
+void add_thread(const std::string& name, FindingProcess& process) {
+  const auto at = std::ranges::lower_bound(process.threads, name);
+  if (at == process.threads.end() || *at != name) process.threads.insert(at, name);
+}
+
 std::vector<FindingProcess> processes_of(const std::vector<const GrowthGroup*>& groups) {
   std::map<std::pair<std::string, std::uint32_t>, FindingProcess> processes;
   for (const GrowthGroup* const group : groups) {
-    FindingProcess& process = processes[{group->task, group->process}];
+    FindingProcess& process = processes[{group->process == 0 ? group->task : "", group->process}];
     process.task = group->task;
     process.process = group->process;
     if (process.cgroup.empty()) process.cgroup = group->cgroup;
     process.objects += group->objects;
     process.bytes += group->bytes;
+    if (!group->thread.empty()) add_thread(group->thread, process);
   }
   return rows_of(std::move(processes));
 }

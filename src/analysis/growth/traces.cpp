@@ -157,4 +157,22 @@ void name_memory_cgroups(const MemoryCgroups& cgroups, GrowthSeen& seen) {
   }
 }
 
+void name_processes(const std::function<std::string(std::uint32_t)>& name_of, GrowthSeen& seen) {
+  std::map<std::uint32_t, std::map<std::string, double>> bytes_of_names;  // by process
+  for (const GrowthGroup& group : seen.groups)
+    if (group.process != 0) bytes_of_names[group.process][group.task] += group.bytes;
+  std::map<std::uint32_t, std::string> names;
+  for (const auto& [process, bytes] : bytes_of_names) {
+    if (bytes.size() < 2) continue;
+    std::string name = name_of(process);
+    if (name.empty()) name = std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; })->first;
+    names.emplace(process, std::move(name));
+  }
+  for (GrowthGroup& group : seen.groups) {
+    const auto name = names.find(group.process);
+    if (name == names.end() || name->second == group.task) continue;
+    group.thread = std::exchange(group.task, name->second);
+  }
+}
+
 }  // namespace kmt

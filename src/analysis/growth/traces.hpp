@@ -2,6 +2,9 @@
 // Finds growth in a recording, by stack (or call site) and process.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "results/growth/investigation.hpp"
@@ -19,5 +22,9 @@ GrowthSeen trace_growth(const ReportResult& report);
 // Sets the version 1 cgroup of groups whose process is in the root cgroup of version 2 or in no known cgroup. Leaves it
 // empty if unknown.
 void name_memory_cgroups(const MemoryCgroups& cgroups, GrowthSeen& seen);
+
+// Names all groups of a process after the process, and moves different names of its threads to `thread`. `name_of`
+// returns the name of a process, or an empty string if it has ended; then the name with the most bytes is used.
+void name_processes(const std::function<std::string(std::uint32_t)>& name_of, GrowthSeen& seen);
 
 }  // namespace kmt

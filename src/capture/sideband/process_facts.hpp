@@ -28,6 +28,9 @@ void note_more_processes(const std::map<std::string, std::string>& notes, std::m
 // All threads of a process; none if it has ended. "self": of this process.
 std::vector<pid_t> threads_of(std::string_view process);
 
+// Returns the name of a process, such as "bash". Empty if the process has ended.
+std::string name_of_process(std::uint32_t process, const std::string& proc = "/proc");
+
 // Returns the version 1 cgroup to which a process's memory is charged, such as "/db". Empty if version 1 has no memory
 // controller here, or if the process has ended.
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc = "/proc");

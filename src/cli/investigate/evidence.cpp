@@ -83,10 +83,10 @@ SortedJson to_json(const GrowthGroup& group) {
       changes.push_back({i, live});
       before = live;
     }
-  return {{"stack", group.stack},     {"cache", group.cache},     {"task", group.task},
-          {"process", group.process}, {"cgroup", group.cgroup},   {"left_out", group.excluded},
-          {"seen", group.seen},       {"objects", group.objects}, {"bytes", group.bytes},
-          {"live", changes}};
+  return {{"stack", group.stack},       {"cache", group.cache},     {"task", group.task},
+          {"thread", group.thread},     {"process", group.process}, {"cgroup", group.cgroup},
+          {"left_out", group.excluded}, {"seen", group.seen},       {"objects", group.objects},
+          {"bytes", group.bytes},       {"live", changes}};
 }
 
 GrowthGroup group_of(const SortedJson& json, std::size_t steps) {
@@ -95,6 +95,7 @@ GrowthGroup group_of(const SortedJson& json, std::size_t steps) {
   if (group.stack.empty()) throw Error("a group has no stack");
   group.cache = json.at("cache").get<std::string>();
   group.task = json.at("task").get<std::string>();
+  group.thread = json.value("thread", "");  // early versions do not write this
   group.process = static_cast<std::uint32_t>(whole(json.at("process"), std::numeric_limits<std::uint32_t>::max()));
   group.cgroup = json.at("cgroup").get<std::string>();
   group.excluded = json.at("left_out").get<bool>();

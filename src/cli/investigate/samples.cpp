@@ -68,6 +68,7 @@ GrowthSeen InvestigationSamples::seen() {
     growth_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
   GrowthSeen seen =
       growth_.seen(monotonic_ns(), LiveKernel::release(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); });
+  name_processes([](std::uint32_t process) { return name_of_process(process); }, seen);
   if (const auto cgroups = memory_cgroups_of(seen)) name_memory_cgroups(*cgroups, seen);
   return seen;
 }

@@ -23,7 +23,8 @@ struct GrowthGroup {
   // "filp", "kmalloc-1k", "pages of order 2", "vmalloc areas". All kmalloc caches of one size have the same name here.
   // Before Linux 6.1, allocation events do not name caches: "objects of 256 B".
   std::string cache;
-  std::string task;           // "bash", "[softirq]"
+  std::string task;           // the process's name: "bash", or "[softirq]"
+  std::string thread;         // name of the thread; empty: the same as the process's, or unknown
   std::uint32_t process = 0;  // 0: no process, or unknown
   std::string cgroup;         // empty: unknown
   bool excluded = false;      // true: the growth of this memory cannot be judged, or it is not kernel memory
@@ -187,6 +188,7 @@ struct FindingProcess {
   std::string cgroup;
   double objects = 0;
   double bytes = 0;
+  std::vector<std::string> threads = {};  // names of threads that differ from `task`, sorted
 };
 
 struct FindingCache {

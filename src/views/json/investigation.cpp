@@ -50,6 +50,7 @@ Json to_json(const FindingProcess& process) {
   json["task"] = printable(process.task);
   json["process"] = process.process == 0 ? Json(nullptr) : Json(process.process);
   json["cgroup"] = text_or_null(printable(process.cgroup));
+  json["threads"] = texts(process.threads);
   json["objects"] = whole(process.objects);
   json["bytes"] = whole(process.bytes);
   return json;

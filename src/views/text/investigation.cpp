@@ -44,6 +44,15 @@ std::string process_text(const FindingProcess& process) {
   return process.process == 0 ? ascii(process.task) : fmt::format("{} (pid {})", ascii(process.task), process.process);
 }
 
+std::string threads_text(const FindingProcess& process) {
+  constexpr std::size_t kMost = 3;
+  if (process.threads.empty()) return {};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(process.threads.size(), kMost); ++i) names.push_back(ascii(process.threads[i]));
+  if (process.threads.size() > kMost) names.push_back(fmt::format("{} more", process.threads.size() - kMost));
+  return fmt::format(", threads {}", fmt::join(names, ", "));
+}
+
 // Sources never agree exactly, so shares are limited to 100%.
 std::string percent(double part, double whole_of) {
   return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
@@ -113,7 +122,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
   for (std::size_t i = 0; i < std::min(finding.processes.size(), kMostRows); ++i) {
     const FindingProcess& process = finding.processes[i];
     out += labelled(i == 0 ? "process" : "",
-                    fmt::format("{}{}, {} of this memory", process_text(process),
+                    fmt::format("{}{}{}, {} of this memory", process_text(process), threads_text(process),
                                 process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
                                 percent(process.bytes, all_of(finding, finding.processes))),
                     style);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "analysis/growth/clusters.hpp"
 #include "analysis/report/report.hpp"
@@ -144,6 +145,26 @@ TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
   clusters_of(&samples, &growth);
   EXPECT_EQ(group_of(growth, "visitor")->cgroup, "/visitors");
   EXPECT_EQ(group_of(growth, "holder")->cgroup, "/system.slice/holder.service");
+}
+
+TEST_F(TraceGrowth, ThreadsAreGroupedUnderTheNameOfTheirProcess) {
+  GrowthSeen seen;
+  for (const auto& [task, process, bytes] :
+       {std::tuple{"worker-1", 7u, 10.0}, {"worker-2", 7u, 30.0}, {"bash", 8u, 1.0}}) {
+    GrowthGroup& group = seen.groups.emplace_back();
+    group.task = task;
+    group.process = process;
+    group.bytes = bytes;
+  }
+  GrowthSeen ended = seen;
+  name_processes([](std::uint32_t) { return "server"; }, seen);
+  EXPECT_EQ((std::vector{seen.groups[0].task, seen.groups[1].task, seen.groups[2].task}),
+            (std::vector<std::string>{"server", "server", "bash"}));
+  EXPECT_EQ(seen.groups[0].thread, "worker-1");
+  EXPECT_EQ(seen.groups[2].thread, "");
+  name_processes([](std::uint32_t) { return ""; }, ended);
+  EXPECT_EQ(ended.groups[0].task, "worker-2");
+  EXPECT_EQ(ended.groups[1].thread, "");
 }
 
 }  // namespace
