@@ -38,6 +38,14 @@ std::string what_is_held(const GrowthFinding& finding) {
   return fmt::format("ls -l /proc/{}/fd | tail", process);
 }
 
+// True if `leaks` on the trace confirms a finding, or if the user gave the trace. A short recording of `investigate`
+// alone confirms nothing.
+bool trace_shows_growth(const InvestigationResult& result) {
+  return !result.watched || std::ranges::any_of(result.judgement.findings, [](const GrowthFinding& finding) {
+    return finding.exact && finding.certainty == Certainty::sure;
+  });
+}
+
 // Adds commands that collect more evidence.
 void add_watches(const InvestigationResult& result, std::vector<std::string>& commands) {
   const Judgement& judgement = result.judgement;
@@ -76,7 +84,7 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
       add(fmt::format("{}kmemtrace graph {} -a -d 5s", sudo, finding.function));
   }
   if (is_live && (!result.judgement.found() || result.conclusion.unexplained)) add_watches(result, commands);
-  if (const std::string trace = file("trace.kmt", result.copies.trace); !trace.empty())
+  if (const std::string trace = file("trace.kmt", result.copies.trace); !trace.empty() && trace_shows_growth(result))
     commands.push_back("kmemtrace leaks " + trace);
   const std::string before = file("before.kmt", result.copies.before);
   const std::string after = file("after.kmt", result.copies.after);

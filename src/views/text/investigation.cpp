@@ -181,6 +181,10 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
   }
   if (table.rows.empty()) return {};
   std::string out = "\n" + heading("Growth in the kernel's own counters", style) + to_text(table, style);
+  out += hanging("  ",
+                 "Change: last value minus first. Rate: the steady part of the growth, without jumps. Caches count "
+                 "objects in use; `kmemtrace diff` counts whole slabs.",
+                 style);
   if (std::ranges::any_of(judgement.states, [](const auto& state) { return state.explained_bytes_per_s > 0; }))
     out += hanging("  ",
                    "Explained: share of the growth that sure and likely findings explain, with all their caches. "
@@ -191,6 +195,27 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
                    "A line counts as fully explained if findings allocated more than its growth: other code freed the "
                    "difference, or the findings are estimates.",
                    style);
+  return out;
+}
+
+// Returns a command on one line, however long, so that it can be copied.
+std::string command_line(std::string_view label, const std::string& command) {
+  return fmt::format("  {:<10} {}\n", label, ascii(command));
+}
+
+std::string files_text(const InvestigationResult& result, const TextStyle& style) {
+  if (result.files.empty()) return {};
+  std::string out = result.folder.empty() ? "" : labelled("files", "in " + ascii(result.folder) + "/", style);
+  for (const InvestigationFile& file : result.files)
+    out += labelled("", fmt::format("{}: {}", ascii(file.name), file.what), style);
+  return out;
+}
+
+// Repeats the verdict at the end, because the top of a long result has scrolled away.
+std::string answer_text(const InvestigationResult& result, const TextStyle& style) {
+  std::string out = "\n" + heading("Answer", style);
+  out += hanging("  ", ascii(conclusion_words(result)), style);
+  for (std::size_t i = 0; i < result.next.size(); ++i) out += command_line(i == 0 ? "next" : "", result.next[i]);
   return out;
 }
 
@@ -306,14 +331,7 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   out += "\n" + heading("Numbers", style);
   out += recording_text(result, style);
   if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
-  for (std::size_t i = 0; i < result.files.size(); ++i)
-    out += labelled(i == 0 ? "files" : "",
-                    fmt::format("{}{}{}: {}", ascii(result.folder), result.folder.empty() ? "" : "/",
-                                ascii(result.files[i].name), result.files[i].what),
-                    style);
-  for (std::size_t i = 0; i < result.next.size(); ++i)
-    out += labelled(i == 0 ? "next" : "", ascii(result.next[i]), style);
-  return out;
+  return out + files_text(result, style) + answer_text(result, style);
 }
 
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style) {
