@@ -122,6 +122,19 @@ std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& s
   return std::nullopt;
 }
 
+// Without samples, the kernel's counters decide, and they cover all the time. Counters do not replace samples that
+// ended early: in a cache that many tasks use, only samples can show the slow growth of one task.
+Coverage coverage_of(const InvestigationResult& result) {
+  const Judgement& judgement = result.judgement;
+  const bool counters_suffice = !judgement.sampled && judgement.followed > 0;
+  Coverage coverage;
+  coverage.asked_seconds = std::max(result.requested_seconds, result.seconds);
+  coverage.by_allocations = judgement.seen_seconds > 0 && !counters_suffice;
+  coverage.covered_seconds =
+      std::min(coverage.by_allocations ? judgement.covered_seconds : result.seconds, coverage.asked_seconds);
+  return coverage;
+}
+
 // Returns why the verdict is unclear; empty if it is clear that nothing grows.
 std::optional<Unclear> why_unclear(const InvestigationResult& result, State& state) {
   const Judgement& judgement = result.judgement;
@@ -131,6 +144,8 @@ std::optional<Unclear> why_unclear(const InvestigationResult& result, State& sta
   if (judgement.followed == 0 && judgement.may_grow()) return Unclear::unconfirmed;
   if (result.watched && judgement.followed == 0) return Unclear::rarely_read;
   if (const auto why = why_state_is_unclear(judgement, state)) return why;
+  if (result.lost_events > result.trace_events) return Unclear::mostly_lost;
+  if (coverage_of(result).share() < kThresholds.least_covered) return Unclear::half_covered;
   if (judgement.saw_allocations || judgement.saw_caches) return std::nullopt;
   return result.cut_short.empty() ? Unclear::only_sums : Unclear::cut_short;
 }
@@ -140,6 +155,7 @@ std::optional<Unclear> why_unclear(const InvestigationResult& result, State& sta
 Conclusion conclude(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   Conclusion conclusion;
+  conclusion.coverage = coverage_of(result);
   conclusion.sure_findings = static_cast<std::size_t>(std::ranges::count_if(judgement.findings, is_sure));
   conclusion.followed_briefly = judgement.seen_seconds < kThresholds.ended_early * result.seconds;
   const bool has_findings = conclusion.sure_findings > 0;

@@ -314,6 +314,12 @@ void Judge::add_coverage(Judgement& judgement) const {
   if (evidence_.trace)
     judgement.seen_until_seconds =
         std::max(judgement.seen_until_seconds, evidence_.trace_begin_seconds + evidence_.trace->seconds());
+  judgement.sampled = evidence_.samples.has_value();
+  if (evidence_.samples) judgement.covered_seconds = evidence_.samples->seconds();
+  if (evidence_.trace)
+    judgement.covered_seconds +=
+        std::min(evidence_.trace->seconds(),
+                 judgement.seen_until_seconds - std::min(judgement.covered_seconds, judgement.seen_until_seconds));
   if (!evidence_.copied && judgement.seen_seconds > 0 &&
       judgement.seen_until_seconds < kThresholds.ended_early * evidence_.seconds)
     mark_unfollowed(judgement.seen_until_seconds, judgement.states);

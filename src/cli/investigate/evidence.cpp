@@ -162,6 +162,8 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   for (const SortedJson& one : json.at("unseen"))
     result.unseen.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>(), one.at(2).get<std::string>()});
   evidence.seconds = seconds_of(json.at("seconds"));
+  if (const auto requested = json.find("requested_seconds"); requested != json.end())  // likewise
+    result.requested_seconds = seconds_of(*requested);
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
   if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // early versions do not write this
@@ -192,6 +194,7 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   json["unseen"] = SortedJson::array();
   for (const UnseenSource& one : result.unseen) json["unseen"].push_back({one.what, one.why, one.how});
   json["seconds"] = evidence.seconds;
+  json["requested_seconds"] = result.requested_seconds;
   json["threshold_bytes_per_s"] = evidence.threshold_bytes_per_s;
   json["recording_after_seconds"] = evidence.trace_begin_seconds;
   json["recording_set_up"] = {evidence.setup_begin_seconds, evidence.setup_end_seconds};

@@ -88,7 +88,8 @@ Exit status:
   1  confirmed growth, whether its call site was found or not
   2  wrong usage, or a file cannot be read or written
   3  not permitted to read or write a file
-  4  undecided: too short, too few states, or neither allocations nor slab caches could be observed
+  4  undecided: too short, too few states, less than half of the time covered, most events lost, or neither
+     allocations nor slab caches could be observed
   130  interrupted by Ctrl+C before growth was confirmed)";
 
 double threshold_of(const InvestigateArguments& options) {
@@ -107,6 +108,7 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
     result.unseen.push_back(
         {"the end of the recording", "the reading was interrupted", "run `kmemtrace leaks` on the recording"});
   result.lost_events = report.trace.lost_events;
+  result.trace_events = report.trace.events;
   if (report.histories->axis.buckets == 0) return;  // nothing happened
   evidence.trace = trace_growth(report);
   if (evidence.states.empty()) evidence.states = report.histories->memory;
@@ -186,6 +188,7 @@ int investigate_live(const InvestigateArguments& options) {
   result.host = watched.kernel.node_name;
   result.start_unix_ns = watched.start_unix_ns;
   result.seconds = watched.evidence.seconds;
+  result.requested_seconds = request.seconds;
   result.watched = true;
   result.complete = !watched.interrupted;
   if (watched.interrupted) result.cut_short = "it was interrupted";

@@ -237,6 +237,8 @@ struct Judgement {
   bool saw_allocations = false;         // samples or a recording covered enough time
   double seen_seconds = 0;        // length of the samples or the recording, whichever is longer; 0: neither exists
   double seen_until_seconds = 0;  // end of that time, since the start of the observation
+  double covered_seconds = 0;     // time covered by samples or the recording; time between them does not count
+  bool sampled = false;           // allocations were sampled
   bool saw_caches = false;        // slabinfo was read often enough
 
   bool found() const;                                        // growth of something is confirmed
@@ -265,7 +267,18 @@ enum class Unclear : std::uint8_t {
   rise_unfollowed,  // `state` rose after allocations were no longer followed
   rise_by_account,  // `state` never falls, and allocations were not traced
   cut_short,
-  only_sums,  // neither allocations nor slab caches could be read
+  only_sums,     // neither allocations nor slab caches could be read
+  half_covered,  // less than half of the time was covered
+  mostly_lost,   // the trace lost more events than it has
+};
+
+// The part of the time that the evidence covers.
+struct Coverage {
+  double asked_seconds = 0;     // the whole time: requested, or between the copies
+  double covered_seconds = 0;   // the time in which allocations were followed, or else counters were read
+  bool by_allocations = false;  // false: only the kernel's counters were read
+
+  double share() const { return asked_seconds > 0 ? covered_seconds / asked_seconds : 1; }
 };
 
 // States are indices into Judgement::states.
@@ -274,6 +287,7 @@ struct Conclusion {
 
   GrowthVerdict verdict = GrowthVerdict::cannot_tell;
   Unclear unclear = Unclear::few_states;
+  Coverage coverage;
   double least_seconds = 0;
   std::size_t sure_findings = 0;
   State state;                    // subject of the verdict if no finding is sure; its growth may be below the threshold
@@ -336,6 +350,7 @@ struct InvestigationResult {
   std::string host;                 // empty: unknown
   std::uint64_t start_unix_ns = 0;  // 0: unknown
   double seconds = 0;
+  double requested_seconds = 0;  // 0: unknown, or copies
   bool watched = false;   // true: `investigate` watched the machine, now or earlier; false: only copied files exist
   bool complete = true;   // false: interrupted by Ctrl+C
   std::string cut_short;  // reason if not complete
@@ -345,6 +360,7 @@ struct InvestigationResult {
   Narrowing narrowing;
   double trace_seconds = 0;  // 0: nothing was recorded
   std::uint64_t lost_events = 0;
+  std::uint64_t trace_events = 0;   // events that the trace still has
   std::size_t timeless_states = 0;  // number of copied states without times, which cannot show growth
   bool unsure_order = false;        // the order of the copies is uncertain and may be reversed
   std::vector<UnseenSource> unseen;

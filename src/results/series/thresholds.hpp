@@ -56,6 +56,8 @@ struct Thresholds {
   double shortest_recording_seconds = 1;  // seconds, also required without samples
   double ended_early = 0.9;  // if memory was followed for a smaller share of the time, following ended early; chosen
 
+  double least_covered = 0.5;  // share of the time; if less was covered, growth cannot be ruled out; chosen
+
   // Comparison of a cache with the findings that allocate from it. Slabs are shared, so their rates agree only roughly;
   // chosen.
   double enough_of_rate = 0.4;  // a cache confirms a finding if it grows by this share of the finding's rate

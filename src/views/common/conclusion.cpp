@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/units.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
@@ -49,12 +50,26 @@ std::string why_unnamed(const InvestigationResult& result) {
                      result.conclusion.followed_briefly ? ", and " + followed : "");
 }
 
-// Returns the sentence about confirmed growth.
+std::string percent_text(double share) { return fmt::format("{:.0f}%", 100 * share); }
+
+// Returns the part of the time that the evidence covers. Empty if it covers nearly all of the time.
+std::string coverage_text(const InvestigationResult& result) {
+  const Coverage& coverage = result.conclusion.coverage;
+  if (result.judgement.seen_seconds == 0)
+    return " This is based on the kernel's counters alone, because allocations were not traced.";
+  if (!coverage.by_allocations || coverage.share() >= kThresholds.ended_early) return {};
+  return fmt::format(" Allocations were followed for {:.1f} s of {:.1f} s ({}).", coverage.covered_seconds,
+                     coverage.asked_seconds, percent_text(coverage.share()));
+}
+
+// Returns the sentence about confirmed growth. The first sure finding is the fastest.
 std::string growth_text(const InvestigationResult& result) {
   const Conclusion& conclusion = result.conclusion;
-  if (conclusion.sure_findings == 1) return "Growth is confirmed for one part of the kernel's memory.";
+  const auto& findings = result.judgement.findings;
+  if (conclusion.sure_findings == 1) return fmt::format("Confirmed growth: {}.", cause_words(findings.front()));
   if (conclusion.sure_findings > 1)
-    return fmt::format("Growth is confirmed for {} parts of the kernel's memory.", conclusion.sure_findings);
+    return fmt::format("Confirmed growth in {} places. The fastest: {}.", conclusion.sure_findings,
+                       cause_words(findings.front()));
   const StateGrowth& state = result.judgement.states[conclusion.state.value()];
   return state.sure
              ? fmt::format("Confirmed growth: {}, {}{}", rate_in_words(state), from_to(state), why_unnamed(result))
@@ -83,8 +98,9 @@ std::string other_growth_text(const Conclusion& conclusion, const std::vector<St
 std::string no_growth_text(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (!result.conclusion.state)
-    return judgement.may_grow() ? "No confirmed growth. Possible growth is below."
-                                : "No growth: nothing rose more than random allocations and frees can explain.";
+    return (judgement.may_grow() ? "No confirmed growth. Possible growth is below."
+                                 : "No growth: nothing rose more than random allocations and frees can explain.") +
+           coverage_text(result);
   const StateGrowth& slow = judgement.states[*result.conclusion.state];
   return fmt::format(
       "No confirmed growth above --threshold, {} an hour.{} Below it, growth is confirmed for {}: {} an hour, {}.",
@@ -145,6 +161,14 @@ std::string why_unclear(const InvestigationResult& result) {
           "allocator was not traced",
           name_in_words(states[*conclusion.state]), bytes_text(states[*conclusion.state].trend.bytes_per_s),
           result.judgement.followed);
+    case Unclear::half_covered:
+      return fmt::format("{} for only {:.1f} s of {:.1f} s ({}){}",
+                         conclusion.coverage.by_allocations ? "allocations were followed" : "counters were read",
+                         conclusion.coverage.covered_seconds, conclusion.coverage.asked_seconds,
+                         percent_text(conclusion.coverage.share()),
+                         result.cut_short.empty() ? "" : ", because " + result.cut_short);
+    case Unclear::mostly_lost:
+      return fmt::format("the trace lost {} events and has only {}", result.lost_events, result.trace_events);
     case Unclear::cut_short: return result.cut_short + ", before there was enough data";
     case Unclear::only_sums: break;
   }
@@ -165,7 +189,25 @@ std::string sources_differ_text(const InvestigationResult& result) {
                      rises.empty() ? "nothing rose" : fmt::format("{}", fmt::join(rises, ", ")));
 }
 
+// Returns a sentence about how to get an answer if too little of the time was covered.
+std::string advice_text(const InvestigationResult& result) {
+  if (result.conclusion.unclear == Unclear::mostly_lost) return " Record again with larger buffers: -b.";
+  if (result.conclusion.unclear != Unclear::half_covered) return {};
+  if (!result.complete) return " Repeat it without an interruption.";
+  return result.watched ? " Repeat it with a larger CPU budget: --cpu 20." : " Record for the whole time.";
+}
+
 }  // namespace
+
+std::string cause_words(const GrowthFinding& finding) {
+  std::string by;
+  if (!finding.processes.empty() && !finding.processes.front().task.empty()) {
+    const FindingProcess& first = finding.processes.front();
+    by = fmt::format(", by {}{}", first.task, first.process == 0 ? "" : fmt::format(" (pid {})", first.process));
+  }
+  return fmt::format("{}/s in {}{}{}", bytes_text(finding.trend.bytes_per_s), finding.function,
+                     finding.call_site.empty() ? "" : fmt::format(" (call site {})", finding.call_site), by);
+}
 
 std::string conclusion_words(const InvestigationResult& result) {
   switch (result.conclusion.verdict) {
@@ -174,7 +216,8 @@ std::string conclusion_words(const InvestigationResult& result) {
     case GrowthVerdict::no_growth: return no_growth_text(result);
     case GrowthVerdict::cannot_tell: break;
   }
-  return fmt::format("Cannot tell whether anything grows: {}.{}", why_unclear(result), sources_differ_text(result));
+  return fmt::format("Cannot tell whether anything grows: {}.{}{}", why_unclear(result), sources_differ_text(result),
+                     advice_text(result));
 }
 
 std::string words_of(const Reason& reason) {

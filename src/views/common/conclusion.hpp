@@ -10,6 +10,8 @@
 namespace kmt {
 
 std::string conclusion_words(const InvestigationResult& result);
+// "195.3 KiB/s in do_pipe2 (call site alloc_pipe_info+0x52), by leaky (pid 7)"
+std::string cause_words(const GrowthFinding& finding);
 std::string words_of(const Reason& reason);
 std::string_view words_of(NoAccount why);
 

@@ -52,7 +52,8 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
   if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
   if (!result.by_root && !result.all_permitted) return;
   const std::string sudo = result.by_root ? "" : "sudo ";
-  if (result.conclusion.verdict == GrowthVerdict::grows && judgement.seen_seconds > 0)
+  const bool is_half_covered = result.conclusion.unclear == Unclear::half_covered && result.complete;
+  if ((result.conclusion.verdict == GrowthVerdict::grows || is_half_covered) && judgement.seen_seconds > 0)
     commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // includes sources that the CPU budget excluded
   if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
     commands.push_back(

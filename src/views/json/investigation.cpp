@@ -178,6 +178,19 @@ Json to_json(const std::optional<InvestigationCost>& cost, double seconds) {
 
 }  // namespace
 
+namespace {
+
+Json to_json(const Coverage& coverage) {
+  Json json = Json::object();
+  json["asked_seconds"] = rounded_to_tenths(coverage.asked_seconds);
+  json["covered_seconds"] = rounded_to_tenths(coverage.covered_seconds);
+  json["share"] = coverage.share();
+  json["by"] = coverage.by_allocations ? "allocations" : "counters";
+  return json;
+}
+
+}  // namespace
+
 std::string json_investigation(const InvestigationResult& result) {
   Json json = Json::object();
   json["schema"] = "kmemtrace.investigate/1";
@@ -190,6 +203,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["cut_short"] = text_or_null(printable(result.cut_short));
   json["told"] = result.judgement.has_trends();
   json["verdict"] = id_of(result.conclusion.verdict);
+  json["coverage"] = to_json(result.conclusion.coverage);
   json["words"] = printable(conclusion_words(result));
   json["found"] = result.conclusion.verdict == GrowthVerdict::grows;
   json["findings"] = rows(result.judgement.findings);

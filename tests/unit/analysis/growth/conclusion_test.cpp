@@ -101,9 +101,39 @@ TEST(Conclusion, FindsGrowthThatStartedLate) {
   EXPECT_EQ(unsure.verdict, GrowthVerdict::cannot_tell) << unsure.words;
   EXPECT_NE(unsure.words.find("after 43 s, when allocations were no longer followed"), std::string::npos)
       << unsure.words;
-  evidence = followed_until(43);
+  evidence = followed_until(63);
   evidence.states.push_back(rising_since(120, 2'000, 3));
   EXPECT_EQ(conclude(judged(evidence, 120)).verdict, GrowthVerdict::no_growth);
+}
+
+TEST(Conclusion, CannotTellIfLessThanHalfOfTheTimeWasCovered) {
+  InvestigationEvidence evidence = followed_until(43);
+  evidence.states.push_back(rising_since(120, 2'000, 3));
+  InvestigationResult result = judged(evidence, 120);
+  const planted::Concluded brief = planted::concluded(result);
+  EXPECT_EQ(brief.verdict, GrowthVerdict::cannot_tell);
+  EXPECT_NE(brief.words.find("allocations were followed for only 43.0 s of 120.0 s (36%)"), std::string::npos)
+      << brief.words;
+  EXPECT_NE(brief.words.find("--cpu 20"), std::string::npos) << brief.words;
+  // A recording after the samples adds to the covered time, but the time between them does not.
+  evidence.trace = steadily(80, "filp");
+  evidence.trace->groups.clear();
+  evidence.trace_begin_seconds = 80;
+  result = judged(evidence, 120);
+  EXPECT_EQ(conclude(result).verdict, GrowthVerdict::no_growth);
+  EXPECT_NEAR(conclude(result).coverage.covered_seconds, 63, .1);
+  // Most of the requested time is missing after Ctrl+C.
+  result.requested_seconds = 300;
+  result.complete = false;
+  result.cut_short = "it was interrupted";
+  const planted::Concluded interrupted = planted::concluded(result);
+  EXPECT_EQ(interrupted.verdict, GrowthVerdict::cannot_tell);
+  EXPECT_NE(interrupted.words.find("of 300.0 s (21%), because it was interrupted"), std::string::npos)
+      << interrupted.words;
+  result.requested_seconds = 120;
+  result.trace_events = 10;
+  result.lost_events = 11;
+  EXPECT_EQ(conclude(result).unclear, Unclear::mostly_lost);
 }
 
 // Copies with a cache that never shrinks and grows in leaps. Among this many caches, one may do so by chance.
@@ -270,7 +300,9 @@ TEST(Conclusion, ShowsGrowthThatNoFindingExplains) {
   GrowthFinding& finding = result.judgement.findings.emplace_back();
   finding.certainty = Certainty::sure;
   finding.trend.bytes_per_s = 80'000;
-  finding.processes.emplace_back();
+  finding.function = "do_pipe2";
+  finding.call_site = "alloc_pipe_info+0x52";
+  finding.processes.push_back({.task = "leaky", .process = 7, .cgroup = {}});
   StateGrowth& state = result.judgement.states.emplace_back();
   state.name = kUnaccounted;
   state.sure = true;
@@ -288,7 +320,8 @@ TEST(Conclusion, ShowsGrowthThatNoFindingExplains) {
       << conclusion_words(result);
   state.explained_bytes_per_s = 750'000;
   EXPECT_FALSE(has_advice());
-  EXPECT_EQ(conclusion_words(result), "Growth is confirmed for one part of the kernel's memory.");
+  EXPECT_EQ(conclusion_words(result),
+            "Confirmed growth: 78.1 KiB/s in do_pipe2 (call site alloc_pipe_info+0x52), by leaky (pid 7).");
 }
 
 TEST(Conclusion, ReportsIncreasesInTooFewStates) {
