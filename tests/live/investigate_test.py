@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from bench import Running, describe, investigate, is_named_first  # noqa: E402
 
 SECONDS = 12
+STATUS = {'grows': 1, 'no_growth': 0, 'cannot_tell': 4}  # exit status of each verdict
 
 
 class Investigate(LiveTest):
@@ -71,9 +72,9 @@ class Investigate(LiveTest):
     def assert_judged_the_same_again(self, found, folder):
         offline = subprocess.run([PROGRAM, 'investigate', '--from', folder, '-o', self.path('again.html'), '--json'],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
-        self.assertEqual(offline.returncode, 1 if found['found'] else 0, offline.stderr)
+        self.assertEqual(offline.returncode, STATUS[found['verdict']], offline.stderr)
         again = json.loads(offline.stdout)
-        for key in ('found', 'seconds', 'findings', 'states', 'balance', 'kernel', 'machine', 'unseen'):
+        for key in ('found', 'verdict', 'coverage', 'seconds', 'findings', 'states', 'balance', 'kernel', 'machine', 'unseen'):
             self.assertEqual(found[key], again[key], key)
 
     def test_finds_held_epoll_instances(self):
@@ -91,7 +92,8 @@ class Investigate(LiveTest):
         found = investigate(PROGRAM, self.path('out'), SECONDS)
         output, messages = nobody.communicate(timeout=120)
         self.assertFalse(found['found'], describe(found))
-        self.assertEqual(found['verdict'], 'no_growth')
+        # On a busy machine, the CPU budget may end the samples early.
+        self.assertEqual(found['verdict'], 'no_growth' if found['coverage']['share'] >= .5 else 'cannot_tell')
         # The investigation must not end early, whatever the samples cost. Its budget is at least 2.4 s, and on a busy
         # machine the end needs more.
         self.assertTrue(found['complete'])

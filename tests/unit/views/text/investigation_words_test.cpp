@@ -85,6 +85,37 @@ TEST(InvestigationWords, SuggestsCommandsForTheHeldObjects) {
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"nsenter -t 4321 -i cat /proc/sysvipc/msg"}));
 }
 
+// The recording of an investigation is short, so `leaks` alone may show no growth in it.
+TEST(InvestigationWords, SuggestsLeaksOnlyIfTheRecordingConfirmsGrowth) {
+  InvestigationResult result;
+  result.watched = true;
+  result.cost.emplace();
+  result.no_calls = true;
+  result.folder = "out";
+  result.files = {{"trace.kmt", ""}};
+  EXPECT_EQ(next_commands(result), std::vector<std::string>());
+  result.judgement.findings = {sure_finding("do_pipe2", 4321)};
+  result.judgement.findings.front().exact = true;
+  EXPECT_EQ(next_commands(result),
+            (std::vector<std::string>{"ls -l /proc/4321/fd | tail", "kmemtrace leaks out/trace.kmt"}));
+}
+
+TEST(InvestigationWords, EndsWithTheAnswerAndCommandsOnOneLine) {
+  InvestigationResult result;
+  result.judgement.findings = {sure_finding("do_pipe2", 4321)};
+  result.conclusion = conclude(result);
+  result.folder = "out";
+  result.files = {{"before.kmt", "a snapshot"}, {"after.kmt", "another"}};
+  const std::string command = "kmemtrace diff " + std::string(60, 'a') + " " + std::string(60, 'b');
+  result.next = {command};
+  const std::string text = text_investigation(result, {.width = 80});
+  const std::string end = text.substr(text.find("Answer"));
+  EXPECT_NE(end.find("do_pipe2"), std::string::npos) << end;
+  EXPECT_NE(end.find("(pid 4321)"), std::string::npos) << end;
+  EXPECT_TRUE(end.ends_with(command + "\n")) << end;
+  EXPECT_EQ(text.find("out/"), text.rfind("out/")) << text;  // the folder is named once
+}
+
 TEST(InvestigationWords, SharesAddUpToAtMostTheWhole) {
   InvestigationResult result;
   GrowthFinding& finding = result.judgement.findings.emplace_back();
