@@ -44,7 +44,7 @@ class FullDisk(LiveTest):
         os.truncate(self.path('other'), os.path.getsize(self.path('other')) - left)
 
     def test_disk_full_at_the_start_of_the_file(self):
-        """The disk has room for the final data, but not for the data in front of the first block."""
+        """The disk has room for the data at the end of the file, but not for the data before the first block."""
         self.mount('16m')
         for left in (0, 100 << 10):
             with self.subTest(left=left):

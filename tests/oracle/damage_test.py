@@ -96,7 +96,7 @@ class Files(Damaged):
     """Damage to the file as a whole."""
 
     def test_intact_files_are_sound(self):
-        """The files that the other tests damage must be intact before."""
+        """The files must be intact before the other tests damage them."""
         for kernel in (LITTLE, BIG):
             self.use(kernel)
             for contents, _ in (tracedat.to_v6(self.sound.trace), tracedat.to_v7(self.sound.trace),

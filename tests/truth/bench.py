@@ -143,7 +143,7 @@ ASK = {'investigate': ask_investigate, 'leaks': ask_leaks}
 
 
 def judge(answer, running):
-    """Whether it is right, and words."""
+    """Returns (True if the answer is right, the answer as text)."""
     shown = answer.words
     if running.name not in plants.PLANTS:
         return not answer.confirmed, shown
@@ -153,7 +153,7 @@ def judge(answer, running):
 
 
 def ask(program, tool, name, number, options):
-    """Whether the answer is right, and words."""
+    """Starts the plant or load, and runs the tool. Returns (True if the answer is right, the answer as text)."""
     running = Running(name, options.beside if name in plants.PLANTS else '')
     with tempfile.TemporaryDirectory(prefix='kmemtrace-truth-') as folder:
         time.sleep(0.5)
