@@ -14,7 +14,6 @@
 #include "analysis/growth/traces.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "results/series/thresholds.hpp"
-#include "trace/code/function_name.hpp"
 
 namespace kmt {
 
@@ -85,8 +84,7 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
     if (!*seen || (*seen)->seconds() <= 0) continue;
     std::map<std::string, double> rates;
     for (const GrowthGroup& group : (*seen)->groups) {
-      if (!group.excluded || group.stack.empty() || !is_shrinkable({}, std::string(function_of(group.stack.front()))))
-        continue;
+      if (!group.excluded || group.stack.empty() || !is_shrinkable_site(group.stack.front())) continue;
       const double rate = group.bytes / (*seen)->seconds();
       rates[account_of(group.cache)] += rate;
       if (is_slab_cache(group.cache) && !is_shrinkable(group.cache, {})) rates["SUnreclaim"] += rate;

@@ -11,7 +11,6 @@
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/series/estimate.hpp"
 #include "results/series/thresholds.hpp"
-#include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
 
 namespace kmt {
@@ -29,7 +28,7 @@ std::string cache_of(const HeapSample& sample, std::uint64_t page_bytes) {
 // True for memory that the kernel may reclaim when memory is short, or may free on a path without a tracepoint.
 bool is_not_judged(const std::string& cache, const std::string& call_site,
                    const std::optional<KernelVersion>& version) {
-  return is_shrinkable({}, std::string(function_of(call_site))) ||
+  return is_shrinkable_site(call_site) ||
          (!cache.starts_with("kmalloc-") &&
           (is_shrinkable(cache, {}) || untraced_free_of(cache, call_site, version) != nullptr));
 }

@@ -52,7 +52,7 @@ PageUse page_use_of(std::span<const std::string> stack) {
   PageUse use = PageUse::unknown;
   for (const std::string& frame : stack) {
     const std::string function(without_noprof(function_of(frame)));
-    if (use == PageUse::slab && is_shrinkable({}, function)) return PageUse::reclaimable_slab;
+    if (use == PageUse::slab && is_shrinkable_site(function)) return PageUse::reclaimable_slab;
     if (use == PageUse::unknown) use = use_by(function);
     if (use != PageUse::unknown && use != PageUse::slab) return use;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "trace/code/function_name.hpp"
 #include "trace/state/reclaimable_memory.hpp"
 
 namespace kmt {
@@ -25,5 +26,7 @@ bool is_shrinkable(const std::string& cache, const std::string& function) {
   return is_reclaimable_cache(cache, function) || is_any_of(cache, kShrinkableCaches) ||
          is_any_of(function, kShrinkableFunctions);
 }
+
+bool is_shrinkable_site(std::string_view symbol) { return is_shrinkable({}, std::string(function_of(symbol))); }
 
 }  // namespace kmt

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "trace/event.hpp"
 
@@ -26,5 +27,7 @@ constexpr bool is_large_kmalloc(EventKind kind, std::uint64_t bytes_allocated, s
 bool is_reclaimable_cache(const std::string& cache, const std::string& function);
 // True for reclaimable memory and for memory that is freed together with it.
 bool is_shrinkable(const std::string& cache, const std::string& function);
+// Does the same for a call site whose cache is unknown. `symbol` may have an offset and a module.
+bool is_shrinkable_site(std::string_view symbol);
 
 }  // namespace kmt
