@@ -289,14 +289,25 @@ class HistoryMaker {
   }
 
   OriginFacts find_facts(std::uint32_t number) {
+    OriginFacts facts = find_all_facts(number);
+    if (from_.judges_reclaimable && facts.doubt == Doubt::reclaimable) facts.doubt.reset();
+    return facts;
+  }
+
+  OriginFacts find_all_facts(std::uint32_t number) {
     OriginFacts facts{true, {}, kind_of(number), {}};
     if (is_freed_unseen(facts.kind)) {
       facts.doubt = Doubt::reallocated;
       return facts;
     }
     const Origin& origin = from_.origins[number];
-    if (origin.account == SlabAccount::reclaimable ||
-        (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.machine.kernel)))
+    // These pages hold objects that are judged themselves.
+    const bool of_judged_slab =
+        from_.judges_reclaimable && has_slab_events_ && origin.page_use == PageUse::reclaimable_slab;
+    if (of_judged_slab)
+      facts.doubt = Doubt::slab_pages;
+    else if (origin.account == SlabAccount::reclaimable ||
+             (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.machine.kernel)))
       facts.doubt = Doubt::reclaimable;
     else if (origin.page_use == PageUse::page_cache || origin.page_use == PageUse::reclaimable_slab)
       facts.doubt = Doubt::reclaimable;
@@ -308,7 +319,7 @@ class HistoryMaker {
     if (is_replaced(number)) facts.doubt = Doubt::older_freed;
     const std::string site = name_of(origin.call_site);
     if (!origin.from_cache) {
-      if (is_shrinkable({}, std::string(function_of(site)))) facts.doubt = Doubt::reclaimable;
+      if (is_shrinkable_site(site)) facts.doubt = Doubt::reclaimable;
       return facts;
     }
     const std::string& cache = from_.info.tables.cache_names[cache_of(number)];

@@ -99,6 +99,7 @@ struct HistorySources {
   const TraceInfo& info;
   const SymbolNames& symbols;
   const Grouping& grouping;
+  bool judges_reclaimable = false;  // reclaimable memory is not doubtful
 };
 
 // Returns histories by group. Groups that are not in `followed` have a null pointer.

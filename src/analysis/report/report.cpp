@@ -73,7 +73,8 @@ struct ReportAnalysis::State {
                    grouping),
         matching(trace_info.recording.page_identity, trace_info.machine.page_size),
         ledger(ledger_options(trace_info, request)),
-        history_of_live(request.history_of_live) {}
+        history_of_live(request.history_of_live),
+        judges_reclaimable(request.judges_reclaimable) {}
 
   AllocatorTotals totals_of(Allocator allocator) const;
   PageTotals page_totals() const;
@@ -104,6 +105,7 @@ struct ReportAnalysis::State {
 };
 
 ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)
+  bool judges_reclaimable;
     : state_(std::make_unique<State>(info, symbols, std::move(request))) {}
 ReportAnalysis::~ReportAnalysis() = default;
 
@@ -287,8 +289,9 @@ std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end
   if (!ledger.history()) return std::nullopt;
   ledger.end(end_ns);
   Histories common;
-  histories = histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols, grouping},
-                                  ledger.accounts().size(), groups_to_follow(common), common);
+  histories =
+      histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols, grouping, judges_reclaimable},
+                          ledger.accounts().size(), groups_to_follow(common), common);
   return common;
 }
 

@@ -30,7 +30,8 @@ struct ReportRequest {
   bool traffic = false;           // fill ReportResult::traffic; not with GroupKey::lifetime
   // If there are too many groups, follow live groups that may grow instead of the highest peaks.
   bool history_of_live = false;
-  bool holders = false;  // with `history`: fill GroupHistory::holders
+  bool judges_reclaimable = false;  // with `history`: Doubt::reclaimable does not occur
+  bool holders = false;             // with `history`: fill GroupHistory::holders
 };
 
 class ReportAnalysis {

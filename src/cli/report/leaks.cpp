@@ -27,6 +27,7 @@ struct LeaksArguments {
   FilterOptions filter;
   std::string by;
   bool tree = false;
+  bool reclaimable = false;
   std::string threshold;
   std::string sort;
   std::string stacks = "growing";
@@ -39,6 +40,7 @@ constexpr const char* kLeaksFooter = R"(Examples:
   kmemtrace leaks big.kmt --by cache               which slab caches grow
   kmemtrace leaks big.kmt --by call-site,comm      where, and for which task
   kmemtrace leaks big.kmt --threshold 1M/h         look for slower leaks
+  kmemtrace leaks big.kmt --reclaimable            judge page cache, inodes and dentries too
   kmemtrace leaks big.kmt --sort live-bytes        groups with most live memory, growing or not
   kmemtrace leaks big.kmt --json && echo no leak   for scripts
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
@@ -71,7 +73,7 @@ the options for the output format apply.
 
 Exit status:
   0    no certain growth above the threshold
-  1    certain growth above the threshold
+  1    certain growth above the threshold (of reclaimable memory only with --reclaimable)
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
@@ -114,6 +116,7 @@ int leaks(const Command& command, const LeaksArguments& options) {
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.history = request.history_of_live = request.holders = true;
+  request.judges_reclaimable = options.reclaimable;
   if (!options.by.empty()) request.by = parse_keys_of_live(options.by);
   set_tree(request, options.tree);
   view.filtered = !request.filter.selects_all();
@@ -144,6 +147,10 @@ Command leaks_command() {
                  "Report growth above RATE (default: 64K/min)\nRATE is a number of bytes, with an optional suffix, per "
                  "s, min, h or d.");
   command.option(
+  command.flag(
+      "--reclaimable", &options->reclaimable,
+      "Judge reclaimable memory like other memory (default: its growth is explained)\nReclaimable memory is user "
+      "memory, page cache, inodes, dentries and similar objects.");
       "--sort", &options->sort, "COLUMN",
       "Sort groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));
   add_limit_option(command, options->limit, "groups in each table");

@@ -74,6 +74,7 @@ class Leaks : public testing::Test {
     request.by = std::move(by);
     request.filter = std::move(filter);
     request.history = request.history_of_live = request.holders = true;
+    request.judges_reclaimable = judges_reclaimable;
     ReportAnalysis analysis(info, names, request);
     analysis.add(events);
     return analysis.finish(complete);
@@ -88,6 +89,7 @@ class Leaks : public testing::Test {
 
   TraceInfo info;
   EventBatch events;
+  bool judges_reclaimable = false;
   std::uint64_t next = 0x100000;
 };
 
@@ -277,6 +279,9 @@ TEST_F(Leaks, KmallocObjectsOfReclaimableCachesAreUncertain) {
   const std::string text = text_leaks(result, LeaksOptions(), {});
   EXPECT_NE(text.find("the fastest site_2+0x1 (slab) by +9.4 KiB/s, at least +9.3"), std::string::npos) << text;
   EXPECT_NE(text.find("(+12.5 KiB/s with objects that may be freed already)"), std::string::npos) << text;
+  judges_reclaimable = true;
+  EXPECT_EQ(row_of(leaks(), 1)->doubtful.bytes, 0u);
+  EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
 }
 
 // Accounting data of slabs lives as long as the slabs. Slabs of inodes and dentries are reclaimable, so growth of
