@@ -172,6 +172,11 @@ const Column<GroupRow>* find_group_column(std::string_view key) {
   return found == kGroupColumns.end() ? nullptr : &*found;
 }
 
+bool adds_up(const Column<GroupRow>& column) {
+  const bool is_amount = column.unit == Unit::count || column.unit == Unit::bytes;
+  return is_amount && column.key != "size" && column.key != "peak";
+}
+
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by) {
   if (by.key == "name") return sorted_by_keys(rows);
   return sorted_by_column(rows, by, [](const GroupRow& a, const GroupRow& b) {

@@ -57,6 +57,9 @@ std::vector<const Row*> sorted_by_column(const std::vector<Row>& rows, const Col
 // Returns the column with this name in --sort and --columns, or null.
 const Column<GroupRow>* find_group_column(std::string_view key);
 
+// True if the column's values add up, so that groups have shares. Averages, times and peaks do not add up.
+bool adds_up(const Column<GroupRow>& column);
+
 // Returns all rows, sorted: numbers in descending order (rows without a value last), names in the order of
 // comes_before(). Equal rows are sorted by bytes allocated, then by name. The pointers point into `rows`.
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by);

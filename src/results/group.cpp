@@ -59,6 +59,11 @@ constexpr std::array kGroupKeys = {
     GroupKeyInfo{GroupKey::cgroup, "cgroup", "Cgroup", kEach, "the version 2 control group of the process"},
     GroupKeyInfo{GroupKey::container, "container", "Container", kEach,
                  "the container, derived from the names of control groups and from PID namespaces"},
+    GroupKeyInfo{GroupKey::free_site, "free-site", "Freed at", kSlab, "the call site that freed the allocation"},
+    GroupKeyInfo{GroupKey::free_task, "free-task", "Freed by task", kEach,
+                 "the thread that freed the allocation; frees in interrupts are listed as [softirq], [hardirq], [nmi]"},
+    GroupKeyInfo{GroupKey::free_process, "free-process", "Freed by process", kEach,
+                 "the process that freed the allocation, as for process"},
 };
 
 }  // namespace
@@ -110,13 +115,23 @@ std::string plain_text(const KeyValue& value) {
       return fmt::format("{}-{} ns", range.from_ns, range.to_ns);
     }
     std::string operator()(const MemoryAddress& address) const { return fmt::format("{:#x}", address.value); }
+    std::string operator()(NotFreed) const { return "not freed"; }
   };
   return std::visit(Visitor{}, value);
 }
 
+namespace {
+
+// 0: the value exists, 1: not freed, 2: missing.
+int missing_rank(const KeyValue& value) {
+  if (std::holds_alternative<std::monostate>(value)) return 2;
+  return std::holds_alternative<NotFreed>(value) ? 1 : 0;
+}
+
+}  // namespace
+
 bool comes_before(const KeyValue& a, const KeyValue& b) {
-  if (std::holds_alternative<std::monostate>(a) || std::holds_alternative<std::monostate>(b))
-    return !std::holds_alternative<std::monostate>(a) && std::holds_alternative<std::monostate>(b);
+  if (missing_rank(a) != 0 || missing_rank(b) != 0) return missing_rank(a) < missing_rank(b);
   const auto* number = std::get_if<std::uint64_t>(&a);
   const auto* other_number = std::get_if<std::uint64_t>(&b);
   if (number != nullptr && other_number != nullptr) return *number < *other_number;

@@ -44,6 +44,9 @@ enum class GroupKey : std::uint8_t {
   syscall,
   cgroup,
   container,
+  free_site,
+  free_task,
+  free_process,
 };
 
 struct GroupKeyInfo {
@@ -59,6 +62,19 @@ const GroupKeyInfo& info_of(GroupKey key);
 inline bool applies(GroupKey key, Allocator to) {
   return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0;
 }
+
+// The key of a free event that a key for frees stands for: free_task groups by GroupKey::task of the free. Empty for
+// the other keys.
+constexpr std::optional<GroupKey> key_of_free(GroupKey key) {
+  switch (key) {
+    case GroupKey::free_site: return GroupKey::call_site;
+    case GroupKey::free_task: return GroupKey::task;
+    case GroupKey::free_process: return GroupKey::process;
+    default: return std::nullopt;
+  }
+}
+// True if the key has no value before the allocation is freed.
+constexpr bool is_known_when_freed(GroupKey key) { return key == GroupKey::lifetime || key_of_free(key).has_value(); }
 constexpr std::size_t kMostGroupKeys = 6;  // largest number of nested keys
 
 // "slab", "percpu", "vmalloc", "pages"
@@ -91,9 +107,11 @@ struct LifetimeRange {
 struct MemoryAddress {
   std::uint64_t value = 0;
 };
+// The value of keys that are known when an allocation is freed, for allocations without a matched free.
+struct NotFreed {};
 // std::monostate: the event lacks the key, or the key does not apply to this allocator.
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
-                              TaskName, NamedNumber, LifetimeRange, MemoryAddress>;
+                              TaskName, NamedNumber, LifetimeRange, MemoryAddress, NotFreed>;
 std::string plain_text(const KeyValue& value);
 // Orders values as people expect: numbers and lifetimes by size, all others by their text, missing values last.
 bool comes_before(const KeyValue& a, const KeyValue& b);
@@ -103,10 +121,10 @@ struct GroupRow : AllocationSums {
   Allocator allocator = Allocator::slab;
   std::vector<KeyValue> keys;               // one value for each key of the report
   std::string name;                         // the keys as plain text
-  std::optional<std::uint64_t> peak_bytes;  // empty in groups by lifetime and in sums
+  std::optional<std::uint64_t> peak_bytes;  // empty in sums, and in groups by keys that are known when freed
   std::uint64_t peak_ns = 0;                // time when the peak was first reached
-  // Times of the first and the last allocation, including failed allocations. In groups by lifetime, they are empty for
-  // allocations that were not freed.
+  // Times of the first and the last allocation, including failed allocations. In groups by keys that are known when an
+  // allocation is freed, they are empty for allocations that were not freed.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not contain the nodes of the CPUs

@@ -29,6 +29,7 @@ class Allocation:
         self.requested, self.given = requested, given
         self.changes = []
         self.bytes_freed = 0
+        self.parts = []  # (free event, freed bytes): pages may be freed in parts
         self.free = None  # the event that ended it
         self.replaced = False
         self.early = False  # a free of its address occurred just before
@@ -120,6 +121,7 @@ class History:
         if allocation:
             allocation.free = event
             allocation.bytes_freed = allocation.given
+            allocation.parts.append((event, allocation.given))
             allocation.changes.append((place, event.time, -allocation.given))
             if allocator == 'slab':
                 self._free_of_family(allocation, event)
@@ -149,6 +151,8 @@ class History:
             if allocation := self._live['pages'].pop(frame, None):
                 allocation.changes.append((place, event.time, -self.page_size))
                 allocation.bytes_freed += self.page_size * freed
+                if freed:
+                    allocation.parts.append((event, self.page_size))
                 if frame == number(allocation.event.fields['pfn']):
                     allocation.free, allocation.replaced = (event, False) if freed else (None, True)
 
@@ -299,6 +303,54 @@ def groups(allocations, keys, cpu_nodes=None):
             values = (KEYS[key][1](allocation) if allocation.allocator in KEYS[key][0] else None for key in keys)
             found[allocation.allocator][tuple(values)].append(allocation)
     return {name: {values: row(members, cpu_nodes) for values, members in of.items()} for name, of in found.items()}
+
+
+# {key of frees: (allocators to which it applies, the key of allocations with the same value)}
+FREE_KEYS = {'free-site': (('slab',), 'call-site'), 'free-task': (ALL, 'task'), 'free-process': (ALL, 'process')}
+Free = collections.namedtuple('Free', 'event')
+
+
+def _value(key, allocation, free):
+    if key not in FREE_KEYS:
+        return KEYS[key][1](allocation) if allocation.allocator in KEYS[key][0] else None
+    allocators, key_of_free = FREE_KEYS[key]
+    return KEYS[key_of_free][1](Free(free)) if free and allocation.allocator in allocators else None
+
+
+FREER_COLUMNS = 'allocations', 'failed_allocations', 'bytes_allocated', 'frees', 'bytes_freed', 'live_bytes'
+
+
+def by_freer(allocations, keys):
+    """{allocator: {value of each key: the numbers of FREER_COLUMNS}}. Values of frees are None if not freed."""
+    sums = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
+    for allocation in allocations:
+        if not any(allocation.allocator in (FREE_KEYS.get(key) or KEYS[key])[0] for key in keys):
+            continue
+
+        def add(free, **numbers):
+            values = tuple(_value(key, allocation, free) for key in keys)
+            sums[allocation.allocator][values].update(numbers)
+
+        if allocation.failed:
+            add(None, failed_allocations=1)
+            continue
+        add(allocation.free, allocations=1, bytes_allocated=allocation.given, frees=int(allocation.free is not None))
+        for event, size in allocation.parts:
+            add(event, bytes_freed=size)
+        if live := sum(change[2] for change in allocation.changes):
+            add(None, live_bytes=live)
+    return {name: {values: tuple(row[column] for column in FREER_COLUMNS) for values, row in of.items()}
+            for name, of in sums.items()}
+
+
+def said_by_freer(report):
+    """The same from the JSON of `report`."""
+    def value(key, said):
+        return None if said is None else KEYS[FREE_KEYS[key][1] if key in FREE_KEYS else key][2](said)
+
+    return {name: {tuple(value(key, said) for key, said in row['keys'].items()):
+                   tuple(row[column] for column in FREER_COLUMNS) for row in of['rows']}
+            for name, of in report['groups'].items()}
 
 
 def anomaly_sites(anomalies):

@@ -175,6 +175,58 @@ class Lifetimes(Case):
                     self.check(make(), keys)
 
 
+class Freers(Case):
+    """Tests groups by who frees, and the matrix of allocators and freers."""
+
+    KEYS = 'free-site', 'free-task', 'call-site,free-site', 'task,free-task', 'free-process,order,process'
+
+    def check_freers(self, sample, keys):
+        want = groups_oracle.by_freer(sample.history.allocations, keys.split(','))
+        got = by(sample.path, keys)
+        self.assertEqual(want, groups_oracle.said_by_freer(got))
+        return got
+
+    def test_real(self):
+        for name in REAL:
+            for keys in self.KEYS:
+                with self.subTest(name=name, keys=keys):
+                    self.check_freers(real(name), keys)
+
+    def test_planted(self):
+        for name, make in PLANTED.items():
+            for keys in 'task,free-task', 'free-site,context':
+                with self.subTest(name=name, keys=keys):
+                    self.check_freers(make(), keys)
+
+    def test_renamed(self):
+        """The freer must have the name that it had at the time of the free."""
+        self.check_freers(planted('amd64', 11, renames=True), 'free-task')
+
+    def test_matrix(self):
+        """Each row of the matrix must have the sums of its groups, and the column of others must have the rest."""
+        for name in REAL:
+            got = by(real(name).path, 'task,free-task', '--matrix')
+            self.assertEqual(set(got['groups']), set(got['matrices']))
+            for allocator, matrix in got['matrices'].items():
+                with self.subTest(name=name, allocator=allocator):
+                    self.check_matrix(matrix, got['groups'][allocator]['rows'])
+
+    def check_matrix(self, matrix, groups):
+        amount = {'allocated': 'bytes_allocated', 'hits': 'allocations'}[matrix['amount']]
+        sums = collections.Counter()
+        for row in groups:
+            sums[str(row['keys']['task']), str(row['keys']['free-task'])] += row[amount]
+        columns = [str(column) for column in matrix['columns']]
+        self.assertLessEqual(len(columns), 12)
+        for row in matrix['rows']:
+            task = str(row['keys']['task'])
+            self.assertEqual([sums[task, column] for column in columns], row['amounts'])
+            self.assertEqual(sum(value for (of, _), value in sums.items() if of == task), row['total'])
+            self.assertEqual(row['total'], sum(row['amounts']) + row['others'])
+        self.assertEqual(sum(sums.values()), matrix['total']['total'])
+        self.assertEqual(len({column for _, column in sums}), len(columns) + matrix['other_columns'])
+
+
 class Names(Case):
     """Each allocation must have the name that the task had at that time."""
 

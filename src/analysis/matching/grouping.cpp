@@ -24,9 +24,9 @@ constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardi
 
 // True if all events with the same call site, sizes, order and migrate type have the same value for this key.
 bool is_fixed_by_call(GroupKey key) {
-  constexpr std::array kKeys = {GroupKey::call_site, GroupKey::size,         GroupKey::requested_size,
-                                GroupKey::order,     GroupKey::migrate_type, GroupKey::lifetime};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+  constexpr std::array kKeys = {GroupKey::call_site, GroupKey::size, GroupKey::requested_size, GroupKey::order,
+                                GroupKey::migrate_type};
+  return is_known_when_freed(key) || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
 }  // namespace
@@ -54,6 +54,7 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceT
       options_(options),
       by_syscall_(std::ranges::find(by_, GroupKey::syscall) != by_.end()),
       by_container_(std::ranges::find(by_, GroupKey::container) != by_.end()),
+      by_freer_(std::ranges::any_of(by_, [](GroupKey key) { return key_of_free(key).has_value(); })),
       syscalls_(info, tasks, symbols),
       fixed_by_call_(!options_.processes && std::ranges::all_of(by_, is_fixed_by_call)) {}
 
@@ -139,7 +140,10 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
       const bool failed = event.address == (event.kind == EventKind::page_alloc ? kNoPage : 0);
       return failed ? kNotSaid : numbers_.id_of(event.address).first;
     }
-    case GroupKey::lifetime: return 0;
+    case GroupKey::lifetime:
+    case GroupKey::free_site:
+    case GroupKey::free_task:
+    case GroupKey::free_process: return 0;
   }
   return kNotSaid;
 }
@@ -303,6 +307,21 @@ std::vector<KeyValue> Grouping::values_of(std::uint32_t group, const SymbolNames
   return values;
 }
 
+std::uint32_t Grouping::freer_of(const Event& free) {
+  const Allocator allocator = allocator_of(free.kind);
+  Values values{};
+  for (std::size_t i = 0; i < by_.size(); ++i)
+    if (const std::optional<GroupKey> key = key_of_free(by_[i]); key && applies(by_[i], allocator))
+      values[i] = value_of(*key, free, 0, 0);
+  return 1 + freers_.id_of(values).first;
+}
+
+void Grouping::set_freer(std::uint32_t freer, const SymbolNames& symbols, std::vector<KeyValue>& values) const {
+  for (std::size_t i = 0; i < by_.size(); ++i)
+    if (const std::optional<GroupKey> key = key_of_free(by_[i]); key && std::holds_alternative<NotFreed>(values[i]))
+      values[i] = describe(*key, freers_[freer - 1][i], symbols);
+}
+
 KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const {
   switch (key) {
     case GroupKey::call_site:
@@ -344,7 +363,10 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::function:
     case GroupKey::cgroup:
     case GroupKey::container: return texts_[value].empty() ? KeyValue{} : KeyValue{texts_[value]};
-    case GroupKey::lifetime: break;
+    case GroupKey::lifetime:
+    case GroupKey::free_site:
+    case GroupKey::free_task:
+    case GroupKey::free_process: return NotFreed{};
   }
   return {};
 }

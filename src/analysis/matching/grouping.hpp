@@ -76,12 +76,18 @@ class Grouping {
   // Returns the origins that were added since the last call, in order of their numbers.
   std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
 
+  // Returns the number of the values that a free has for the keys of frees. Numbers start with 1.
+  std::uint32_t freer_of(const Event& free);
+  bool by_freer() const { return by_freer_; }
+
   const std::vector<GroupKey>& by() const { return by_; }
   std::size_t groups() const { return groups_.size(); }
   Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
   const TaskName& process_name(const Origin& origin) const { return tasks_[origin.process - 1]; }
-  // Returns a value for each key, except GroupKey::lifetime: allocations have no lifetime yet.
+  // Returns a value for each key. Keys that are known when an allocation is freed have the value NotFreed.
   std::vector<KeyValue> values_of(std::uint32_t group, const SymbolNames& symbols) const;
+  // Replaces the values of the keys of frees.
+  void set_freer(std::uint32_t freer, const SymbolNames& symbols, std::vector<KeyValue>& values) const;
 
  private:
   using Values = std::array<std::uint32_t, kMostGroupKeys>;
@@ -134,12 +140,14 @@ class Grouping {
   GroupingOptions options_;
   bool by_syscall_;
   bool by_container_;
+  bool by_freer_;
   Syscalls syscalls_;
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };
   std::vector<Makes> makes_;  // by call site
   bool fixed_by_call_;        // all keys depend only on what is_same_call() compares
   InternTable<Group> groups_;
+  InternTable<Values> freers_;
   InternTable<OriginKey> origins_;
   std::vector<std::uint32_t> recent_;  // the last origin of each call site
   std::vector<Origin> new_origins_;

@@ -27,6 +27,7 @@ void Classifier::classify(MatchedBatch& batch) {
     begun_ = true;
   }
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) classify(batch.events[i], i, batch.steps[i], batch);
+  if (grouping_.by_freer()) find_freers(batch);
   batch.new_origins = grouping_.take_new_origins();
 }
 
@@ -46,6 +47,14 @@ void Classifier::classify(const Event& event, std::uint32_t index, Step& step, M
     step.outcome = Outcome::failed;
   else if (allocates || is_free(event.kind) || of_pages)
     batch.queues[unit_of(event)].push_back(index);
+}
+
+void Classifier::find_freers(MatchedBatch& batch) {
+  batch.freers.assign(batch.events.size(), 0);
+  for (std::size_t i = 0; i < batch.events.size(); ++i) {
+    const Event& event = batch.events[i];
+    if (is_free(event.kind) || event.kind == EventKind::page_free) batch.freers[i] = grouping_.freer_of(event);
+  }
 }
 
 void Matching::match(MatchedBatch& batch, unsigned unit) {

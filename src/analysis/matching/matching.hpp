@@ -48,6 +48,7 @@ struct MatchedBatch {
   std::vector<Origin> new_origins;
   std::array<std::vector<std::uint32_t>, kUnits> queues;  // indices of the events of each unit
   std::vector<PagesTaken> pages;                          // by event
+  std::vector<std::uint32_t> freers;  // Grouping::freer_of() of each event; empty if no key needs it
 };
 
 class Classifier {
@@ -58,6 +59,7 @@ class Classifier {
 
  private:
   void classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch);
+  void find_freers(MatchedBatch& batch);
 
   EventFilter filter_;
   Grouping& grouping_;

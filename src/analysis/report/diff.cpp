@@ -81,10 +81,9 @@ Side side_of(const ReportResult& report, Allocator allocator) {
     side.total->cross_node_frees.reset();
     side.none->cross_node_frees.reset();
   }
-  if (std::find(report.by.begin(), report.by.end(), GroupKey::lifetime) != report.by.end()) {
-    side.none->peak_bytes.reset();
+  if (std::ranges::any_of(report.by, is_known_when_freed)) side.none->peak_bytes.reset();
+  if (std::ranges::find(report.by, GroupKey::lifetime) != report.by.end())
     side.none->knows_freed = allocator != Allocator::pages;
-  }
   return side;
 }
 

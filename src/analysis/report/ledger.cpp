@@ -46,17 +46,19 @@ void Ledger::add(const MatchedBatch& batch) {
     (step.selected ? selected_events_ : other_events_).add(event);
     const PagesTaken* const taken = pages;
     while (pages != pages_end && pages->event == i) ++pages;
+    const std::uint32_t freer = batch.freers.empty() ? 0 : batch.freers[i];
 
     if (step.outcome == Outcome::other) continue;
     if (step.outcome == Outcome::failed) {
       fail(event, step);
     } else if (allocator_of(event.kind) == Allocator::pages) {
-      add_page_event(event, step, taken, pages);
+      add_page_event(event, step, {taken, pages}, freer);
     } else if (begins(step.outcome)) {
       begin(event, step);
     } else if (step.outcome == Outcome::freed) {
       if (step.origin == 0) continue;
-      end_freed(event, {step.began_ns, origins_[step.origin].bytes_allocated, step.origin, step.began_cpu, true});
+      end_freed(event,
+                {step.began_ns, origins_[step.origin].bytes_allocated, step.origin, step.began_cpu, true, freer});
       check_free(event, step);
     } else if (step.selected) {
       Allocated& of = allocated(allocator_of(event.kind));
@@ -149,7 +151,12 @@ void Ledger::end_freed(const Event& event, const Ending& ending) {
   end(ending);
   const Origin& origin = origins_[ending.origin];
   if (traffic_) traffic_->freed(origin, ending.bytes, ending.whole, ending.began_ns, ending.began_cpu);
-  Account& account = accounts_[origin.group];
+  count_free(event, ending, accounts_[origin.group]);
+  // The lifetime of an allocation of pages ends with its first page, so later parts have none.
+  if (options_.by_lifetime ? ending.whole : options_.by_freer) add_freed(event, ending, origin);
+}
+
+void Ledger::count_free(const Event& event, const Ending& ending, Account& account) const {
   account.bytes_freed += ending.bytes;
   if (!ending.whole) return;
   const bool cross_cpu = ending.began_cpu != event.cpu;
@@ -158,48 +165,42 @@ void Ledger::end_freed(const Event& event, const Ending& ending) {
   account.lifetimes.add(lifetime(ending.began_ns, event.time_ns));
   account.cross_cpu_frees += cross_cpu ? 1 : 0;
   account.cross_node_frees += cross_node ? 1 : 0;
-  if (options_.by_lifetime) add_by_lifetime(event, ending, origin, cross_cpu, cross_node);
 }
 
-void Ledger::add_by_lifetime(const Event& event, const Ending& ending, const Origin& origin, bool cross_cpu,
-                             bool cross_node) {
-  const std::uint64_t lived = lifetime(ending.began_ns, event.time_ns);
+void Ledger::add_freed(const Event& event, const Ending& ending, const Origin& origin) {
+  const std::uint64_t lived = options_.by_lifetime ? lifetime(ending.began_ns, event.time_ns) : 0;
   const unsigned octave = lived == 0 ? 0 : static_cast<unsigned>(std::bit_width(lived)) - 1;
-  Account& account = by_lifetime_[{origin.group, octave}];
-  if (account.allocations == 0) account.first_ns = ending.began_ns;
-  account.first_ns = std::min(account.first_ns, ending.began_ns);
-  account.last_ns = std::max(account.last_ns, ending.began_ns);
+  Account& account = freed_accounts_[{origin.group, ending.freer, octave}];
+  count_free(event, ending, account);
+  if (!ending.whole) return;
+  allocated_at(account, ending.began_ns);
   ++account.allocations;
-  ++account.matched_frees;
   account.bytes_requested += origin.bytes_requested;
   account.bytes_allocated += origin.bytes_allocated;
-  account.bytes_freed += ending.bytes;
-  account.cross_cpu_frees += cross_cpu ? 1 : 0;
-  account.cross_node_frees += cross_node ? 1 : 0;
-  account.lifetimes.add(lived);
 }
 
-void Ledger::add_page_event(const Event& event, const Step& step, const PagesTaken* first, const PagesTaken* last) {
+void Ledger::add_page_event(const Event& event, const Step& step, std::span<const PagesTaken> parts,
+                            std::uint32_t freer) {
   if (step.outcome == Outcome::impossible_order) {
     if (step.selected) ++anomalies_[static_cast<std::size_t>(Imperfection::impossible_order)];
     return;
   }
   bool of_selected = false;
-  for (const PagesTaken* part = first; part != last; ++part) {
-    if (part->origin == 0) continue;
+  for (const PagesTaken& part : parts) {
+    if (part.origin == 0) continue;
     of_selected = true;
-    const Ending ending{part->began_ns, part->pages * options_.page_size, part->origin, part->began_cpu, part->head};
-    orders_[part->order].live_bytes -= ending.bytes;
+    const Ending ending{part.began_ns, part.pages * options_.page_size, part.origin, part.began_cpu, part.head, freer};
+    orders_[part.order].live_bytes -= ending.bytes;
     if (event.kind == EventKind::page_free) {
       end_freed(event, ending);
     } else {
       end_replaced(ending);
-      if (history_ && part->head) history_->reallocated(part->origin, part->began_ns);
+      if (history_ && part.head) history_->reallocated(part.origin, part.began_ns);
     }
   }
   PageOrderRow& row = orders_[event.order];
   if (event.kind == EventKind::page_free) {
-    if (of_selected || (first == last && step.selected)) ++row.frees;
+    if (of_selected || (parts.empty() && step.selected)) ++row.frees;
     return;
   }
   if (step.origin == 0) return;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/matching/freed_by.hpp"
@@ -48,6 +50,7 @@ struct LedgerOptions {
   bool cache_object_may_be_kfreed = true;
   RecorderTasks recorder = {};
   bool by_lifetime = false;
+  bool by_freer = false;
   bool history = false;
   bool traffic = false;
   bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
@@ -78,8 +81,15 @@ class Ledger {
   const EventCounts& other_events() const { return other_events_; }  // events that are not selected
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
-  // By group and octave of the lifetime; only filled if LedgerOptions::by_lifetime is set.
-  const std::map<std::pair<std::uint32_t, unsigned>, Account>& accounts_by_lifetime() const { return by_lifetime_; }
+  // Freed allocations of a group that have the same values for the keys that are known when freed.
+  struct FreedKey {
+    std::uint32_t group;
+    std::uint32_t freer;  // Grouping::freer_of(); 0 unless LedgerOptions::by_freer is set
+    unsigned octave;      // of the lifetime; 0 unless LedgerOptions::by_lifetime is set
+    auto operator<=>(const FreedKey&) const = default;
+  };
+  // Only filled if LedgerOptions::by_lifetime or by_freer is set.
+  const std::map<FreedKey, Account>& freed_accounts() const { return freed_accounts_; }
   const std::optional<History>& history() const { return history_; }  // set if LedgerOptions::history is set
   std::optional<TrafficLog>& traffic() { return traffic_; }           // set if LedgerOptions::traffic is set
   const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
@@ -97,7 +107,8 @@ class Ledger {
     std::uint64_t bytes;
     std::uint32_t origin;
     std::uint16_t began_cpu;
-    bool whole;  // nothing of the allocation remains
+    bool whole;               // nothing of the allocation remains
+    std::uint32_t freer = 0;  // as in FreedKey
   };
 
   Allocated& allocated(Allocator allocator) { return allocated_[static_cast<std::size_t>(allocator)]; }
@@ -109,10 +120,11 @@ class Ledger {
   void end_freed(const Event& event, const Ending& ending);
   void end(const Ending& ending);
   void end_replaced(const Ending& ending);
-  void add_page_event(const Event& event, const Step& step, const PagesTaken* first, const PagesTaken* last);
+  void add_page_event(const Event& event, const Step& step, std::span<const PagesTaken> parts, std::uint32_t freer);
   void check_free(const Event& event, const Step& step);
   void found(Imperfection kind, const Event& event, CallSiteId first, CallSiteId second, std::uint32_t cache);
-  void add_by_lifetime(const Event& event, const Ending& ending, const Origin& origin, bool cross_cpu, bool cross_node);
+  void count_free(const Event& event, const Ending& ending, Account& account) const;
+  void add_freed(const Event& event, const Ending& ending, const Origin& origin);
   bool on_other_node(std::uint16_t cpu, std::uint16_t other) const;
 
   LedgerOptions options_;
@@ -120,7 +132,7 @@ class Ledger {
   EventCounts other_events_;
   std::vector<Origin> origins_ = {{}};  // by number; 0 means "none"
   std::vector<Account> accounts_;       // by group
-  std::map<std::pair<std::uint32_t, unsigned>, Account> by_lifetime_;
+  std::map<FreedKey, Account> freed_accounts_;
   std::array<Allocated, kAllocators> allocated_{};
   std::array<PageOrderRow, kMostPageOrder + 1> orders_{};
   std::uint64_t cross_node_allocations_ = 0;

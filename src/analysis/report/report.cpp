@@ -25,6 +25,7 @@ LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request
           .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.machine.kernel),
           .recorder = RecorderTasks(info),
           .by_lifetime = std::find(request.by.begin(), request.by.end(), GroupKey::lifetime) != request.by.end(),
+          .by_freer = std::ranges::any_of(request.by, [](GroupKey key) { return key_of_free(key).has_value(); }),
           .history = request.history,
           .traffic = request.traffic,
           .count_duplicates = request.count_duplicates,
@@ -43,6 +44,10 @@ GroupRow row_of(const Account& account, std::vector<KeyValue> keys) {
   row.cross_node_frees = account.cross_node_frees;
   row.lifetimes = account.lifetimes;
   return row;
+}
+
+LifetimeRange lifetime_range(unsigned octave) {
+  return {octave == 0 ? 0 : std::uint64_t{1} << octave, octave == 63 ? ~std::uint64_t{0} : std::uint64_t{2} << octave};
 }
 
 // False if every allocation of this group was a duplicate event that counts in another group.
@@ -80,6 +85,7 @@ struct ReportAnalysis::State {
   PageTotals page_totals() const;
   std::vector<GroupTable> tables() const;
   void add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const;
+  void add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys, std::vector<GroupRow>& rows) const;
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
   Activity activity(const EventCounts& seen) const;
   std::vector<AnomalyRow> anomaly_rows() const;
@@ -99,13 +105,13 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   bool history_of_live;
+  bool judges_reclaimable;
   MatchedBatch batch;                    // used by add()
   std::vector<SharedHistory> histories;  // by group; empty if not requested
   std::vector<SharedTraffic> traffic;    // by group; empty if not requested
 };
 
 ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)
-  bool judges_reclaimable;
     : state_(std::make_unique<State>(info, symbols, std::move(request))) {}
 ReportAnalysis::~ReportAnalysis() = default;
 
@@ -167,38 +173,48 @@ std::vector<GroupTable> ReportAnalysis::State::tables() const {
 void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const {
   const Account& account = ledger.accounts()[group];
   std::vector<KeyValue> keys = grouping.values_of(group, symbols);
-  const auto lifetime = std::find(grouping.by().begin(), grouping.by().end(), GroupKey::lifetime);
-  if (lifetime == grouping.by().end()) {
+  const auto is_split = [this, group](GroupKey key) {
+    return is_known_when_freed(key) && applies(key, grouping.allocator_of_group(group));
+  };
+  if (std::ranges::none_of(grouping.by(), is_split)) {
     rows.push_back(row_of(account, std::move(keys)));
     if (!histories.empty()) rows.back().history = histories[group];
     if (!traffic.empty()) rows.back().traffic = traffic[group];
     return;
   }
+  add_freed_rows(group, keys, rows);
+}
+
+// Adds a row for each value of the keys that are known when an allocation is freed, and a row for allocations that were
+// not freed.
+void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys,
+                                           std::vector<GroupRow>& rows) const {
+  const auto lifetime = std::ranges::find(grouping.by(), GroupKey::lifetime);
+  const bool by_lifetime = lifetime != grouping.by().end();
+  const bool knows_freed = !by_lifetime || grouping.allocator_of_group(group) != Allocator::pages;
   const std::size_t before = rows.size();
-  KeyValue& range = keys[static_cast<std::size_t>(lifetime - grouping.by().begin())];
-  AllocationSums freed;
-  const auto& by_lifetime = ledger.accounts_by_lifetime();
-  for (auto ended = by_lifetime.lower_bound({group, 0}); ended != by_lifetime.end() && ended->first.first == group;
-       ++ended) {
-    const unsigned octave = ended->first.second;
-    range = LifetimeRange{octave == 0 ? 0 : std::uint64_t{1} << octave,
-                          octave == 63 ? ~std::uint64_t{0} : std::uint64_t{2} << octave};
-    rows.push_back(row_of(ended->second, keys));
-    freed += ended->second;
+  Account rest = ledger.accounts()[group];
+  const auto& freed = ledger.freed_accounts();
+  for (auto part = freed.lower_bound({group, 0, 0}); part != freed.end() && part->first.group == group; ++part) {
+    const auto& [end, account] = *part;
+    std::vector<KeyValue> values = keys;
+    if (end.freer != 0) grouping.set_freer(end.freer, symbols, values);
+    if (by_lifetime) values[static_cast<std::size_t>(lifetime - grouping.by().begin())] = lifetime_range(end.octave);
+    rows.push_back(row_of(account, std::move(values)));
+    rest -= account;
   }
-  range = {};
-  Account rest = account;  // allocations that were not freed
-  rest -= freed;
   rest.cross_node_frees = 0;
   rest.lifetimes = {};
-  if (rest.allocations + rest.failed_allocations > 0) {
-    rows.push_back(row_of(rest, std::move(keys)));
+  if (rest.allocations + rest.failed_allocations > 0 || (knows_freed && rest.live_bytes > 0)) {
+    rows.push_back(row_of(rest, keys));
     rows.back().first_ns.reset();
     rows.back().last_ns.reset();
   }
   for (std::size_t row = before; row < rows.size(); ++row) {
     rows[row].peak_bytes.reset();
-    rows[row].knows_freed = grouping.allocator_of_group(group) != Allocator::pages;
+    rows[row].knows_freed = knows_freed;
+    // Another task freed the first page of these allocations.
+    if (rows[row].allocations == 0) rows[row].first_ns = rows[row].last_ns = std::nullopt;
   }
 }
 
@@ -394,9 +410,10 @@ bool needs_cache_names(const ReportRequest& request) {
 }
 
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
-  const bool asks = request.holders || !request.filter.comms.empty() ||
-                    groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm, GroupKey::syscall,
-                                        GroupKey::cgroup, GroupKey::container});
+  const bool asks =
+      request.holders || !request.filter.comms.empty() ||
+      groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm, GroupKey::syscall, GroupKey::cgroup,
+                          GroupKey::container, GroupKey::free_task, GroupKey::free_process});
   return asks && may_tell_earlier_names(info.tables.event_types);
 }
 

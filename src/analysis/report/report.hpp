@@ -26,8 +26,8 @@ struct ReportRequest {
   bool with_interrupted = false;
   bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
   bool tree = false;              // GroupKey::process: children count for their oldest ancestor, see Grouping
-  bool history = false;           // fill ReportResult::histories; not with GroupKey::lifetime
-  bool traffic = false;           // fill ReportResult::traffic; not with GroupKey::lifetime
+  bool history = false;           // fill ReportResult::histories; not with keys that are known when freed
+  bool traffic = false;           // fill ReportResult::traffic; likewise
   // If there are too many groups, follow live groups that may grow instead of the highest peaks.
   bool history_of_live = false;
   bool judges_reclaimable = false;  // with `history`: Doubt::reclaimable does not occur

@@ -141,16 +141,17 @@ Command leaks_command() {
   add_file_option(command, options->analyse.trace);
   command.option("--by", &options->by, "KEYS",
                  "Group allocations by KEYS (default: caller and stack if the trace has stacks, else call-site and "
-                 "order)\nThe keys are those of `kmemtrace report --by`, except lifetime.");
+                 "order)\nThe keys are those of `kmemtrace report --by`, except lifetime and those "
+                 "of frees.");
   add_tree_option(command, options->tree);
   command.option("--threshold", &options->threshold, "RATE",
                  "Report growth above RATE (default: 64K/min)\nRATE is a number of bytes, with an optional suffix, per "
                  "s, min, h or d.");
-  command.option(
   command.flag(
       "--reclaimable", &options->reclaimable,
       "Judge reclaimable memory like other memory (default: its growth is explained)\nReclaimable memory is user "
       "memory, page cache, inodes, dentries and similar objects.");
+  command.option(
       "--sort", &options->sort, "COLUMN",
       "Sort groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));
   add_limit_option(command, options->limit, "groups in each table");

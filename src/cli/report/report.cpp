@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/report/matrix.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/input/analyse.hpp"
@@ -38,6 +39,7 @@ struct ReportArguments {
   std::size_t limit = ReportOptions{}.limit;
   ResultOptions result;
   bool over_time = false;
+  bool matrix = false;
   bool tree = false;
   PerfKmemFlags perf_kmem;
   std::string html;
@@ -59,6 +61,9 @@ constexpr const char* kReportFooter = R"(Examples:
   kmemtrace report big.kmt --by task             allocations by task, including pages
   kmemtrace report big.kmt --by cache,call-site  the call sites of each slab cache
   kmemtrace report big.kmt --by lifetime         how long allocations live
+  kmemtrace report big.kmt --by call-site,free-site
+                                                 where the memory of each call site is freed
+  kmemtrace report big.kmt --matrix              the processes that free the memory of each process
   kmemtrace report big.kmt --columns hits,mean-life,short-lived --sort short-lived
                                                  which short-lived objects could be reused
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
@@ -91,6 +96,23 @@ const Column<GroupRow>& group_column(std::string_view key) {
   return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
+Error not_addable(std::string_view option, const Column<GroupRow>& sort) {
+  std::string sums;
+  for (const Column<GroupRow>& column : group_columns())
+    if (adds_up(column)) sums += fmt::format("{}{}", sums.empty() ? "" : ", ", column.key);
+  Error error(fmt::format("{} needs a column whose values can be added, unlike \"{}\"", option, sort.key));
+  error.hint(fmt::format("Sort by one of: {}", sums));
+  return error;
+}
+
+// Refuses keys and columns that make no matrix.
+void check_matrix(const std::vector<GroupKey>& by, const Column<GroupRow>* amount) {
+  if (by.size() < 2)
+    throw Error("--matrix needs at least two keys")
+        .hint("The values of the last key become columns: --by task,free-task --matrix");
+  if (amount != nullptr && !adds_up(*amount)) throw not_addable("--matrix", *amount);
+}
+
 int report_as_html(const ReportArguments& options) {
   std::vector<TraceFiles> traces = {options.analyse.trace.files};
   if (!options.diff.empty()) traces = {{options.diff[0]}, {options.diff[1]}};
@@ -105,12 +127,7 @@ void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sor
           .hint("The columns of that style are fixed. Remove one of the two options");
   if (command.has("--slab") && command.has("--page"))
     throw Error("--slab and --page cannot be combined with --style perf-report, because it shows only one allocator");
-  if (sort == nullptr || adds_up(*sort)) return;
-  std::string sums;
-  for (const Column<GroupRow>& column : group_columns())
-    if (adds_up(column)) sums += fmt::format("{}{}", sums.empty() ? "" : ", ", column.key);
-  throw Error(fmt::format("--style perf-report needs a column whose values can be added, unlike \"{}\"", sort->key))
-      .hint(fmt::format("Sort by one of: {}", sums));
+  if (sort != nullptr && !adds_up(*sort)) throw not_addable("--style perf-report", *sort);
 }
 
 // Returns a text such as " (/usr/bin/make and 3 more)", or an empty text without names.
@@ -136,6 +153,26 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
     if (findings.count_of(kind) > 0) say("note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
 }
 
+std::vector<GroupKey> keys_of(const ReportArguments& options) {
+  if (!options.by.empty()) return options.over_time ? parse_keys_of_live(options.by) : parse_group_keys(options.by);
+  if (options.matrix) return {GroupKey::process, GroupKey::free_process};
+  return ReportRequest{}.by;
+}
+
+ReportOptions view_of(const Command& command, const ReportArguments& options, const ReportRequest& request) {
+  ReportOptions view;
+  view.limit = options.limit;
+  view.filtered = !request.filter.selects_all();
+  view.over_time = options.over_time;
+  view.is_brief = !options.result.style.raw && !options.over_time && options.by.empty() && options.sort.empty() &&
+                  options.columns.empty() && !command.has("--limit");
+  if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
+  if (!options.sort.empty()) view.sort = &group_column(options.sort);
+  if (!options.columns.empty())
+    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
+  return view;
+}
+
 int report(const Command& command, const ReportArguments& options) {
   if (names_series(options.analyse.trace)) {
     print_series(command, options.analyse.trace, kThresholds.usual_bytes_per_s, {SeriesOrder::change, options.limit},
@@ -144,19 +181,11 @@ int report(const Command& command, const ReportArguments& options) {
   }
   ReportRequest request;
   request.filter = filter_of(options.filter);
-  if (!options.by.empty())
-    request.by = options.over_time ? parse_keys_of_live(options.by) : parse_group_keys(options.by);
-  ReportOptions view;
-  view.limit = options.limit;
-  view.filtered = !request.filter.selects_all();
-  view.over_time = request.history = options.over_time;
-  view.is_brief = !options.result.style.raw && !options.over_time && options.by.empty() && options.sort.empty() &&
-                  options.columns.empty() && !command.has("--limit");
-  if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
-  if (!options.sort.empty()) view.sort = &group_column(options.sort);
-  if (!options.columns.empty())
-    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
+  request.by = keys_of(options);
+  request.history = options.over_time;
+  const ReportOptions view = view_of(command, options, request);
   set_tree(request, options.tree);
+  if (options.matrix) check_matrix(request.by, view.sort);
   const bool as_perf_report = options.perf_kmem.style == "perf-report";
   PerfReportOptions perf_report;
   if (as_perf_report) {
@@ -182,7 +211,9 @@ int report(const Command& command, const ReportArguments& options) {
   AnalyseOptions analysing = options.analyse;
   analysing.names = !perf_kmem || shows_code(*perf_kmem);
   analysing.says_lack_of_cgroups = true;
-  const ReportResult result = analyse(analysing, request);
+  ReportResult result = analyse(analysing, request);
+  if (options.matrix)
+    result.matrices = matrices_of(result, view.sort == nullptr ? *find_group_column("allocated") : *view.sort);
   if (as_perf_report) {
     say_what_is_missing(result.trace, result.findings);
     print_result(text_perf_report(result, perf_report));
@@ -214,17 +245,23 @@ Command report_command() {
                      list_of(pointers_to(group_columns())));
   command.flag("--over-time", &options->over_time,
                "Draw the live bytes of each group over time\nThis applies to the 4096 groups with the highest peaks, "
-               "and not to the key lifetime.");
+               "and not to the keys lifetime, free-site, free-task and free-process.",
+               {.excludes = {"--matrix"}});
+  command.flag("--matrix", &options->matrix,
+               "Show a matrix: the values of the last key are columns (default keys: process,free-process)\nThe cells "
+               "are the values of the column of --sort. The matrix has at most 12 columns, and one for all others.",
+               {.excludes = {"--style"}});
   add_tree_option(command, options->tree);
   add_limit_option(command, options->limit, "groups in each table");
   add_filter_options(command, options->filter);
   add_analyse_options(command, options->analyse);
   add_result_options(command, options->result, "kmemtrace.report/1", "plain digits, full names and all columns");
   add_perf_kmem_options(command, options->perf_kmem);
-  command.option("--html", &options->html, "OUT.html",
-                 "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nThe "
-                 "page is one file, which any browser can open without a network.",
-                 {.excludes = {"--by", "--sort", "--columns", "--over-time", "--tree", "--json", "--raw", "--style"}});
+  command.option(
+      "--html", &options->html, "OUT.html",
+      "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nThe "
+      "page is one file, which any browser can open without a network.",
+      {.excludes = {"--by", "--sort", "--columns", "--over-time", "--matrix", "--tree", "--json", "--raw", "--style"}});
   command.option("--btf", &options->analyse.btf, "FILE",
                  "With --html: read the types of call arguments from FILE, as `kmemtrace graph` does",
                  {.needs = {"--html"}});

@@ -77,9 +77,9 @@ Command timeline_command() {
                   fmt::format(fmt::runtime(kTimelineFooter), kWhichEventsCount),
                   [options](const Command& given) { return timeline(given, *options); }};
   add_file_option(command, options->analyse.trace);
-  command.option(
-      "--by", &options->by, "KEYS",
-      "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, except lifetime.");
+  command.option("--by", &options->by, "KEYS",
+                 "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, except "
+                 "lifetime and those of frees.");
   command.option("--top,--limit", &options->timeline.top, "N",
                  "Show the N groups of each allocator with the highest peaks (default: 5)", {.range = kCounts});
   command.option(

@@ -119,9 +119,10 @@ double parse_byte_rate(std::string_view text) {
 
 std::vector<GroupKey> parse_keys_of_live(std::string_view text) {
   std::vector<GroupKey> keys = parse_group_keys(text);
-  if (std::find(keys.begin(), keys.end(), GroupKey::lifetime) != keys.end())
-    throw bad_value(text, "a list of keys for live allocations",
-                    "`kmemtrace report --by lifetime` shows lifetimes of freed allocations");
+  if (const auto freed = std::ranges::find_if(keys, is_known_when_freed); freed != keys.end())
+    throw bad_value(
+        text, "a list of keys for live allocations",
+        fmt::format("`kmemtrace report --by {}` shows this key of freed allocations", info_of(*freed).name));
   return keys;
 }
 

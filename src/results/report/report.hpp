@@ -13,6 +13,7 @@
 #include "results/allocation_sums.hpp"
 #include "results/group.hpp"
 #include "results/report/history.hpp"
+#include "results/report/matrix.hpp"
 #include "results/report/older_objects.hpp"
 #include "results/series/memory_state.hpp"
 #include "trace/trace_info.hpp"
@@ -112,6 +113,7 @@ struct ReportResult {
   std::vector<AnomalyRow> anomaly_sites;                         // anomalies by call sites, most frequent first
   OlderObjectsOfTrace older;                                     // slab objects from before the trace
   Findings findings;                                             // findings of the reader, such as damage and losses
+  std::vector<Matrix> matrices;                                  // one for each table of `groups`, if requested
   std::optional<Histories> histories;                            // set if ReportRequest::history is set
   std::optional<TrafficOverTime> traffic;                        // set if ReportRequest::traffic is set
 };

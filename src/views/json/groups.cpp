@@ -13,6 +13,7 @@ struct KeyToJson {
   GroupKey key;
 
   Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(NotFreed) const { return nullptr; }
   Json operator()(std::uint64_t number) const { return number; }
   Json operator()(const std::string& text) const { return printable(text); }
   Json operator()(const CodeAddress& code) const { return to_json(code); }
@@ -85,7 +86,9 @@ Json histogram_to_json(const Lifetimes& lifetimes) {
   return list;
 }
 
-Json key_to_json(GroupKey key, const KeyValue& value) { return std::visit(KeyToJson{key}, value); }
+Json key_to_json(GroupKey key, const KeyValue& value) {
+  return std::visit(KeyToJson{key_of_free(key).value_or(key)}, value);
+}
 
 Json keys_to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   Json keys = Json::object();

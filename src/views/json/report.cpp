@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "views/json/common.hpp"
 #include "views/json/groups.hpp"
+#include "views/json/matrix.hpp"
 
 namespace kmt {
 
@@ -188,6 +189,7 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["by"] = Json::array();
   for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
   json["groups"] = groups_to_json(result, options);
+  if (!result.matrices.empty()) json["matrices"] = matrices_to_json(result.matrices, result.by, options);
   json["older_objects_lived"] = number_or_null(result.older.lived);
   json["older_objects"] = to_json(result.older.caches);
   json["anomalies"] = to_json(result.anomalies);

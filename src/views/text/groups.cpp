@@ -97,7 +97,6 @@ std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style
   if (const auto* range = std::get_if<LifetimeRange>(&value))
     return fmt::format("{} to {}", say_duration(range->from_ns, style), say_duration(range->to_ns, style));
   if (std::holds_alternative<std::monostate>(value)) {
-    if (key == GroupKey::lifetime) return "not freed";
     return key == GroupKey::node ? "any" : "unknown";
   }
   return ascii(plain_text(value));

@@ -58,11 +58,6 @@ std::optional<Allocator> allocator_of(const ReportResult& result, const PerfRepo
 
 }  // namespace
 
-bool adds_up(const Column<GroupRow>& column) {
-  const bool is_amount = column.unit == Unit::count || column.unit == Unit::bytes;
-  return is_amount && column.key != "size" && column.key != "peak";
-}
-
 std::string text_perf_report(const ReportResult& result, const PerfReportOptions& options) {
   const std::vector<GroupKey> shown(result.by.begin(), result.by.begin() + static_cast<std::ptrdiff_t>(options.keys));
   const std::optional<Allocator> allocator = allocator_of(result, options);

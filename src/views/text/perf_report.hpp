@@ -10,9 +10,6 @@
 
 namespace kmt {
 
-// True if the column's values add up, so that groups have shares. Averages, times and peaks do not add up.
-bool adds_up(const Column<GroupRow>& column);
-
 struct PerfReportOptions {
   const Column<GroupRow>* share_of = nullptr;  // column of the percentages; null: number of events, as in perf
   std::size_t limit = 0;                       // lines; 0: all

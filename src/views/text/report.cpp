@@ -9,6 +9,7 @@
 #include "views/text/findings.hpp"
 #include "views/text/groups.hpp"
 #include "views/text/lines.hpp"
+#include "views/text/matrix.hpp"
 #include "views/text/table.hpp"
 
 namespace kmt {
@@ -323,6 +324,7 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += percpu_lines(result.percpu, style);
   out += vmalloc_lines(result.vmalloc, style);
   out += anomalies;
+  if (!result.matrices.empty()) return out + text_matrices(result.matrices, result.by, options, style);
   if (options.is_brief) return out + brief_groups(result, options, lines_in(out), style);
   constexpr std::size_t kMostShortLived = 10;
   for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Turns the tables of a report into matrices: the values of the last key become columns.
+#pragma once
+
+#include <vector>
+
+#include "results/columns.hpp"
+#include "results/report/report.hpp"
+
+namespace kmt {
+
+// Returns a matrix for each table of the report. The report needs at least two keys. Tables without values in the
+// column `amount` show the number of allocations.
+std::vector<Matrix> matrices_of(const ReportResult& report, const Column<GroupRow>& amount);
+
+}  // namespace kmt

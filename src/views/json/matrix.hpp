@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The matrices of `report --matrix --json`: see docs/formats/report-json.md.
+#pragma once
+
+#include <vector>
+
+#include "results/report/matrix.hpp"
+#include "views/common/report_options.hpp"
+#include "views/json/common.hpp"
+
+namespace kmt {
+
+// `by` are the keys of the report. Returns an object with a matrix for each allocator.
+Json matrices_to_json(const std::vector<Matrix>& matrices, const std::vector<GroupKey>& by,
+                      const ReportOptions& options);
+
+}  // namespace kmt

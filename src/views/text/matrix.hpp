@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `report --matrix` as text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/report/matrix.hpp"
+#include "views/common/report_options.hpp"
+#include "views/text/style.hpp"
+
+namespace kmt {
+
+// `by` are the keys of the report. Columns that do not fit into the width are added to the column "others".
+std::string text_matrices(const std::vector<Matrix>& matrices, const std::vector<GroupKey>& by,
+                          const ReportOptions& options, const TextStyle& style);
+
+}  // namespace kmt
