@@ -40,11 +40,6 @@ std::vector<FindingSite> sites_of(const std::vector<const GrowthGroup*>& groups)
   return rows_of(std::move(sites));
 }
 
-void add_thread(const std::string& name, FindingProcess& process) {
-  const auto at = std::ranges::lower_bound(process.threads, name);
-  if (at == process.threads.end() || *at != name) process.threads.insert(at, name);
-}
-
 std::vector<FindingProcess> processes_of(const std::vector<const GrowthGroup*>& groups) {
   std::map<std::pair<std::string, std::uint32_t>, FindingProcess> processes;
   for (const GrowthGroup* const group : groups) {
@@ -54,7 +49,6 @@ std::vector<FindingProcess> processes_of(const std::vector<const GrowthGroup*>& 
     if (process.cgroup.empty()) process.cgroup = group->cgroup;
     process.objects += group->objects;
     process.bytes += group->bytes;
-    if (!group->thread.empty()) add_thread(group->thread, process);
   }
   return rows_of(std::move(processes));
 }
@@ -76,6 +70,17 @@ std::string best_site(const std::vector<FindingSite>& sites, const std::string& 
 
 }  // namespace
 
+void add_threads(const std::vector<const GrowthGroup*>& groups, std::vector<FindingProcess>& processes) {
+  for (const GrowthGroup* const group : groups) {
+    if (group->thread.empty()) continue;
+    const auto process = std::ranges::find(processes, group->process, &FindingProcess::process);
+    if (process == processes.end()) continue;
+    std::vector<std::string>& threads = process->threads;
+    const auto at = std::ranges::lower_bound(threads, group->thread);
+    if (at == threads.end() || *at != group->thread) threads.insert(at, group->thread);
+  }
+}
+
 void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
                       const std::vector<const GrowthGroup*>& others, GrowthFinding& finding) {
   finding.series = sum_of(groups, seen.steps);
@@ -90,6 +95,7 @@ void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGrou
   for (FindingSite& site : finding.sites)  // Sites whose caches were not recorded are estimated.
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
+  add_threads(groups, finding.processes);
   finding.function = common_function(all);
   finding.call_site = best_site(finding.sites, finding.function);
 }

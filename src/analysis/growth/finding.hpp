@@ -13,4 +13,7 @@ namespace kmt {
 void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
                       const std::vector<const GrowthGroup*>& others, GrowthFinding& finding);
 
+// Adds the names of threads in `groups` to the rows of their processes.
+void add_threads(const std::vector<const GrowthGroup*>& groups, std::vector<FindingProcess>& processes);
+
 }  // namespace kmt

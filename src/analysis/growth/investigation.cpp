@@ -216,6 +216,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   finding.exact = exact;
   finding.trend = (exact ? trace : samples).trend;
   describe_finding(seen, groups, others, finding);
+  add_threads(cluster.samples, finding.processes);  // a recording does not name threads
   finding.caches = account_.caches_of(groups, finding.trend.bytes_per_s);
   finding.certainty = certainty_of(cluster, trace, samples, by_account, finding);
   if (!others.empty()) finding.reasons.push_back({ReasonKind::not_all_recorded, Ground::sites});

@@ -100,6 +100,17 @@ TEST(InvestigationWords, SuggestsLeaksOnlyIfTheRecordingConfirmsGrowth) {
             (std::vector<std::string>{"ls -l /proc/4321/fd | tail", "kmemtrace leaks out/trace.kmt"}));
 }
 
+TEST(InvestigationWords, NamesThreadsInTheRowOfTheirProcess) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  plant(evidence);
+  evidence.samples->groups.back().thread = "worker-1";
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  EXPECT_EQ(result.judgement.findings.front().processes.front().threads, std::vector<std::string>{"worker-1"});
+  const std::string text = text_investigation(result, {});
+  EXPECT_NE(text.find("leaky (pid 4321), threads worker-1"), std::string::npos) << text;
+}
+
 TEST(InvestigationWords, EndsWithTheAnswerAndCommandsOnOneLine) {
   InvestigationResult result;
   result.judgement.findings = {sure_finding("do_pipe2", 4321)};
