@@ -6,10 +6,10 @@ bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investi
 
 A plant is found if a confirmed finding names one of its functions or caches and, where the tool names processes, its
 process. A confirmed finding in a healthy load is a false alarm. A question is one run of one tool with one plant or
-load. Prints a line for each question, and a table. The exit status is 1 after a false alarm, or if fewer than 95 % of
-the plants are found. For a wrong answer, the data is kept in DIR. With --twice, a question with a wrong answer is
-asked again, and only the second answer counts: during the first, other processes of the machine may have allocated
-memory."""
+load. Prints a line for each question, and the confusion matrix of each tool. The exit status is 1 after a false alarm,
+or if fewer than 95 % of the plants are found. For a wrong answer, the data is kept in DIR. With --twice, a question
+with a wrong answer is asked again, and only the second answer counts: during the first, other processes of the machine
+may have allocated memory."""
 import argparse
 import json
 import os
@@ -167,6 +167,20 @@ def ask(program, tool, name, number, options):
     return good, words
 
 
+def print_table(right):
+    """Prints the confusion matrix of each tool, with precision and recall. Returns True if all tools are good enough."""
+    print(f'\n{"":11} {"plants: found":>14} {"missed":>7} {"healthy: quiet":>15} {"alarm":>6} {"precision":>10} {"recall":>7}')
+    good = True
+    for tool, counts in right.items():
+        (found, planted), (quiet, healthy) = counts[True], counts[False]
+        alarms = healthy - quiet
+        precision = found / (found + alarms) if found + alarms else 1
+        print(f'{tool:11} {found:14} {planted - found:7} {quiet:15} {alarms:6} {precision:10.2f} '
+              f'{found / planted if planted else 1:7.2f}')
+        good = good and alarms == 0 and found >= 0.95 * planted
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('program')
@@ -195,16 +209,7 @@ def main():
                 counts = right[tool][name in plants.PLANTS]
                 counts[0] += good
                 counts[1] += 1
-    print(f'\n{"":11} {"plants found":>14} {"false alarms":>14} {"precision":>10} {"recall":>7}')
-    bad = False
-    for tool, counts in right.items():
-        (found, planted), (quiet, healthy) = counts[True], counts[False]
-        alarms = healthy - quiet
-        precision = found / (found + alarms) if found + alarms else 1
-        print(f'{tool:11} {f"{found} of {planted}":>14} {f"{alarms} of {healthy}":>14} {precision:10.2f} '
-              f'{found / planted if planted else 1:7.2f}')
-        bad = bad or alarms > 0 or found < 0.95 * planted
-    sys.exit(1 if bad else 0)
+    sys.exit(0 if print_table(right) else 1)
 
 
 if __name__ == '__main__':
