@@ -194,6 +194,7 @@ GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {
     if (!row->cross_node_frees) sum.cross_node_frees.reset();
     if (sum.cross_node_frees) *sum.cross_node_frees += *row->cross_node_frees;
     sum.lifetimes.add(row->lifetimes);
+    sum.maybe_freed += row->maybe_freed;
     sum.recorded_ns = row->recorded_ns;
     sum.knows_bytes = sum.knows_bytes && row->knows_bytes;
     sum.knows_freed = sum.knows_freed && row->knows_freed;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "results/allocation_sums.hpp"
+#include "results/report/explained.hpp"
 #include "results/report/history.hpp"
 #include "results/report/lifetimes.hpp"
 #include "results/report/traffic.hpp"
@@ -133,6 +134,7 @@ struct GroupRow : AllocationSums {
   bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
   // False: freed and live bytes are unknown, because pages grouped by lifetime are freed in parts.
   bool knows_freed = true;
+  MaybeFreed maybe_freed;
   SharedHistory history;  // null if not requested or not stored
   SharedTraffic traffic;  // likewise
 };

@@ -39,8 +39,9 @@ void Ledger::add(const MatchedBatch& batch) {
   const PagesTaken* const pages_end = pages + batch.pages.size();
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) {
     const Step& step = batch.steps[i];
-    if (step.outcome == Outcome::unseen) continue;
     const Event& event = batch.events[i];
+    whole_span_.add(event);
+    if (step.outcome == Outcome::unseen) continue;
     if (history_) history_->see(event);
     if (traffic_) traffic_->see(event);
     (step.selected ? selected_events_ : other_events_).add(event);

@@ -79,6 +79,7 @@ class Ledger {
 
   const EventCounts& selected_events() const { return selected_events_; }
   const EventCounts& other_events() const { return other_events_; }  // events that are not selected
+  const EventSpan& whole_span() const { return whole_span_; }        // all events of the trace
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
   // Freed allocations of a group that have the same values for the keys that are known when freed.
@@ -130,6 +131,7 @@ class Ledger {
   LedgerOptions options_;
   EventCounts selected_events_;
   EventCounts other_events_;
+  EventSpan whole_span_;
   std::vector<Origin> origins_ = {{}};  // by number; 0 means "none"
   std::vector<Account> accounts_;       // by group
   std::map<FreedKey, Account> freed_accounts_;

@@ -11,6 +11,7 @@
 #include "analysis/matching/freed_by.hpp"
 #include "analysis/matching/trace_summary.hpp"
 #include "analysis/report/history.hpp"
+#include "analysis/report/known_causes.hpp"
 #include "analysis/report/ledger.hpp"
 #include "analysis/report/older_objects.hpp"
 #include "analysis/series/memory_state.hpp"
@@ -63,6 +64,32 @@ bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> key
   return std::find_first_of(request.by.begin(), request.by.end(), keys.begin(), keys.end()) != request.by.end();
 }
 
+// Returns the number of allocations and frees of the allocators in which anomalies can be explained.
+std::uint64_t allocations_and_frees(const ReportResult& result) {
+  std::uint64_t events = 0;
+  for (const Allocator allocator : {Allocator::slab, Allocator::percpu, Allocator::vmap}) {
+    const AllocatorTotals& totals = totals_of(result, allocator);
+    events += totals.allocations + totals.frees;
+  }
+  return events;
+}
+
+// Counts the anomalies with a known cause.
+ExplainedAnomalies explained_of(const std::vector<AnomalyRow>& rows, std::uint64_t events) {
+  ExplainedAnomalies explained;
+  explained.events = events;
+  for (const AnomalyRow& row : rows) {
+    if (!row.explained) continue;
+    if (row.kind == Imperfection::allocated_before_trace)
+      explained.older_frees += row.count;
+    else if (row.kind == Imperfection::allocation_on_live_pointer)
+      explained.untraced_frees += row.count;
+    else
+      explained.untraced_allocations += row.count;
+  }
+  return explained;
+}
+
 }  // namespace
 
 struct ReportAnalysis::State {
@@ -78,6 +105,7 @@ struct ReportAnalysis::State {
                    grouping),
         matching(trace_info.recording.page_identity, trace_info.machine.page_size),
         ledger(ledger_options(trace_info, request)),
+        causes(trace_info, symbol_names),
         history_of_live(request.history_of_live),
         judges_reclaimable(request.judges_reclaimable) {}
 
@@ -88,7 +116,9 @@ struct ReportAnalysis::State {
   void add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys, std::vector<GroupRow>& rows) const;
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
   Activity activity(const EventCounts& seen) const;
-  std::vector<AnomalyRow> anomaly_rows() const;
+  std::vector<AnomalyRow> anomaly_rows();
+  bool is_explained(const AnomalyKey& key);
+  void find_maybe_freed();
   OlderObjectsOfTrace older() const;
   CodeAddress code_address(std::uint32_t call_site) const;
   void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
@@ -104,6 +134,8 @@ struct ReportAnalysis::State {
   Classifier classifier;
   Matching matching;
   Ledger ledger;
+  KnownCauses causes;
+  std::vector<MaybeFreed> maybe_freed;  // by group
   bool history_of_live;
   bool judges_reclaimable;
   MatchedBatch batch;                    // used by add()
@@ -139,6 +171,7 @@ AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
     totals += account;
     totals.cross_node_frees += account.cross_node_frees;
     totals.lifetimes.add(account.lifetimes);
+    if (group < maybe_freed.size()) totals.maybe_freed += maybe_freed[group];
   }
   const Ledger::Allocated& allocated = ledger.allocated(allocator);
   totals.peak_bytes = allocated.peak_bytes;
@@ -178,6 +211,7 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
   };
   if (std::ranges::none_of(grouping.by(), is_split)) {
     rows.push_back(row_of(account, std::move(keys)));
+    if (group < maybe_freed.size()) rows.back().maybe_freed = maybe_freed[group];
     if (!histories.empty()) rows.back().history = histories[group];
     if (!traffic.empty()) rows.back().traffic = traffic[group];
     return;
@@ -209,6 +243,7 @@ void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vecto
     rows.push_back(row_of(rest, keys));
     rows.back().first_ns.reset();
     rows.back().last_ns.reset();
+    if (group < maybe_freed.size()) rows.back().maybe_freed = maybe_freed[group];
   }
   for (std::size_t row = before; row < rows.size(); ++row) {
     rows[row].peak_bytes.reset();
@@ -253,14 +288,37 @@ CodeAddress ReportAnalysis::State::code_address(std::uint32_t call_site) const {
   return kmt::code_address(info.tables.call_sites[call_site], symbols);
 }
 
-std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
+bool ReportAnalysis::State::is_explained(const AnomalyKey& key) {
+  const auto kind = static_cast<Imperfection>(key.kind);
+  if (kind == Imperfection::allocated_before_trace) return true;
+  if (static_cast<Allocator>(key.allocator) != Allocator::slab) return false;
+  switch (kind) {
+    case Imperfection::allocation_on_live_pointer: return causes.may_free(key.cache, {key.first_site});
+    case Imperfection::double_free_or_untraced_allocation:
+      return causes.may_have_allocated(key.cache, {key.second_site});
+    default: return false;
+  }
+}
+
+// Adds up the live slab objects that the kernel may have freed without an event.
+void ReportAnalysis::State::find_maybe_freed() {
+  maybe_freed.resize(ledger.accounts().size());
+  matching.for_each_live([this](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t, bool) {
+    if (allocator != Allocator::slab || number == 0) return;
+    const Origin& origin = ledger.origins()[number];
+    if (!origin.from_cache || !causes.may_free(origin.cache, origin.call_site)) return;
+    maybe_freed[origin.group] += {1, origin.bytes_allocated};
+  });
+}
+
+std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() {
   std::vector<AnomalyRow> rows;
   for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair) {
     const AnomalyKey& key = ledger.anomaly_key(pair);
     const AnomalyCount& count = ledger.anomaly_count(pair);
     rows.push_back({static_cast<Imperfection>(key.kind), static_cast<Allocator>(key.allocator),
                     code_address(key.first_site), code_address(key.second_site), info.tables.cache_names[key.cache],
-                    count.count, count.first_ns, count.last_ns});
+                    count.count, count.first_ns, count.last_ns, is_explained(key)});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const AnomalyRow& a, const AnomalyRow& b) { return a.count > b.count; });
@@ -363,10 +421,14 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.trace = summarize(state.info);
   result.trace.complete = complete;
   state.ledger.selected_events().span.store_in(result.trace);
+  const EventSpan& whole = state.ledger.whole_span();
+  result.trace.whole_first_ns = whole.first_ns;
+  result.trace.whole_ns = whole.last_ns - whole.first_ns;
   result.trace.recorded_ns = recorded.length_ns();
   result.activity = state.activity(seen);
   result.events = state.event_counts();
 
+  state.find_maybe_freed();
   static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);
   if (!state.info.machine.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
   result.pages = state.page_totals();
@@ -397,6 +459,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
     if (state.ledger.anomalies()[kind] > 0)
       result.anomalies.emplace_back(kImperfections[kind].id, state.ledger.anomalies()[kind]);
   result.anomaly_sites = state.anomaly_rows();
+  result.explained = explained_of(result.anomaly_sites, allocations_and_frees(result));
   result.findings = findings_of(state.info);
   result.older = state.older();
   add_findings(result.older, result.findings);

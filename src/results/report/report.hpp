@@ -34,6 +34,8 @@ struct TraceSummary {
   std::vector<std::string> buffers;  // names of ring buffers with counted events; "" is the top-level buffer
   std::uint64_t first_ns = 0;        // time of the first event that passed the filter
   std::uint64_t duration_ns = 0;     // time from the first to the last event that passed the filter
+  std::uint64_t whole_first_ns = 0;  // time of the first event of the trace
+  std::uint64_t whole_ns = 0;        // time from the first to the last event of the trace
   std::uint64_t recorded_ns = 0;     // recorded time within --time; the basis of rates
   std::uint64_t events = 0;
   std::uint64_t stacks = 0;       // number of different kernel stacks in the whole trace
@@ -64,6 +66,7 @@ struct AllocatorTotals : AllocationSums {
   std::uint64_t peak_bytes = 0;        // most live bytes at one time
   std::uint64_t peak_ns = 0;           // time when the peak was first reached
   Lifetimes lifetimes;
+  MaybeFreed maybe_freed;   // part of the live allocations
   bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
 };
 
@@ -95,6 +98,7 @@ struct AnomalyRow {
   std::uint64_t count = 0;
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
+  bool explained = false;  // counts in ExplainedAnomalies
 };
 
 struct ReportResult {
@@ -111,6 +115,7 @@ struct ReportResult {
   std::vector<GroupTable> groups;         // tables of the allocators to which a key applies and that have events
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind and count, only kinds that occurred
   std::vector<AnomalyRow> anomaly_sites;                         // anomalies by call sites, most frequent first
+  ExplainedAnomalies explained;                                  // the part of `anomalies` with a known cause
   OlderObjectsOfTrace older;                                     // slab objects from before the trace
   Findings findings;                                             // findings of the reader, such as damage and losses
   std::vector<Matrix> matrices;                                  // one for each table of `groups`, if requested

@@ -20,6 +20,11 @@ struct Timeline {
   bool knows_bytes = true;
 };
 
+// Returns the live allocations of a timeline that may be freed.
+inline const MaybeFreed& maybe_freed_of(const Timeline& timeline, const ReportResult& report) {
+  return timeline.group != nullptr ? timeline.group->maybe_freed : totals_of(report, timeline.allocator).maybe_freed;
+}
+
 // The change of a kernel counter from the first to the last sample, and the part of it that the trace explains.
 struct Balance {
   MemorySource source = MemorySource::meminfo;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/code/untraced_paths.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.hpp"
@@ -67,6 +68,12 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;
+}
+
+bool allocates_untraced(const std::string& cache, const std::optional<KernelVersion>& kernel) {
+  return std::ranges::any_of(kPaths, [&](const UntracedPath& path) {
+    return !path.frees && !path.cache.empty() && applies(path, kernel) && glob_match(std::string(path.cache), cache);
+  });
 }
 
 }  // namespace kmt

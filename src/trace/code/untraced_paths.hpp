@@ -29,4 +29,7 @@ std::span<const UntracedPath> untraced_paths();
 const UntracedPath* untraced_free_of(const std::string& cache, const std::string& call_site,
                                      const std::optional<KernelVersion>& kernel);
 
+// True if the table has a path that allocates objects of this cache without an event.
+bool allocates_untraced(const std::string& cache, const std::optional<KernelVersion>& kernel);
+
 }  // namespace kmt

@@ -56,6 +56,15 @@ Json to_json(const TraceSummary& trace) {
   return json;
 }
 
+Json to_json(const ExplainedAnomalies& explained) {
+  Json json = Json::object();
+  json["older_frees"] = explained.older_frees;
+  json["untraced_frees"] = explained.untraced_frees;
+  json["untraced_allocations"] = explained.untraced_allocations;
+  json["of_events"] = explained.events;
+  return json;
+}
+
 Json to_json(const Findings& findings) {
   Json list = Json::array();
   for (std::size_t i = 0; i < kImperfections.size(); ++i) {

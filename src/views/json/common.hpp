@@ -28,6 +28,7 @@ Json number_or_null(const std::optional<Number>& number) {
 Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts);
 Json to_json(const TraceSummary& trace);
 Json to_json(const Findings& findings);
+Json to_json(const ExplainedAnomalies& explained);
 Json to_json(const std::vector<SourceFrame>& source);
 Json to_json(const Estimate& estimate);
 Json to_json(const Trend& trend);  // null if there are too few points

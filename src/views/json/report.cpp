@@ -16,6 +16,13 @@ namespace {
 
 Json known(std::uint64_t bytes, bool is_known) { return is_known ? Json(bytes) : Json(nullptr); }
 
+// True in `live_is_upper_bound`: some of the live allocations may be freed already.
+void add_maybe_freed(const MaybeFreed& maybe_freed, Json& json) {
+  json["live_is_upper_bound"] = maybe_freed.allocations > 0;
+  json["maybe_freed_allocations"] = maybe_freed.allocations;
+  json["maybe_freed_bytes"] = maybe_freed.bytes;
+}
+
 Json to_json(const AllocatorTotals& totals) {
   Json json = Json::object();
   json["allocations"] = totals.allocations;
@@ -33,6 +40,7 @@ Json to_json(const AllocatorTotals& totals) {
   json["peak_bytes"] = known(totals.peak_bytes, totals.knows_bytes);
   json["peak_ns"] = known(totals.peak_ns, totals.knows_bytes);
   json["lifetime"] = to_json(totals.lifetimes);
+  add_maybe_freed(totals.maybe_freed, json);
   return json;
 }
 
@@ -88,6 +96,7 @@ Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   json["cross_cpu_frees"] = row.cross_cpu_frees;
   json["cross_node_frees"] = row.cross_node_frees ? Json(*row.cross_node_frees) : Json(nullptr);
   json["lifetime"] = to_json(row.lifetimes);
+  add_maybe_freed(row.maybe_freed, json);
   return json;
 }
 
@@ -153,6 +162,7 @@ Json to_json(const std::vector<AnomalyRow>& anomalies) {
     json["count"] = row.count;
     json["first_ns"] = row.first_ns;
     json["last_ns"] = row.last_ns;
+    json["explained"] = row.explained;
     list.push_back(std::move(json));
   }
   return list;
@@ -193,6 +203,7 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["older_objects_lived"] = number_or_null(result.older.lived);
   json["older_objects"] = to_json(result.older.caches);
   json["anomalies"] = to_json(result.anomalies);
+  json["explained_anomalies"] = to_json(result.explained);
   json["anomaly_sites"] = to_json(result.anomaly_sites);
   json["findings"] = to_json(result.findings);
   return dump(json);

@@ -8,10 +8,11 @@ namespace kmt {
 
 namespace {
 
-Json to_json(const Timeline& timeline, const std::vector<GroupKey>& by) {
+Json to_json(const Timeline& timeline, const ReportResult& report) {
   Json json = Json::object();
   json["allocator"] = name_of(timeline.allocator);
-  if (timeline.group != nullptr) json["keys"] = keys_to_json(*timeline.group, by);
+  if (timeline.group != nullptr) json["keys"] = keys_to_json(*timeline.group, report.by);
+  json["live_is_upper_bound"] = maybe_freed_of(timeline, report).allocations > 0;
   Json live = Json::array();
   Json bytes = Json::array();
   Json allocations = Json::array();
@@ -61,13 +62,14 @@ std::string json_timeline(const TimelineResult& result) {
   json["by"] = Json::array();
   for (const GroupKey key : result.report.by) json["by"].push_back(info_of(key).name);
   json["allocators"] = Json::array();
-  for (const Timeline& timeline : result.allocators) json["allocators"].push_back(to_json(timeline, result.report.by));
+  for (const Timeline& timeline : result.allocators) json["allocators"].push_back(to_json(timeline, result.report));
   json["groups"] = Json::array();
-  for (const Timeline& timeline : result.groups) json["groups"].push_back(to_json(timeline, result.report.by));
+  for (const Timeline& timeline : result.groups) json["groups"].push_back(to_json(timeline, result.report));
   json["samples"] = Json::array();
   for (const MemorySeries& memory : result.report.histories->memory) json["samples"].push_back(to_json(memory));
   json["balances"] = Json::array();
   for (const Balance& balance : result.balances) json["balances"].push_back(to_json(balance));
+  json["explained_anomalies"] = to_json(result.report.explained);
   json["anomalies"] = to_json(result.report.anomalies);
   json["findings"] = to_json(result.report.findings);
   return dump(json);

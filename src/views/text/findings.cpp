@@ -26,6 +26,16 @@ Counts counts_of(const Findings& findings) {
   return counts;
 }
 
+void leave_out(const ExplainedAnomalies& explained, Counts& counts) {
+  const auto subtract = [&counts](Imperfection kind, std::uint64_t count) {
+    std::uint64_t& of_kind = counts[static_cast<std::size_t>(kind)];
+    of_kind -= std::min(of_kind, count);
+  };
+  subtract(Imperfection::allocated_before_trace, explained.older_frees);
+  subtract(Imperfection::allocation_on_live_pointer, explained.untraced_frees);
+  subtract(Imperfection::double_free_or_untraced_allocation, explained.untraced_allocations);
+}
+
 bool lacks_cpus(Imperfection kind) { return kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus; }
 
 // Sorts findings by severity, worst first, then by their order in kImperfections. Missing CPUs come first, since they
@@ -103,12 +113,14 @@ std::string some_details(const Findings& findings, Imperfection kind) {
 }  // namespace
 
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
-                            const Findings& findings, bool lossy, const TextStyle& style) {
+                            const Findings& findings, bool lossy, const TextStyle& style,
+                            const ExplainedAnomalies& explained) {
   Counts counts = counts_of(findings);
   for (const auto& [name, count] : anomalies)
     for (std::size_t i = 0; i < counts.size(); ++i)
       if (kImperfections[i].id == name) counts[i] += count;
   counts[static_cast<std::size_t>(Imperfection::lost_events)] = 0;
+  leave_out(explained, counts);
   const std::vector<Counted> list = worst_first(counts);
   const std::size_t width = widest_count(list, style);
   std::string out;
@@ -128,9 +140,31 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
   return "\n" + heading("Anomalies", style) + out;
 }
 
-std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style) {
+std::string explained_line(const ExplainedAnomalies& explained, const MaybeFreed& maybe_freed, const TextStyle& style) {
+  std::string parts;
+  const auto add = [&](std::uint64_t count, std::string_view text) {
+    if (count > 0) parts += fmt::format("{}{} ({})", parts.empty() ? "" : ", ", text, say_count(count, style));
+  };
+  add(explained.older_frees, "frees of objects from before the trace");
+  add(explained.untraced_frees, "addresses reused after a free without an event");
+  add(explained.untraced_allocations, "frees after an allocation without an event");
+  std::string text;
+  if (!parts.empty())
+    text = fmt::format("{} of allocations and frees pair with an event that is not in the trace: {}.",
+                       say_share(explained.sum(), explained.events), parts);
+  if (maybe_freed.allocations > 0)
+    text += fmt::format("{}{} live objects ({}) may be freed without an event: live counts marked <= are upper bounds.",
+                        text.empty() ? "" : " ", say_count(maybe_freed.allocations, style),
+                        say_bytes(maybe_freed.bytes, style));
+  return text.empty() ? text : labelled("explained", text, style);
+}
+
+std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style,
+                          const ExplainedAnomalies& explained) {
   constexpr std::size_t kSeverityWidth = 9;
-  const std::vector<Counted> list = worst_first(counts_of(findings));
+  Counts counts = counts_of(findings);
+  leave_out(explained, counts);
+  const std::vector<Counted> list = worst_first(counts);
   const std::size_t width = widest_count(list, style);
   std::string out;
   for (const auto& [kind, count] : list) {

@@ -64,13 +64,18 @@ std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<G
   return columns;
 }
 
+std::string text_of(const Column<GroupRow>& column, const GroupRow& row, const TextStyle& style) {
+  std::string text = cell_text(column.get(row), column.unit, style.raw);
+  const bool is_live = column.key == "live" || column.key == "live-bytes";
+  return is_live ? upper_bound(row.maybe_freed, std::move(text), style) : text;
+}
+
 void add_columns(const Rows& rows, const Column<GroupRow>& sort, const ReportOptions& options, const TextStyle& style,
                  Table& table) {
   for (const Column<GroupRow>* column : columns_of(rows, sort, options, style)) {
     const bool chosen = column == &sort || !options.columns.empty();
     table.columns.push_back({std::string(column->header), column->unit == Unit::text, chosen ? 0 : column->importance});
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      table.rows[i].cells.push_back(cell_text(column->get(*rows[i]), column->unit, style.raw));
+    for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(text_of(*column, *rows[i], style));
   }
 }
 

@@ -32,6 +32,10 @@ std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style) {
   return style.raw ? fmt::format("{} ns", nanoseconds) : humane_duration(nanoseconds);
 }
 
+std::string upper_bound(const MaybeFreed& maybe_freed, std::string text, const TextStyle& style) {
+  return maybe_freed.allocations == 0 || style.raw ? text : "<= " + text;
+}
+
 std::string say_seconds(std::uint64_t nanoseconds) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   return fmt::format("{}.{:09}", nanoseconds / kSecond, nanoseconds % kSecond);
@@ -116,6 +120,12 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
                         : fmt::format("{} ticks from {} on clock {}, which does not count nanoseconds",
                                       say_count(trace.duration_ns, style), trace.first_ns, known(trace.clock)),
                     style);
+  if (trace.events == 0 && trace.whole_ns > 0 && trace.clock_in_ns)
+    out += labelled(
+        "time",
+        fmt::format("no event is selected; the trace has events of {} from {} on clock {}",
+                    say_duration(trace.whole_ns, style), say_seconds(trace.whole_first_ns), known(trace.clock)),
+        style);
   if (trace.buffers.size() > 1) {
     std::string names;
     for (const std::string& name : trace.buffers)

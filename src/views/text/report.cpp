@@ -63,7 +63,8 @@ std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
                     say_bytes(wasted, style)));
   bytes("freed", slab.bytes_freed,
         fmt::format("of these bytes, in {}", say_number_of(slab.matched_frees, "free", style)));
-  bytes("live at end", slab.live_bytes, "in " + say_number_of(slab.live_allocations, "allocation", style));
+  out += sum_line("live at end", upper_bound(slab.maybe_freed, say_bytes(slab.live_bytes, style), style),
+                  "in " + say_number_of(slab.live_allocations, "allocation", style), style);
   count("failed", slab.failed_allocations,
         slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
   count("cross-CPU", slab.cross_cpu_frees,
@@ -186,12 +187,11 @@ std::string short_name(Imperfection kind) {
   }
 }
 
-// Returns a table of the two call sites of each anomaly. Frees of objects allocated before the trace are shown only if
-// raw, since they are expected on a running system.
+// Returns a table of the two call sites of each anomaly. Explained anomalies are shown only if raw.
 std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::vector<const AnomalyRow*> rows;
   for (const AnomalyRow& row : result.anomaly_sites)
-    if (style.raw || row.kind != Imperfection::allocated_before_trace) rows.push_back(&row);
+    if (style.raw || !row.explained) rows.push_back(&row);
   if (rows.empty()) return {};
   const std::size_t shown = shown_rows(options, rows.size());
   Table table{{{"Anomaly", style.raw},
@@ -231,6 +231,29 @@ std::string older_objects(const ReportResult& result, const ReportOptions& optio
   return "\n" + heading("Objects from before the trace" + part, style) + to_text(table, style);
 }
 
+// True if the report asks only for stacks, and the trace has none.
+bool lacks_stacks(const ReportResult& result) {
+  return result.by == std::vector{GroupKey::stack} && result.trace.stacks + result.trace.user_stacks == 0;
+}
+
+// Returns the tables of groups.
+std::string group_tables(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  if (lacks_stacks(result))
+    return "\n" +
+           hanging("",
+                   "No groups: the trace has no stacks. `kmemtrace record --stacks` records them; --by call-site "
+                   "works without stacks.",
+                   style);
+  std::string out;
+  for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
+  return out;
+}
+
+std::string explained_lines(const ReportResult& result, const TextStyle& style) {
+  const std::string line = explained_line(result.explained, result.slab.maybe_freed, style);
+  return line.empty() ? line : "\n" + line;
+}
+
 std::string nothing_to_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
   if (options.filtered && trace.events == 0) return "\n" + hanging("", kNothingSelected, style);
@@ -257,7 +280,9 @@ const GroupRow* most_live(const ReportResult& result) {
 // Says what of the recorded allocations is live, who allocated most of it, and which command judges it.
 std::string conclusion(const ReportResult& result, const TextStyle& style) {
   const std::string pages = has_pages(result.pages) ? say_bytes(result.pages.live_bytes, style) + " of pages" : "";
-  std::string text = has_events(result.slab) ? say_bytes(result.slab.live_bytes, style) + " of slab objects" : "";
+  const char* const bound = result.slab.maybe_freed.allocations > 0 ? "at most " : "";
+  std::string text =
+      has_events(result.slab) ? bound + say_bytes(result.slab.live_bytes, style) + " of slab objects" : "";
   if (!pages.empty()) text += (text.empty() ? "" : " and ") + pages;
   if (text.empty()) return {};
   text = "Live at the end of the trace: " + text + " that were allocated in it.";
@@ -278,8 +303,7 @@ std::string cut_line(const ReportResult& result, std::size_t groups, const TextS
   std::string left_out;
   const auto add = [&left_out](const std::string& what) { left_out += (left_out.empty() ? "" : ", ") + what; };
   if (groups > 0) add(say_number_of(groups, "group", style));
-  const auto is_unexpected = [](const AnomalyRow& row) { return row.kind != Imperfection::allocated_before_trace; };
-  if (std::ranges::any_of(result.anomaly_sites, is_unexpected)) add("anomalies by call sites");
+  if (!std::ranges::all_of(result.anomaly_sites, &AnomalyRow::explained)) add("anomalies by call sites");
   if (!result.older.caches.empty() && result.older.lived) add("objects from before the trace");
   if (!result.page_orders.empty()) add("page allocations by order");
   if (!result.memory.rows.empty()) add("/proc/meminfo");
@@ -291,21 +315,28 @@ std::string cut_line(const ReportResult& result, std::size_t groups, const TextS
 std::string brief_groups(const ReportResult& result, const ReportOptions& options, std::size_t used,
                          const TextStyle& style) {
   constexpr std::size_t kBesideRows = 5;  // of a table: blank line, title, header, "(N more)" and total
-  constexpr std::size_t kOtherRows = 3;   // of an allocator other than slab
+  constexpr std::size_t kFewestRows = 3;
   constexpr std::size_t kMostRows = 12;
   constexpr std::size_t kShortLived = 3;
-  const std::string short_lived = churn_lines(result, kShortLived, style);
-  const std::size_t tables = std::max<std::size_t>(result.groups.size(), 1);
-  const std::size_t others = (tables - 1) * (kBesideRows + kOtherRows) + kBesideRows + lines_in(short_lived);
   constexpr std::size_t kCutLines = 3;
-  const std::size_t room = kBriefLines - std::min(kBriefLines, used + others + kCutLines);
+  const std::string short_lived = churn_lines(result, kShortLived, style);
+  const std::size_t reserved = used + kCutLines + lines_in(short_lived);
+  std::size_t room = kBriefLines - std::min(kBriefLines, reserved);
   std::string out;
   std::size_t cut = 0;
   for (const GroupTable& groups : result.groups) {
+    const bool is_main = &groups == &result.groups.front();
+    if (!is_main && room < kBesideRows + kFewestRows) {
+      cut += groups.rows.size();
+      continue;
+    }
     ReportOptions brief = options;
-    brief.limit = groups.allocator == Allocator::slab ? std::clamp(room, kOtherRows, kMostRows) : kOtherRows;
+    const std::size_t rows = room - std::min(room, kBesideRows);
+    brief.limit = is_main ? std::clamp(rows, kFewestRows, kMostRows) : kFewestRows;
     cut += groups.rows.size() - shown_rows(brief, groups.rows.size());
-    out += text_groups(groups, result.by, brief, style);
+    const std::string table = text_groups(groups, result.by, brief, style);
+    room -= std::min(room, lines_in(table));
+    out += table;
   }
   return out + short_lived + cut_line(result, cut, style);
 }
@@ -315,7 +346,8 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
 std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::string out = summary(result, options, style);
   const std::string anomalies =
-      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
+      explained_lines(result, style) +
+      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomalies + nothing_to_report(result, options, style);
   out += conclusion(result, style);
@@ -327,8 +359,8 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   if (!result.matrices.empty()) return out + text_matrices(result.matrices, result.by, options, style);
   if (options.is_brief) return out + brief_groups(result, options, lines_in(out), style);
   constexpr std::size_t kMostShortLived = 10;
-  for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
-  out += churn_lines(result, kMostShortLived, style);
+  out += group_tables(result, options, style);
+  if (!lacks_stacks(result)) out += churn_lines(result, kMostShortLived, style);
   out += page_orders(result, style);
   out += anomaly_sites(result, options, style);
   out += older_objects(result, options, style);

@@ -78,7 +78,10 @@ std::string allocator_plots(const Timeline& timeline, const TimelineResult& resu
   const auto count_rate = [unit](double value) { return humane_count(magnitude(value)) + unit; };
   std::string out = "\n" + heading(capitalised(timeline.allocator), style);
   if (timeline.knows_bytes)
-    out += draw("live bytes of allocations in the trace", live, false, 6, say_bytes_of) +
+    out += draw(maybe_freed_of(timeline, result.report).allocations > 0
+                    ? "live bytes of allocations in the trace (upper bound: some may be freed without an event)"
+                    : "live bytes of allocations in the trace",
+                live, false, 6, say_bytes_of) +
            draw(has_clock ? "bytes allocated" : "bytes allocated in a bucket", allocated, has_clock, 4, bytes_rate);
   else
     out += hanging("  ", "The trace does not contain the sizes of these allocations.", style);
@@ -92,11 +95,11 @@ std::string group_lines(Allocator allocator, const TimelineResult& result, const
   for (const Timeline& group : result.groups) {
     if (group.allocator != allocator) continue;
     const auto say_known = [&](std::uint64_t bytes) { return group.knows_bytes ? say_bytes(bytes, style) : "unknown"; };
-    table.rows.push_back(
-        {{ascii(group.name), say_known(group.group->peak_bytes.value_or(0)), say_known(group.group->live_bytes),
-          sparkline(values_of(group.points, result.axis, live, false), cells, style),
-          sparkline(values_of(group.points, result.axis, allocated, true), cells, style)},
-         false});
+    table.rows.push_back({{ascii(group.name), say_known(group.group->peak_bytes.value_or(0)),
+                           upper_bound(group.group->maybe_freed, say_known(group.group->live_bytes), style),
+                           sparkline(values_of(group.points, result.axis, live, false), cells, style),
+                           sparkline(values_of(group.points, result.axis, allocated, true), cells, style)},
+                          false});
   }
   if (table.rows.empty()) return {};
   std::string keys;
@@ -172,7 +175,10 @@ std::string text_timeline(const TimelineResult& result, const TextStyle& style) 
     out += group_lines(timeline.allocator, result, style);
   }
   out += memory_lines(result, style) + balance_lines(result, style);
-  return out + anomaly_section(result.report.anomalies, result.report.findings, may_lack_events(trace), style);
+  const ReportResult& report = result.report;
+  if (const std::string line = explained_line(report.explained, report.slab.maybe_freed, style); !line.empty())
+    out += "\n" + line;
+  return out + anomaly_section(report.anomalies, report.findings, may_lack_events(trace), style, report.explained);
 }
 
 }  // namespace kmt

@@ -193,6 +193,58 @@ TEST_F(Report, AFreeThatPrecedesItsAllocationLeavesNoLiveObject) {
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::free_before_allocation), 1u);
 }
 
+TEST_F(Report, KnownUntracedFreesAreExplainedAndMakeLiveCountsUpperBounds) {
+  info.tables.cache_names = {"", "maple_node", "dentry"};
+  const auto allocate = [&](std::uint64_t address, std::uint32_t cache) {
+    Event& event = add(EventKind::cache_alloc, address);
+    event.cache = {cache};
+  };
+  allocate(0x10000, 1);
+  allocate(0x10000, 1);
+  allocate(0x20000, 2);
+  allocate(0x20000, 2);
+  add(EventKind::cache_free, 0x30000).cache = {2};
+  const ReportResult result = report();
+  EXPECT_EQ(result.explained.untraced_frees, 1u) << "of maple_node alone";
+  EXPECT_EQ(result.explained.older_frees, 1u);
+  EXPECT_EQ(result.explained.events, 5u);
+  EXPECT_EQ(anomaly(result, "allocation_on_live_pointer"), 2u);
+  EXPECT_EQ(result.slab.live_allocations, 2u);
+  EXPECT_EQ(result.slab.maybe_freed.allocations, 1u);
+  EXPECT_EQ(result.slab.maybe_freed.bytes, 128u);
+  const NoNames names{};
+  CheckAnalysis check(info, true, &names);
+  check.add(events);
+  const CheckResult checked = check.finish();
+  EXPECT_EQ(checked.explained.untraced_frees, 1u);
+  EXPECT_TRUE(checked.sound);
+}
+
+TEST_F(Report, AFewFreesThatComeEarlyAffectNoNumber) {
+  add(EventKind::kfree, 0x10000, 7, 1);
+  add(EventKind::kmalloc, 0x10000, 7, 0);
+  add(EventKind::kmalloc, 0x10000, 7, 0);
+  const auto affected = [this] {
+    CheckAnalysis check(info);
+    check.add(events);
+    return check.finish().affected;
+  };
+  EXPECT_EQ(affected(), std::vector{AffectedNumbers::lifetimes});
+  for (std::uint64_t i = 0; i < 2000; ++i) add(EventKind::kmalloc, 0x100000 + 0x1000 * i);
+  EXPECT_TRUE(affected().empty());
+}
+
+TEST_F(Report, AFilterThatSelectsNothingLeavesTheTimesOfTheTrace) {
+  add(EventKind::kmalloc, 0x10000);
+  add(EventKind::kmalloc, 0x20000);
+  ReportFilter filter;
+  filter.comms = {"nobody*"};
+  const ReportResult result = report(std::move(filter));
+  EXPECT_EQ(result.trace.events, 0u);
+  EXPECT_EQ(result.trace.whole_first_ns, 100u);
+  EXPECT_EQ(result.trace.whole_ns, 100u);
+}
+
 TEST_F(Report, KmallocCachesHaveTheKernelsNames) {
   info.tables.gfp_flags = {{0x400000, "__GFP_ACCOUNT"}, {0x10, "__GFP_RECLAIMABLE"}, {0x1, "__GFP_DMA"}};
   const auto caches = [&] {

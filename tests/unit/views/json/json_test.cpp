@@ -26,20 +26,21 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
   EXPECT_EQ(keys(json),
             "schema complete trace events slab pages memory page_orders call_sites_total call_sites percpu "
             "percpu_call_sites_total percpu_call_sites vmalloc by groups older_objects_lived older_objects anomalies "
-            "anomaly_sites findings ");
+            "explained_anomalies anomaly_sites findings ");
   EXPECT_EQ(keys(json["trace"]),
             "path format kernel arch byte_order word_bits page_size cpus clock recorded_at recorder_arguments "
             "first_ns duration_ns recorded_ns events stacks user_stacks lost_events lost_per_cpu loss_known ");
   EXPECT_EQ(keys(json["slab"]),
             "allocations frees failed_allocations bytes_requested bytes_allocated bytes_freed "
             "live_allocations live_bytes matched_frees unmatched_frees null_frees cross_cpu_frees "
-            "peak_bytes peak_ns lifetime cross_node_frees cross_node_allocations ");
+            "peak_bytes peak_ns lifetime live_is_upper_bound maybe_freed_allocations maybe_freed_bytes "
+            "cross_node_frees cross_node_allocations ");
   EXPECT_EQ(keys(json["pages"]),
             "allocations frees failed_allocations bytes_allocated bytes_freed live_bytes peak_bytes peak_ns lifetime ");
   EXPECT_EQ(keys(json["groups"]["slab"]["rows"][0]),
             "keys allocations failed_allocations frees bytes_requested bytes_allocated bytes_wasted bytes_freed "
             "live_allocations live_bytes peak_bytes peak_ns first_ns last_ns cross_cpu_frees cross_node_frees "
-            "lifetime ");
+            "lifetime live_is_upper_bound maybe_freed_allocations maybe_freed_bytes ");
   EXPECT_EQ(keys(json["slab"]["lifetime"]), "count mean_ns p50_ns p90_ns p99_ns under_1ms histogram ");
   EXPECT_EQ(keys(json["call_sites"][0]),
             "address symbol allocations frees failed_allocations bytes_requested "
@@ -130,8 +131,12 @@ TEST(JsonReport, IsValidForAnyTrace) {
 
 TEST(JsonCheck, DistinguishesSoundUnsoundAndUnreadableFiles) {
   std::vector<CheckedFile> files(3);
-  files[0] = {"a.dat", CheckResult{test::sample_report().trace, {}, true}, {}};
-  files[1] = {"b.dat", CheckResult{test::sample_report().trace, {}, false}, {}};
+  CheckResult result;
+  result.trace = test::sample_report().trace;
+  files[0] = {"a.dat", result, {}};
+  result.affected = {AffectedNumbers::totals};
+  result.sound = false;
+  files[1] = {"b.dat", result, {}};
   files[1].result->findings.add({Imperfection::lost_events, "", 0, {}, {}}, 268);
   Error error("no trace");
   error.at({"c.dat", {}, 16}).hint("do this").context("reading that");
@@ -142,6 +147,7 @@ TEST(JsonCheck, DistinguishesSoundUnsoundAndUnreadableFiles) {
   EXPECT_EQ(json["files"][0]["verdict"], "sound");
   EXPECT_TRUE(json["files"][0]["error"].is_null());
   EXPECT_EQ(json["files"][1]["verdict"], "unsound");
+  EXPECT_EQ(json["files"][1]["affected"], Json({"totals"}));
   EXPECT_EQ(json["files"][1]["findings"][0]["count"], 268);
   EXPECT_TRUE(json["files"][1]["findings"][0]["examples"][0]["offset"].is_null());
   EXPECT_EQ(json["files"][2]["verdict"], "unreadable");
