@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "analysis/matching/page_matcher.hpp"
 #include "analysis/matching/slab_matcher.hpp"
 #include "analysis/matching/trace_summary.hpp"
+#include "analysis/report/known_causes.hpp"
 #include "analysis/report/older_objects.hpp"
 #include "analysis/series/longest_silence.hpp"
 #include "base/text.hpp"
@@ -40,15 +42,35 @@ constexpr std::uint64_t kJumpNs = 10'000'000'000;
 constexpr std::uint64_t kBirthNs = 10'000'000;
 constexpr std::size_t kMostUnborn = 1 << 20;
 
+// Returns the reported numbers that the findings affect, the worst first. A lifetime that is wrong in less than one of
+// a thousand events changes no number that is shown.
+std::vector<AffectedNumbers> affected_numbers(const Findings& findings, std::uint64_t events) {
+  constexpr std::uint64_t kFewest = 1000;
+  std::array<bool, kAffectedNumberIds.size()> is_affected{};
+  for (std::size_t i = 0; i < kImperfections.size(); ++i) {
+    const auto kind = static_cast<Imperfection>(i);
+    const AffectedNumbers affected = affected_by(kind);
+    const std::uint64_t count = findings.count_of(kind);
+    if (count == 0 || (affected == AffectedNumbers::lifetimes && count < events / kFewest)) continue;
+    is_affected[static_cast<std::size_t>(affected)] = true;
+  }
+  std::vector<AffectedNumbers> list;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(AffectedNumbers::nothing); ++i)
+    if (is_affected[i]) list.push_back(static_cast<AffectedNumbers>(i));
+  return list;
+}
+
 }  // namespace
 
 struct CheckAnalysis::State {
-  State(const TraceInfo& trace_info, bool judge_pairs)
+  State(const TraceInfo& trace_info, bool judge_pairs, const SymbolNames* symbol_names)
       : info(trace_info),
         pairs(judge_pairs),
         may_nest_times(nests_times(trace_info)),
         cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.machine.kernel)),
-        recorder(trace_info) {
+        recorder(trace_info),
+        names(symbol_names) {
+    if (names != nullptr) causes.emplace(info, *names);
     for (const BufferStatistics& statistics : info.losses.buffers) {
       if (last.size() <= statistics.cpu) last.resize(statistics.cpu + 1);
       last[statistics.cpu].counted_ns = statistics.counted_ns;
@@ -60,10 +82,12 @@ struct CheckAnalysis::State {
   void check_free(const Event& event);
   void check_pages(const Event& event);
   SlabMatcher& objects_of(EventKind kind) { return objects[static_cast<std::size_t>(allocator_of(kind))]; }
-  // Returns ", call site 0x…", or nothing if the kernel does not report it.
+  // Returns ", call site do_exit+0x12", or nothing if the kernel does not report it.
   std::string at_call_site(const Event& event) const {
     const std::uint64_t address = info.tables.call_sites[event.call_site.value];
-    return address == 0 ? "" : fmt::format(", call site {:#x}", address);
+    if (address == 0) return {};
+    return names == nullptr ? fmt::format(", call site {:#x}", address)
+                            : fmt::format(", call site {}", printable(names->name(address)));
   }
   // Composes the detail only if an example of this kind is still wanted.
   template <typename Detail>
@@ -93,6 +117,9 @@ struct CheckAnalysis::State {
   std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
   bool cache_object_may_be_kfreed;
   RecorderTasks recorder;
+  const SymbolNames* names;           // may be null
+  std::optional<KnownCauses> causes;  // empty without names
+  ExplainedAnomalies explained;
   EventSpan span;
   LongestSilence silence;
   std::array<SlabMatcher, kPointerAllocators> objects;
@@ -102,6 +129,7 @@ struct CheckAnalysis::State {
 
 void CheckAnalysis::State::add(const Event& event) {
   span.add(event);
+  if (event.address != 0 && (is_allocation(event.kind) || is_free(event.kind))) ++explained.events;
   silence.add(event);
   check_time(event);
   if (is_allocation(event.kind)) check_allocation(event);
@@ -204,6 +232,11 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
   const SlabMatcher::Allocation allocation =
       objects_of(event.kind).allocate(event, event.cache.value, info.machine.page_size);
   if (!allocation.replaced || allocation.duplicate_event) return;
+  if (!allocation.object.free_came_early() && is_slab_alloc(event.kind) && causes &&
+      causes->may_free(allocation.object.origin, event.call_site)) {
+    ++explained.untraced_frees;
+    return findings.count(Imperfection::allocation_on_live_pointer);
+  }
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early() ? Imperfection::free_before_allocation
                                             : Imperfection::allocation_on_live_pointer,
@@ -215,6 +248,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
   const auto [outcome, object] = objects_of(event.kind).release(event);
   if (outcome == FreeOutcome::allocated_before_trace) {
     found(Imperfection::allocated_before_trace, event, pointer);
+    ++explained.older_frees;
     if (is_slab_free(event.kind)) {
       if (older_frees.size() <= event.cache.value) older_frees.resize(event.cache.value + std::size_t{1});
       ++older_frees[event.cache.value];
@@ -224,8 +258,14 @@ void CheckAnalysis::State::check_free(const Event& event) {
   if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
     found(Imperfection::free_before_allocation, event,
           [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });
-  if (outcome == FreeOutcome::double_or_untraced && !recorder.freed_own(event))
-    found(Imperfection::double_free_or_untraced_allocation, event, pointer);
+  if (outcome == FreeOutcome::double_or_untraced && !recorder.freed_own(event)) {
+    if (is_slab_free(event.kind) && causes && causes->may_have_allocated(event.cache.value, event.call_site)) {
+      ++explained.untraced_allocations;
+      findings.count(Imperfection::double_free_or_untraced_allocation);
+    } else {
+      found(Imperfection::double_free_or_untraced_allocation, event, pointer);
+    }
+  }
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
       freed_by_wrong_family(object.from_cache(), event, cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, pointer);
@@ -240,7 +280,8 @@ void CheckAnalysis::State::check_pages(const Event& event) {
     found(Imperfection::failed_allocation, event, [&] { return fmt::format("no page of order {}", event.order); });
 }
 
-CheckAnalysis::CheckAnalysis(const TraceInfo& info, bool pairs) : state_(std::make_unique<State>(info, pairs)) {}
+CheckAnalysis::CheckAnalysis(const TraceInfo& info, bool pairs, const SymbolNames* names)
+    : state_(std::make_unique<State>(info, pairs, names)) {}
 CheckAnalysis::~CheckAnalysis() = default;
 
 void CheckAnalysis::add(const EventBatch& batch) {
@@ -261,10 +302,9 @@ CheckResult CheckAnalysis::finish(bool complete) {
   add_findings(older_objects(state_->info, state_->older_frees, state_->span.first_ns), result.findings);
   if (state_->info.clock.name == "local" && state_->info.machine.cpus > 1)
     result.findings.add({Imperfection::clock_not_ordered, "local"});
-  for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)
-    if (kImperfections[kind].severity != Severity::info &&
-        result.findings.count_of(static_cast<Imperfection>(kind)) > 0)
-      result.sound = false;
+  result.explained = state_->explained;
+  result.affected = affected_numbers(result.findings, result.trace.events);
+  result.sound = result.affected.empty();
   return result;
 }
 

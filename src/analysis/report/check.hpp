@@ -5,14 +5,16 @@
 #include <memory>
 
 #include "results/report/check.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/source.hpp"
 
 namespace kmt {
 
 class CheckAnalysis {
  public:
-  // If `pairs` is false, each event is checked by itself.
-  explicit CheckAnalysis(const TraceInfo& info, bool pairs = true);
+  // If `pairs` is false, each event is checked by itself. Without names, addresses are printed, and no anomaly counts
+  // as explained except frees of objects from before the trace. Both references must outlive this object.
+  explicit CheckAnalysis(const TraceInfo& info, bool pairs = true, const SymbolNames* names = nullptr);
   ~CheckAnalysis();
   void add(const EventBatch& batch);
   CheckResult finish(bool complete = true);

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "cli/input/reading.hpp"
+#include "cli/input/symbol_options.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/errors.hpp"
@@ -32,12 +33,12 @@ constexpr const char* kCheckFooter = R"(Examples:
   kmemtrace check capture/             a folder with cpu0.out, cpu1.out, …
   kmemtrace check --records-only cpu1.out
 
-A file is sound if it is complete and undamaged, and if nothing in it makes results uncertain. docs/imperfections.md
-explains each finding and gives advice.
+A file is sound if no number that a report shows is wrong or uncertain. Otherwise, the first lines name the numbers.
+docs/imperfections.md explains each finding and gives advice.
 
 Exit status (the worst one of several files):
   0    sound
-  1    there are findings
+  1    a reported number is affected
   2    wrong usage, or a file cannot be read
   3    not permitted to read a file
   130  interrupted by Ctrl+C; the findings cover the part that was read)";
@@ -47,7 +48,9 @@ CheckedFile check_file(const std::string& path, const CheckArguments& options) {
   try {
     const std::unique_ptr<Source> source =
         open_for_reading(path, OpenOptions{{}, {}, options.abi, options.records_only});
-    CheckAnalysis analysis(source->info(), !options.records_only);
+    const WrapperList wrappers = wrapper_list({});
+    const Symbols symbols(source->info(), {}, wrappers);
+    CheckAnalysis analysis(source->info(), !options.records_only, &symbols);
     const bool complete = read_trace(
         *source, [&](const EventBatch& batch) { analysis.add(batch); }, !options.no_progress);
     checked.result = analysis.finish(complete);

@@ -25,6 +25,11 @@ Json to_json(const CheckedFile& file) {
   json["complete"] = file.result && file.result->trace.complete;
   json["error"] = file.error ? to_json(*file.error) : Json(nullptr);
   json["trace"] = file.result ? to_json(file.result->trace) : Json(nullptr);
+  json["affected"] = Json::array();
+  if (file.result)
+    for (const AffectedNumbers numbers : file.result->affected)
+      json["affected"].push_back(kAffectedNumberIds[static_cast<std::size_t>(numbers)]);
+  json["explained_anomalies"] = file.result ? to_json(file.result->explained) : Json(nullptr);
   json["findings"] = file.result ? to_json(file.result->findings) : Json::array();
   return json;
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results/report/check.hpp"
+
+namespace kmt {
+
+AffectedNumbers affected_by(Imperfection kind) {
+  switch (kind) {
+    case Imperfection::failed_allocation: return AffectedNumbers::nothing;  // tables count failures
+    case Imperfection::no_frees_recorded:
+    case Imperfection::freed_by_another_family:
+    case Imperfection::freed_by_another_cache:
+    case Imperfection::hashed_pointers: return AffectedNumbers::live;
+    case Imperfection::free_before_allocation: return AffectedNumbers::lifetimes;
+    case Imperfection::suspended:
+    case Imperfection::clock_jumps:
+    case Imperfection::clocks_apart:
+    case Imperfection::clock_not_nanoseconds: return AffectedNumbers::times;
+    case Imperfection::unknown_cpus:
+    case Imperfection::lost_cgroup_moves:
+    case Imperfection::lost_mappings:
+    case Imperfection::too_many_flag_names:
+    case Imperfection::cut_off_field: return AffectedNumbers::groups;
+    default: return describe(kind).severity == Severity::info ? AffectedNumbers::nothing : AffectedNumbers::totals;
+  }
+}
+
+}  // namespace kmt
