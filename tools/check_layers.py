@@ -36,7 +36,7 @@ GROUPS = {
         'calls': 'matching',
         'simulation': 'matching',
         'snapshot': 'matching series',
-        'heap': 'series',
+        'heap': 'matching series',
         'growth': 'heap matching series',
     },
     'capture': {

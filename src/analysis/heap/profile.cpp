@@ -9,10 +9,13 @@
 
 #include "analysis/heap/names.hpp"
 #include "analysis/heap/sample_stacks.hpp"
+#include "analysis/matching/page_use.hpp"
 
 namespace kmt {
 
 namespace {
+
+constexpr std::size_t kMostProcessNames = 1 << 16;
 
 // Returns a key of the properties that a group keeps when it is folded. The other overload does this for samples.
 std::string identity_of(const DrawnGroup& group) {
@@ -98,6 +101,31 @@ void HeapProfile::find_caller(Group& group) {
   const std::size_t caller = callers_.caller(drawn.stack);
   group.caller = caller < drawn.stack.size() ? drawn.stack[caller] : drawn.call_site;
   group.call_site = drawn.call_site != 0 ? drawn.call_site : group.caller;
+  const PageUse use = drawn.pages ? page_use_of(drawn.stack, symbols_) : PageUse::unknown;
+  group.slab_pages = use == PageUse::slab || use == PageUse::reclaimable_slab;
+}
+
+HeapProfile::ProcessName& HeapProfile::name_of(std::uint32_t process) {
+  // Processes come and go. Without a current name, a process has the name that it had when it allocated.
+  if (process_names_.size() >= kMostProcessNames && !process_names_.contains(process)) process_names_.clear();
+  return process_names_[process];
+}
+
+void HeapProfile::name_process(std::uint32_t process, std::string_view comm) {
+  if (ProcessName& name = name_of(process); !name.sampled) name.comm = comm;
+}
+
+void HeapProfile::name_sampled(AllocationContext context, std::uint32_t process, std::string_view comm) {
+  if (context != AllocationContext::task || process == 0) return;  // idle tasks share process ID 0
+  ProcessName& name = name_of(process);
+  name.comm = comm;
+  name.sampled = true;
+}
+
+std::string HeapProfile::process_name(AllocationContext context, std::string_view comm, std::uint32_t process) const {
+  const auto current = process_names_.find(process);
+  return process_text(context, current == process_names_.end() ? comm : std::string_view(current->second.comm),
+                      process);
 }
 
 void HeapProfile::names_changed() {
@@ -136,6 +164,7 @@ std::uint32_t HeapProfile::group_of(const HeapSample& sample) {
 
 void HeapProfile::add(const HeapSample& sample) {
   if (groups_.size() >= groups_to_fold_) fold_ended_groups();
+  name_sampled(sample.context, sample.process, sample.comm);
   const std::uint32_t id = group_of(sample);
   std::vector<DrawnSize>& sizes = groups_[id].drawn.sizes;
   auto size = std::ranges::find_if(sizes, [&](const DrawnSize& one) {
@@ -151,7 +180,9 @@ void HeapProfile::add(const HeapSample& sample) {
 }
 
 void HeapProfile::add(DrawnGroup&& drawn) {
-  if (!drawn.sizes.empty()) groups_.push_back(make_group(std::move(drawn)));
+  if (drawn.sizes.empty()) return;
+  name_sampled(drawn.context, drawn.process, drawn.comm);
+  groups_.push_back(make_group(std::move(drawn)));
 }
 
 void HeapProfile::end(const HeapSampleEnd& end) {
@@ -237,7 +268,7 @@ std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
     case HeapKey::stack: return group.caller == 0 ? "unknown" : symbols_.name(group.caller);
     case HeapKey::process:
       return is_folded(group.drawn) ? kOthers
-                                    : process_text(group.drawn.context, group.drawn.comm, group.drawn.process);
+                                    : process_name(group.drawn.context, group.drawn.comm, group.drawn.process);
     case HeapKey::cache: return group.cache;
     case HeapKey::cgroup: return cgroup_text(group.drawn);
   }
@@ -250,7 +281,7 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
   result.by = by;
   result.replaced = replaced_;
   const bool by_stack = std::ranges::find(by, HeapKey::stack) != by.end();
-  using RowKey = std::tuple<bool, std::vector<std::string>, std::vector<std::uint64_t>>;
+  using RowKey = std::tuple<bool, bool, std::vector<std::string>, std::vector<std::uint64_t>>;
   std::map<RowKey, Sums> rows;
   Sums slab;
   Sums pages;
@@ -261,7 +292,9 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
     std::vector<std::string> keys;
     keys.reserve(by.size());
     for (const HeapKey key : by) keys.push_back(key_text(key, group));
-    rows[{group.drawn.pages, std::move(keys), by_stack ? group.drawn.stack : std::vector<std::uint64_t>()}].add(sums);
+    rows[{group.drawn.pages, group.slab_pages, std::move(keys),
+          by_stack ? group.drawn.stack : std::vector<std::uint64_t>()}]
+        .add(sums);
   }
   // A sample represents at most as many bytes as the distance between samples. The number of objects it represents
   // depends on their sizes.
@@ -269,7 +302,7 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
   result.slab = slab.figures(mean);
   result.pages = pages.figures(mean);
   for (const auto& [key, row] : rows)
-    result.rows.push_back({std::get<1>(key), std::get<2>(key), std::get<0>(key), row.figures()});
+    result.rows.push_back({std::get<2>(key), std::get<3>(key), std::get<0>(key), std::get<1>(key), row.figures()});
   std::ranges::stable_sort(result.rows, is_larger, &HeapRow::figures);
   return result;
 }

@@ -45,6 +45,10 @@ class HeapProfile {
   // facts.
   DrawnProfile drawn() const;
   void begin_interval();
+  // Records the name of a process that has no samples. Samples are ordered by time, so their names are newer.
+  void name_process(std::uint32_t process, std::string_view comm);
+  // Returns "bash-812" with the current name of the process. `comm` is used if the current name is unknown.
+  std::string process_name(AllocationContext context, std::string_view comm, std::uint32_t process) const;
   // Call this after the symbols have changed.
   void names_changed();
 
@@ -54,6 +58,7 @@ class HeapProfile {
     DrawnGroup drawn;
     std::uint64_t call_site;  // pages have no call site: same as `caller`
     std::uint64_t caller;     // first function outside the allocators
+    bool slab_pages = false;  // same as HeapRow::slab_pages
     std::string cache;
     std::string task;
   };
@@ -61,11 +66,18 @@ class HeapProfile {
     std::uint32_t group;
     std::uint32_t size;  // index into the group's sizes
   };
+  // The newest known name of a process. A process changes its name with exec, for example.
+  struct ProcessName {
+    std::string comm;
+    bool sampled = false;
+  };
   // Estimates of one row, before the figures are computed.
   struct Sums;
 
   Group make_group(DrawnGroup drawn);
   void find_caller(Group& group);
+  ProcessName& name_of(std::uint32_t process);
+  void name_sampled(AllocationContext context, std::uint32_t process, std::string_view comm);
   std::uint32_t group_of(const HeapSample& sample);
   void keep_live_groups(const std::function<void(DrawnGroup&&)>& take_other);
   void fold_ended_groups();
@@ -82,6 +94,7 @@ class HeapProfile {
   std::size_t groups_to_fold_ = 2 * kMostEndedGroups;
   std::unordered_map<std::string, std::uint32_t> group_ids_;  // by identity_of() the sample
   std::unordered_map<std::uint64_t, Live> live_;              // by pointer
+  std::unordered_map<std::uint32_t, ProcessName> process_names_;
   std::uint64_t replaced_ = 0;
 };
 

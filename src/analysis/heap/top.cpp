@@ -2,6 +2,7 @@
 #include "analysis/heap/top.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/heap/names.hpp"
@@ -35,10 +36,15 @@ HeapKey key_of(TopView view) {
   return HeapKey::cache;
 }
 
-// True if the view shows such samples: slab objects, pages, or both.
+// True if the view shows such samples: slab objects, pages, or both. Pages that hold slab objects are not counted
+// beside the objects.
 bool shows(TopView view, const HeapRow& row) {
-  return view == TopView::orders ? row.pages : view == TopView::processes || view == TopView::cgroups || !row.pages;
+  if (view == TopView::processes || view == TopView::cgroups) return !row.slab_pages;
+  return row.pages == (view == TopView::orders);
 }
+
+// False for interrupts, and for idle tasks, which share process ID 0.
+bool is_process(const HeapSite& site) { return site.context == AllocationContext::task && site.process != 0; }
 
 // All values of the row are estimates.
 TopRow row_of_stack(const HeapRow& from) {
@@ -51,6 +57,24 @@ TopRow row_of_stack(const HeapRow& from) {
   return row;
 }
 
+// Adds live bytes to the rows. A process may have two rows in the profile, for slab and for pages. Samples without a
+// row of their own count for "[others]".
+void add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, std::size_t>& places,
+              const HeapProfileResult& samples, TopView view) {
+  const auto others = places.find(kOthers);
+  for (const HeapRow& from : samples.rows) {
+    if (!shows(view, from)) continue;
+    auto at = places.find(from.keys[0]);
+    if (at == places.end()) at = others;
+    if (at == places.end()) continue;
+    std::optional<Estimate>& live = rows[at->second].live_bytes;
+    if (!live) live.emplace();
+    live->value += from.figures.live_bytes.value;
+    live->low += from.figures.live_bytes.low;
+    live->high += from.figures.live_bytes.high;
+  }
+}
+
 }  // namespace
 
 TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
@@ -60,10 +84,11 @@ TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, con
       cgroup_name_(cgroup_name),
       profile_(mean_bytes, symbols, std::move(cgroup_name)) {}
 
-std::string TopAccount::name_in(TopView view, const HeapSite& site) const {
+std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
   switch (view) {
     case TopView::call_sites: return site.call_site == 0 ? "unknown" : symbols_.name(site.call_site);
-    case TopView::processes: return process_text(site.context, site.comm, site.process);
+    case TopView::processes:
+      return is_process(site) ? std::to_string(site.process) : process_text(site.context, site.comm, site.process);
     case TopView::cgroups:
       return site.context == AllocationContext::task ? cgroup_name_(site.cgroup) : task_text(site.context, {});
     case TopView::caches:
@@ -108,13 +133,33 @@ void TopAccount::fold_oldest(Rows& rows) {
   if (folded.events > 0) rows[kOthers].add(folded);
 }
 
-void TopAccount::add(Rows& rows, std::string name, const HeapSite& site) {
+void TopAccount::add(TopView view, const HeapSite& site) {
+  Rows& rows = rows_[static_cast<std::size_t>(view)];
+  std::string name = key_in(view, site);
   if (rows.size() >= kMostRows && !rows.contains(name)) {
     name = kOthers;
     ++rows_merged_;
   }
-  rows[std::move(name)].add(
-      {site.events, site.allocated, site.events, site.failed, site.requested, site.allocated, interval_});
+  const bool has_process = view == TopView::processes && is_process(site) && name != kOthers;
+  Sums& sums = rows[std::move(name)];
+  if (has_process && sums.process == 0) {
+    sums.process = site.process;
+    sums.comm = site.comm;
+  }
+  sums.add({site.events, site.allocated, site.events, site.failed, site.requested, site.allocated, interval_, 0, {}});
+}
+
+// Names processes without samples. A process that changed its name in the interval has sites with both names. The name
+// that differs from the known one is newer.
+void TopAccount::name_processes(const std::vector<HeapSite>& sites) {
+  std::unordered_set<std::uint32_t> renamed;
+  for (const HeapSite& site : sites) {
+    if (!is_process(site) || renamed.contains(site.process)) continue;
+    const std::string name = process_text(site.context, site.comm, site.process);
+    if (profile_.process_name(site.context, {}, site.process) == name) continue;
+    profile_.name_process(site.process, site.comm);
+    renamed.insert(site.process);
+  }
 }
 
 void TopAccount::add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns) {
@@ -125,12 +170,13 @@ void TopAccount::add_interval(const std::vector<HeapSite>& sites, std::uint64_t 
     for (auto& [name, sums] : rows) sums.events_now = sums.bytes_now = 0;
     if (rows.size() >= kMostRows * 3 / 4) fold_oldest(rows);
   }
+  name_processes(sites);
   for (const HeapSite& site : sites) {
     TopTotals& totals = site.pages ? pages_ : slab_;
     totals.events_now += site.events;
     totals.bytes_now += site.allocated;
     for (const TopView view : views_)
-      if (shows(view, site)) add(rows_[static_cast<std::size_t>(view)], name_in(view, site), site);
+      if (shows(view, site)) add(view, site);
   }
 }
 
@@ -155,29 +201,20 @@ TopResult TopAccount::result(TopView view) const {
     return result;
   }
   const Rows& rows = rows_[static_cast<std::size_t>(view)];
-  const bool has_others = rows.contains(kOthers);
-  std::unordered_map<std::string_view, Estimate> live;
-  for (const HeapRow& row : samples.rows) {
-    if (!shows(view, row)) continue;
-    // A process may have two rows in the profile, for slab and for pages. Samples without a row of their own count for
-    // "[others]".
-    Estimate& sum = live[has_others && !rows.contains(row.keys[0]) ? kOthers : std::string_view(row.keys[0])];
-    sum.value += row.figures.live_bytes.value;
-    sum.low += row.figures.live_bytes.low;
-    sum.high += row.figures.live_bytes.high;
-  }
-  for (const auto& [name, sums] : rows) {
+  std::unordered_map<std::string, std::size_t> places;
+  for (const auto& [key, sums] : rows) {
     TopRow row;
-    row.name = name;
+    row.name = sums.process == 0 ? key : profile_.process_name(AllocationContext::task, sums.comm, sums.process);
     row.events_now = sums.events_now;
     row.bytes_now = sums.bytes_now;
     row.events = sums.events;
     row.failed = sums.failed;
     row.requested = sums.requested;
     row.allocated = sums.allocated;
-    if (const auto found = live.find(name); found != live.end()) row.live_bytes = found->second;
+    places[row.name] = result.rows.size();
     result.rows.push_back(std::move(row));
   }
+  add_live(result.rows, places, samples, view);
   return result;
 }
 

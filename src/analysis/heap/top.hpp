@@ -35,14 +35,17 @@ class TopAccount {
   struct Sums {
     std::uint64_t events_now = 0, bytes_now = 0, events = 0, failed = 0, requested = 0, allocated = 0;
     std::uint64_t interval = 0;  // last interval with activity
+    std::uint32_t process = 0;   // 0: the row belongs to no process
+    std::string comm;            // first name of the process
 
     void add(const Sums& more);
   };
-  using Rows = std::unordered_map<std::string, Sums>;
+  using Rows = std::unordered_map<std::string, Sums>;  // by name; rows of processes by process ID
 
-  std::string name_in(TopView view, const HeapSite& site) const;
+  void name_processes(const std::vector<HeapSite>& sites);
+  std::string key_in(TopView view, const HeapSite& site) const;
   std::string name_of_stack(const HeapRow& row) const;
-  void add(Rows& rows, std::string name, const HeapSite& site);
+  void add(TopView view, const HeapSite& site);
   void fold_oldest(Rows& rows);
 
   std::vector<TopView> views_;

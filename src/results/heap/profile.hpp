@@ -49,6 +49,7 @@ struct HeapRow {
   std::vector<std::string> keys;     // values in the order of HeapProfileResult::by; for a stack, its innermost frame
   std::vector<std::uint64_t> stack;  // set if the stack is a key; innermost frame first
   bool pages = false;
+  bool slab_pages = false;  // pages that hold slab objects, which have samples of their own
   HeapFigures figures;
 };
 
@@ -56,7 +57,7 @@ struct HeapRow {
 struct HeapStackRow {
   std::vector<std::uint64_t> stack;  // innermost first
   std::string cache;
-  std::string task;  // "bash", "[softirq]"
+  std::string task;  // name of the process, such as "bash", or "[softirq]"
   std::uint32_t process = 0;
   std::string cgroup;
   bool pages = false;

@@ -38,6 +38,7 @@ std::string json_heap_profile(const HeapProfileResult& result, const SymbolNames
   for (const HeapRow& row : result.rows) {
     Json out = Json::object();
     out["allocator"] = row.pages ? "pages" : "slab";
+    out["slab_pages"] = row.slab_pages;
     Json keys = Json::object();
     for (std::size_t i = 0; i < row.keys.size(); ++i)
       if (result.by[i] != HeapKey::stack) keys[std::string(info_of(result.by[i]).name)] = printable(row.keys[i]);

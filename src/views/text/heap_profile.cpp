@@ -73,19 +73,36 @@ Table table_of(const HeapProfileResult& result, std::span<const HeapRow* const> 
   return table;
 }
 
-std::string rows_of(const HeapProfileResult& result, bool pages, const SymbolNames& symbols, std::size_t limit,
+// The tables of rows.
+enum class RowKind { slab, pages, slab_pages };
+
+RowKind kind_of(const HeapRow& row) {
+  if (row.slab_pages) return RowKind::slab_pages;
+  return row.pages ? RowKind::pages : RowKind::slab;
+}
+
+const char* title_of(RowKind kind) {
+  switch (kind) {
+    case RowKind::slab: return "Slab";
+    case RowKind::pages: return "Pages, without slab pages,";
+    case RowKind::slab_pages: return "Slab pages, which hold the objects above,";
+  }
+  return "";
+}
+
+std::string rows_of(const HeapProfileResult& result, RowKind kind, const SymbolNames& symbols, std::size_t limit,
                     const TextStyle& style) {
   std::vector<const HeapRow*> rows;
   for (const HeapRow& row : result.rows)
-    if (row.pages == pages) rows.push_back(&row);
+    if (kind_of(row) == kind) rows.push_back(&row);
   if (rows.empty()) return {};
   const std::size_t all = rows.size();
   if (limit > 0) rows.resize(std::min(limit, all));
   std::vector<std::string_view> names;
   for (const HeapKey key : result.by) names.push_back(info_of(key).name);
-  std::string out = heading(fmt::format("{} by {}, {} of {}", pages ? "Pages" : "Slab", fmt::join(names, ", "),
-                                        rows.size(), say_count(all, style)),
-                            style);
+  std::string out = heading(
+      fmt::format("{} by {}, {} of {}", title_of(kind), fmt::join(names, ", "), rows.size(), say_count(all, style)),
+      style);
   const bool has_stacks = std::ranges::find(result.by, HeapKey::stack) != result.by.end();
   out += to_text(table_of(result, rows, has_stacks, style), style);
   if (has_stacks) {
@@ -136,8 +153,9 @@ std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames
          "\n";
   out += total_lines("Slab", result.slab, seconds, style);
   if (result.has_pages) out += total_lines("Pages, including slab pages and user memory", result.pages, seconds, style);
-  out += rows_of(result, false, symbols, limit, style);
-  out += rows_of(result, true, symbols, limit, style);
+  out += rows_of(result, RowKind::slab, symbols, limit, style);
+  out += rows_of(result, RowKind::pages, symbols, limit, style);
+  out += rows_of(result, RowKind::slab_pages, symbols, limit, style);
   out += loss_lines(result, style);
   if (!result.missing.empty())
     out += labelled("missing", fmt::format("this kernel has no events {}", fmt::join(result.missing, ", ")), style);

@@ -39,3 +39,9 @@ static __always_inline struct task_ids ids_of(const struct task_struct* task) {
   }
   return ids;
 }
+
+// Reads the name of the task's process, which is the name of the first thread. Other threads may have other names.
+static __always_inline void read_process_name(char* to, u32 bytes, const struct task_struct* task) {
+  const struct task_struct* leader = BPF_CORE_READ(task, group_leader);
+  bpf_core_read_str(to, bytes, &leader->comm);
+}

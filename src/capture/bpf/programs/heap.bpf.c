@@ -159,7 +159,8 @@ struct allocation {
 // Returns the record for an allocation that may be followed by a duplicate event. For a large kmalloc inside kvmalloc,
 // Linux 6.18 reports the kmalloc first, and then the kvmalloc with its caller (mm/slub.c). The second event is counted,
 // the first one is not.
-static __always_inline struct last_event* last_event_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
+static __always_inline struct last_event* last_event_of(enum kmt_heap_event event, const struct allocation* of,
+                                                        u32 cpu) {
   if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
   return bpf_map_lookup_elem(&last_events, &cpu);
 }
@@ -232,7 +233,7 @@ static __always_inline u32 count_site(const struct allocation* of, u32 table) {
       site->process = ids.process;
       site->context = of->context;
       site->cgroup = ids.cgroup;
-      bpf_get_current_comm(site->comm, sizeof site->comm);
+      read_process_name(site->comm, sizeof site->comm, current_task());
       if (of->cache) read_name(site->cache, of->cache);
       break;
     }
@@ -271,7 +272,7 @@ static __always_inline bool emit_sample(void* context, const struct allocation* 
   sample->task = of->ids.thread;
   sample->event = event;
   sample->context = of->context;
-  bpf_get_current_comm(sample->comm, sizeof sample->comm);
+  read_process_name(sample->comm, sizeof sample->comm, current_task());
   sample->cache[0] = 0;
   if (of->cache) read_name(sample->cache, of->cache);
   const long bytes = bpf_get_stack(context, sample->stack, sizeof sample->stack, 0);

@@ -39,7 +39,7 @@ struct kmt_site {
   unsigned int process;         /* 0 in interrupts */
   unsigned int context;
   unsigned long long cgroup;        /* 0 in interrupts */
-  char comm[KMT_COMM_BYTES];        /* task of the first event */
+  char comm[KMT_COMM_BYTES];        /* process of the first event */
   char cache[KMT_CACHE_NAME_BYTES]; /* empty if not in the event */
   unsigned long long events;        /* including failed events */
   unsigned long long failed;
@@ -61,14 +61,14 @@ struct kmt_sample {
   unsigned char context;  /* enum kmt_context */
   unsigned char followed; /* true if the end of the object will be reported */
   unsigned int frames;
-  char comm[KMT_COMM_BYTES];
+  char comm[KMT_COMM_BYTES];        /* process */
   char cache[KMT_CACHE_NAME_BYTES]; /* empty if not in the event */
   unsigned long long stack[KMT_STACK_FRAMES];
 };
 
 enum kmt_end {
   KMT_FREED,
-  KMT_REPLACED,  /* the free was missed; another object has this address now */
+  KMT_REPLACED, /* the free was missed; another object has this address now */
   KMT_DUPLICATE /* a duplicate event follows, which is counted instead */
 };
 

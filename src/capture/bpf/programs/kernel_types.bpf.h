@@ -90,6 +90,8 @@ struct task_struct {  // include/linux/sched.h
   int pid;
   int tgid;
   u64 start_time;
+  struct task_struct* group_leader;
+  char comm[16];
   int softirq_disable_cnt;  // in kernels with CONFIG_PREEMPT_RT
   struct css_set* cgroups;
 };

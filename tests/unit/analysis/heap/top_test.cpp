@@ -125,6 +125,47 @@ TEST(TopAccount, IdleTasksAreOneProcessInSumsAndSamples) {
   EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, kBytes);
 }
 
+TEST(TopAccount, AProcessIsOneRowWithItsNewestName) {
+  const NoNames names;
+  TopAccount account({TopView::processes}, kMean, names, cgroup_text);
+  HeapSite renamed = site_of(1);
+  renamed.comm = "make";
+  HeapSample of_make = sample_of(1);
+  of_make.comm = "make";
+  of_make.pointer = 0x9000;
+  account.samples().add(sample_of(1));
+  account.add_interval({site_of(1)}, 1'000'000'000);
+  account.samples().add(of_make);
+  account.add_interval({renamed, site_of(1)}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_EQ(result.rows[0].name, "make-1");
+  EXPECT_EQ(result.rows[0].events, 3u);
+  ASSERT_TRUE(result.rows[0].live_bytes);
+  EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, 2 * kBytes);
+}
+
+// Calls every function allocate_slab().
+class SlabNames : public NoNames {
+ public:
+  std::string name(std::uint64_t) const override { return "allocate_slab"; }
+};
+
+TEST(TopAccount, PagesOfSlabsAreNotCountedBesideTheirObjects) {
+  const SlabNames names;
+  TopAccount account({TopView::processes}, kMean, names, cgroup_text);
+  HeapSample pages = sample_of(1);
+  pages.pointer = 0x8000;
+  pages.pages = true;
+  account.samples().add(sample_of(1));
+  account.samples().add(pages);
+  account.add_interval({site_of(1)}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, kBytes);
+  EXPECT_TRUE(account.samples().result({HeapKey::process}).rows.back().slab_pages);
+}
+
 TEST(TopAccount, StacksOfARowBelongToItsAllocator) {
   const NoNames names;
   TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
