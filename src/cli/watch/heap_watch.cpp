@@ -15,10 +15,11 @@ namespace {
 constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 
-HeapRequest request_of(const BpfSelection& selection) {
+HeapRequest request_of(const BpfSelection& selection, WatchedPages pages) {
   HeapRequest request;
   request.selection = selection;
   request.pages = true;
+  request.no_movable_pages = pages == WatchedPages::kernel;
   request.sites = true;
   request.mean_bytes = kMeanBytes;
   return request;
@@ -34,13 +35,13 @@ std::chrono::nanoseconds parse_watch_interval(const std::string& text) {
 }
 
 HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
-                     std::vector<TopView> views)
+                     std::vector<TopView> views, WatchedPages pages)
     : selection_(std::move(selection_text)),
       interval_(interval),
       account_(std::move(views), kMeanBytes, kernel_.symbols(),
                [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
-      watcher_(request_of(selection), {[this](const HeapSample& sample) { account_.samples().add(sample); },
-                                       [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
+      watcher_(request_of(selection, pages), {[this](const HeapSample& sample) { account_.samples().add(sample); },
+                                              [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
   keep_watching();
 }
 

@@ -13,11 +13,14 @@
 
 namespace kmt {
 
+// Kernel pages exclude user memory and the page cache.
+enum class WatchedPages { all, kernel };
+
 class HeapWatch {
  public:
   // Starts watching slab and page allocations for `views`. Throws Error.
   HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
-            std::vector<TopView> views);
+            std::vector<TopView> views, WatchedPages pages);
   HeapWatch(const HeapWatch&) = delete;
   HeapWatch& operator=(const HeapWatch&) = delete;
 

@@ -118,7 +118,7 @@ void serve(const ServeArguments& options) {
   check_address(options.address);
   say_caveats();
   HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
-                  {TopView::call_sites, TopView::caches, TopView::orders});
+                  {TopView::call_sites, TopView::caches, TopView::orders}, WatchedPages::all);
   ExportedSeries call_sites(options.most_names);
   ExportedSeries caches(options.most_names);
   ExportedSeries page_orders(options.most_names);

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/chrono.h>
@@ -52,13 +53,14 @@ constexpr const char* kTopFooter = R"(Examples:
   kmemtrace top --json -n 1                    prints one frame for a script
   kmemtrace top -- make -j8                    shows a build until it ends
 
-Keys: 1 to 6 or Tab change the view. s changes the sort column. / filters by a part of the name. Arrows, PageUp,
-PageDown, Home and End select a row, and Enter shows its stacks. p pauses the display. f writes the frame to a file. q
-ends the program.
+Keys: ? lists the keys. 1 to 6 or Tab change the view. s and S change the sort column, and r reverses the order. /
+filters by a part of the name. Arrows, PageUp, PageDown, Home and End select a row, and Enter shows its stacks. p
+pauses the display. f writes the frame to a file. q ends the program.
 
 Counts and bytes are exact, because the kernel adds them up. Live bytes and stacks are estimates for the memory
 allocated since top started. The estimates are from samples, one per 256 KiB of allocated memory, which are followed
-until they are freed. The fourth line shows the cost of top, and missed events.
+until they are freed. A process is one row with all its threads. User memory and the page cache are not counted. The
+fourth line shows the cost of top, and missed events.
 
 This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
@@ -113,6 +115,7 @@ class Browser {
 
  private:
   void change_view(TopView view);
+  void change_sort(std::size_t columns);
   void move(std::ptrdiff_t rows);
   void edit_filter(int key);
   void pause();
@@ -132,6 +135,7 @@ class Browser {
   std::optional<std::string> expanded_;  // name of the row whose stacks are shown
   std::vector<TopLine> stacks_;
   bool editing_ = false;
+  bool shows_keys_ = false;  // until the next key
   std::string message_;
 };
 
@@ -163,9 +167,10 @@ void Browser::freeze_frame() {
 std::string Browser::footer() const {
   if (editing_) return "filter: " + options_.filter + "_   (Enter: done, Escape: none)";
   if (!message_.empty()) return message_;
+  if (shows_keys_) return "any key back";
   if (expanded_) return "Enter back  arrows scroll  p pause  q end";
-  std::string keys =
-      fmt::format("{}  1-6 view  s sort  / filter  Enter stacks  p pause  f freeze  q end", info_of(view_).name);
+  std::string keys = fmt::format("{}  1-6 view  s sort  / filter  Enter stacks  p pause  f freeze  ? keys  q end",
+                                 info_of(view_).name);
   return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
 }
 
@@ -174,6 +179,12 @@ void Browser::draw(TopScreen& screen) {
   style.width = std::clamp(screen.width(), TextStyle::kMinWidth, TextStyle::kMaxWidth);
   std::vector<TopLine> lines = top_heading(frame_, options_, style);
   lines.push_back({});
+  if (shows_keys_) {
+    const std::vector<TopLine> keys = top_keys();
+    lines.insert(lines.end(), keys.begin(), keys.end());
+    screen.show(lines, footer());
+    return;
+  }
   const std::size_t room = screen.height() > lines.size() + 2 ? screen.height() - lines.size() - 2 : 1;
   page_ = room;
   if (expanded_) {
@@ -201,6 +212,11 @@ void Browser::change_view(TopView view) {
   expanded_.reset();
 }
 
+void Browser::change_sort(std::size_t columns) {
+  const auto all = top_columns();
+  options_.sort = all[(static_cast<std::size_t>(options_.sort) + columns) % all.size()].column;
+}
+
 void Browser::move(std::ptrdiff_t rows) {
   std::size_t& place = expanded_ ? first_ : selected_;
   const auto to = static_cast<std::ptrdiff_t>(place) + rows;
@@ -224,16 +240,16 @@ bool Browser::press(int key) {
     edit_filter(key);
     return true;
   }
+  if (std::exchange(shows_keys_, false)) return key != 'q';
   const auto page = static_cast<std::ptrdiff_t>(page_);
   const auto views = top_views();
   switch (key) {
     case 'q': return false;
     case '\t': change_view(views[(static_cast<std::size_t>(view_) + 1) % views.size()].view); break;
-    case 's': {
-      const auto columns = top_columns();
-      options_.sort = columns[(static_cast<std::size_t>(options_.sort) + 1) % columns.size()].column;
-      break;
-    }
+    case '?': shows_keys_ = true; break;
+    case 's': change_sort(1); break;
+    case 'S': change_sort(top_columns().size() - 1); break;
+    case 'r': options_.reversed = !options_.reversed; break;
     case '/': editing_ = true; break;
     case 'p':
     case ' ': pause(); break;
@@ -272,7 +288,7 @@ int top(const TopArguments& options) {
   const bool frames_only = options.batch || options.result.json || options.frames > 0;
   LiveRun run(options.live);
   HeapWatch watch(run.selection(), selection_text(options.live), interval,
-                  frames_only ? std::vector{view} : all_views());
+                  frames_only ? std::vector{view} : all_views(), WatchedPages::kernel);
   std::optional<TopScreen> screen;
   if (!frames_only) screen.emplace();
   run.start(frames_only ? "Watching" : nullptr);

@@ -88,6 +88,7 @@ std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& option
   if (!options.filter.empty())
     std::erase_if(rows, [&](const TopRow& row) { return row.name.find(options.filter) == std::string::npos; });
   sort_rows(rows, sorted_by(result.view, options.sort));
+  if (options.reversed) std::ranges::reverse(rows);
   return rows;
 }
 
@@ -132,6 +133,22 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
   }
   if (rows.empty() && !options.filter.empty())
     lines.push_back({fmt::format("  No name contains \"{}\".", ascii(options.filter))});
+  return lines;
+}
+
+std::vector<TopLine> top_keys() {
+  std::vector<TopLine> lines = {{"Keys", TopLineKind::heading},
+                                {"  1 to 6, Tab  change the view"},
+                                {"  s, S         sort by the next or the previous column"},
+                                {"  r            reverse the order of the rows"},
+                                {"  /            show only rows whose names contain a text"},
+                                {"  Enter        show the stacks of the selected row"},
+                                {"  p            pause the display"},
+                                {"  f            write the view to a file"},
+                                {"  q            quit"},
+                                {"Columns", TopLineKind::heading}};
+  for (const TopColumnInfo& column : top_columns())
+    lines.push_back({fmt::format("  {:<11}  {}", column.header, column.meaning)});
   return lines;
 }
 

@@ -19,6 +19,7 @@ struct TopOptions {
   std::size_t rows = 0;                    // number of rows to show; 0: all
   std::size_t selected = ~std::size_t{0};  // index among the rows that match the filter
   bool paused = false;
+  bool reversed = false;  // smallest values first
 };
 
 enum class TopLineKind { plain, heading, selected, aside };
@@ -39,6 +40,8 @@ std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& opti
 // Returns the table with its header. `rows` is the result of rows_shown().
 std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow>& rows, const TopOptions& options,
                                const TextStyle& style);
+// Returns the lines that explain keys and columns.
+std::vector<TopLine> top_keys();
 // Returns the stacks of one row, each with its allocated bytes.
 std::vector<TopLine> top_stacks(const std::string& name, const std::vector<TopRow>& stacks, const SymbolNames& symbols,
                                 const TextStyle& style);
