@@ -169,8 +169,8 @@ std::string Browser::footer() const {
   if (!message_.empty()) return message_;
   if (shows_keys_) return "any key back";
   if (expanded_) return "Enter back  arrows scroll  p pause  q end";
-  std::string keys = fmt::format("{}  1-6 view  s sort  / filter  Enter stacks  p pause  f freeze  ? keys  q end",
-                                 info_of(view_).name);
+  std::string keys =
+      fmt::format("{}  1-6 view  s sort  / filter  Enter stacks  p pause  ? keys  q end", info_of(view_).name);
   return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
 }
 
