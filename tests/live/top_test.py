@@ -72,7 +72,7 @@ class Top(LiveTest):
         terminal.keys('S')
         self.shows(terminal, r'\*Bytes/s')
         terminal.keys('r')
-        self.shows(terminal, r'alloc_pipe_info')
+        self.assertTrue(wait_until(lambda: 'alloc_pipe_info' not in terminal.screen()), terminal.screen())
         terminal.keys('r')
         terminal.keys('?')
         self.shows(terminal, r'reverse the order of the rows')
