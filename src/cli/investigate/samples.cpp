@@ -16,6 +16,7 @@ namespace {
 HeapRequest request_of(std::uint64_t mean_bytes, bool pages) {
   HeapRequest request;
   request.pages = request.no_movable_pages = pages;
+  request.names_threads = true;
   request.mean_bytes = mean_bytes;
   return request;
 }

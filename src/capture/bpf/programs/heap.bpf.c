@@ -19,6 +19,7 @@ const volatile __u64 page_size = 4096;
 const volatile __u32 cpus = 1;
 const volatile __u8 no_movable_pages = 0;
 const volatile __u8 wants_sites = 0;
+const volatile __u8 names_threads = 0;  // samples have the name of the thread, not of the process
 const volatile __u32 sites_per_table = 1;  // a power of two
 const volatile __u64 mean_bytes = 0;       // average distance between samples; 0: no samples
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
@@ -272,7 +273,10 @@ static __always_inline bool emit_sample(void* context, const struct allocation* 
   sample->task = of->ids.thread;
   sample->event = event;
   sample->context = of->context;
-  read_process_name(sample->comm, sizeof sample->comm, current_task());
+  if (names_threads)
+    bpf_get_current_comm(sample->comm, sizeof sample->comm);
+  else
+    read_process_name(sample->comm, sizeof sample->comm, current_task());
   sample->cache[0] = 0;
   if (of->cache) read_name(sample->cache, of->cache);
   const long bytes = bpf_get_stack(context, sample->stack, sizeof sample->stack, 0);

@@ -137,6 +137,7 @@ void HeapWatcher::State::fill_constants() {
   constants.only_processes = !request.selection.processes.empty();
   constants.only_cgroup = !request.selection.cgroup.empty();
   constants.wants_sites = request.sites;
+  constants.names_threads = request.names_threads;
   constants.sites_per_table = sites_per_table;
   constants.mean_bytes = request.mean_bytes;
   const auto logarithms = log2_table();

@@ -19,6 +19,7 @@ struct HeapRequest {
   BpfSelection selection;
   bool slab = true;
   bool pages = false;
+  bool names_threads = false;     // samples have the name of the thread, not of the process
   bool no_movable_pages = false;  // page events: exclude user memory and the page cache
   bool sites = false;             // exact sums
   std::uint64_t mean_bytes = 0;   // average number of allocated bytes per sample; 0: no samples
