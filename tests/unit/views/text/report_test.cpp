@@ -222,7 +222,7 @@ TEST(TextReport, EscapesControlCharacters) {
   result.events.emplace_back(hostile, 1);
   test::call_sites(result)[0].keys = {CodeAddress{0x1000, hostile}};
   result.findings.add({Imperfection::damaged_section, hostile, {}, {}, {}});
-  CheckResult check{result.trace, result.findings, false};
+  const CheckResult check{.trace = result.trace, .findings = result.findings, .sound = false};
   for (const std::string& text : {render(result), text_check(check, {80, false, false})}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_EQ(text.find('\r'), std::string::npos);
