@@ -271,6 +271,7 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
 // include the pages of slabs.
 const GroupRow* most_live(const ReportResult& result) {
   const GroupRow* most = nullptr;
+  if (lacks_stacks(result)) return most;
   for (const GroupTable& table : result.groups)
     for (const GroupRow& row : table.rows)
       if (table.allocator != Allocator::pages && row.live_bytes > (most == nullptr ? 0 : most->live_bytes)) most = &row;
