@@ -22,7 +22,7 @@ class StackIds {
 
  private:
   StackTable& stacks_;
-  // The keys are hashes of stacks. If the key of another stack is equal, the next unused number is the key.
+  // The keys of these two are hashes of stacks. After a collision, the next unused number is the key.
   FlatMap<std::uint32_t> kernel_ids_;
   FlatMap<std::uint32_t> user_ids_;
   FlatMap<std::uint32_t> place_ids_;  // by frame

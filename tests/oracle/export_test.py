@@ -459,7 +459,7 @@ class Writing(Case):
             for path, lost in ((data('s390x/trace.lost.dat'), True), (data('amd64/trace.dat'), False)):
                 done = run(*command, *output, path)
                 self.assertEqual(0, done.returncode, done.stderr)
-                self.assertEqual(lost, 'the trace is incomplete: events were overwritten' in done.stderr, command)
+                self.assertEqual(lost, 'the trace is incomplete: events were lost' in done.stderr, command)
 
     def test_output_is_appended_to_an_open_file(self):
         """If a shell redirects standard output with `>>`, the output must be appended to the file."""

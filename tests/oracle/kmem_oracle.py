@@ -32,7 +32,7 @@ SITE = 'allocations frees bytes_requested bytes_allocated live_allocations live_
 
 
 def report_text(path):
-    """Returns the reference text of a trace: either stored with the fixture, compressed, or printed by trace-cmd."""
+    """Returns the reference text of a trace: a compressed file stored with the fixture, or the output of trace-cmd."""
     if path.endswith('.zst'):
         command = ['zstd', '-q', '-d', '-c', path]
     else:

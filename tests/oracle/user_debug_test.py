@@ -76,7 +76,7 @@ class SeparateDebugFile(unittest.TestCase):
                                [(kmt_writer.USER_MEMORY, 0, code)], **facts)
 
     def names(self, *options):
-        """The frames of the program, and the findings about its symbols."""
+        """Returns the symbols of the program's frames. All stacks must have the same frames."""
         found = report(self.trace, '--by', 'stack', '--symfs', self.root, *options, exit_codes=(0, 1))
         stacks = [row['keys']['stack'] for row in found['groups']['slab']['rows']]
         frames = {tuple(frame['symbol'] for frame in stack if 'object' in frame) for stack in stacks}

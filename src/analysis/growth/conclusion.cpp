@@ -43,9 +43,9 @@ State find_unexplained(const Judgement& judgement) {
   return most;
 }
 
-// Returns other lines with confirmed growth that findings explain only to a small part. Much slower growth is left out
-// because it is a side effect, as when growing files also need small objects. SUnreclaim is left out because it is the
-// sum of other lines.
+// Returns further counters of the kernel with confirmed growth of which findings explain less than half. Much slower
+// growth than the fastest is left out because it may be a side effect, such as small objects allocated with files.
+// SUnreclaim is left out because it is the sum of other counters.
 std::vector<std::size_t> find_others(const Judgement& judgement, State shown) {
   constexpr std::size_t kMost = 3;
   double fastest = shown ? judgement.states[*shown].trend.bytes_per_s : 0;

@@ -177,8 +177,8 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     add(ReasonKind::unknown_cache, Ground::account);
     not_above(Certainty::likely);
   }
-  // The account must at least grow by as much. Its growth may be unsteady because other memory is counted in the same
-  // line.
+  // A steady rise without confirmation is enough if the kernel's counters grew at a similar rate. They need not grow
+  // steadily, because they may include other memory.
   const bool stands_alone =
       sure_alone && is_highly_significant((recorded ? trace : samples).trend, judged_) &&
       (recorded ? !evidence_.samples && account_.differs_as_much(finding.caches.front()) : supported.value_or(false));

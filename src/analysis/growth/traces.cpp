@@ -163,7 +163,6 @@ void name_processes(const std::function<std::string(std::uint32_t)>& name_of, Gr
     if (group.process != 0) bytes_of_names[group.process][group.task] += group.bytes;
   std::map<std::uint32_t, std::string> names;
   for (const auto& [process, bytes] : bytes_of_names) {
-    if (bytes.size() < 2) continue;
     std::string name = name_of(process);
     if (name.empty()) name = std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; })->first;
     names.emplace(process, std::move(name));

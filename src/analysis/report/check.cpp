@@ -17,6 +17,7 @@
 #include "analysis/report/known_causes.hpp"
 #include "analysis/report/older_objects.hpp"
 #include "analysis/series/longest_silence.hpp"
+#include "base/intern_table.hpp"
 #include "base/text.hpp"
 #include "trace/kernel_release.hpp"
 #include "trace/tasks/processes.hpp"
@@ -82,6 +83,11 @@ struct CheckAnalysis::State {
   void check_free(const Event& event);
   void check_pages(const Event& event);
   SlabMatcher& objects_of(EventKind kind) { return objects[static_cast<std::size_t>(allocator_of(kind))]; }
+  struct ObjectKind {
+    std::uint32_t cache;  // CacheId
+    std::uint32_t call_site;
+  };
+  bool may_be_free(const ObjectKind& kind) { return causes->may_free(kind.cache, CallSiteId{kind.call_site}); }
   // Returns ", call site do_exit+0x12", or nothing if the kernel does not report it.
   std::string at_call_site(const Event& event) const {
     const std::uint64_t address = info.tables.call_sites[event.call_site.value];
@@ -122,7 +128,8 @@ struct CheckAnalysis::State {
   ExplainedAnomalies explained;
   EventSpan span;
   LongestSilence silence;
-  std::array<SlabMatcher, kPointerAllocators> objects;
+  InternTable<ObjectKind> kinds;
+  std::array<SlabMatcher, kPointerAllocators> objects;  // the origin of an object is the ID of its kind
   std::vector<std::uint64_t> older_frees;  // frees of slab objects that are older than the trace, by CacheId
   Findings findings;
 };
@@ -230,10 +237,11 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
     });
   if (!pairs) return;
   const SlabMatcher::Allocation allocation =
-      objects_of(event.kind).allocate(event, event.cache.value, info.machine.page_size);
+      objects_of(event.kind)
+          .allocate(event, kinds.id_of({event.cache.value, event.call_site.value}).first, info.machine.page_size);
   if (!allocation.replaced || allocation.duplicate_event) return;
   if (!allocation.object.free_came_early() && is_slab_alloc(event.kind) && causes &&
-      causes->may_free(allocation.object.origin, event.call_site)) {
+      may_be_free(kinds[allocation.object.origin])) {
     ++explained.untraced_frees;
     return findings.count(Imperfection::allocation_on_live_pointer);
   }
@@ -269,7 +277,8 @@ void CheckAnalysis::State::check_free(const Event& event) {
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
       freed_by_wrong_family(object.from_cache(), event, cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, pointer);
-  else if (outcome == FreeOutcome::matched && object.from_cache() && freed_to_wrong_cache(object.origin, event))
+  else if (outcome == FreeOutcome::matched && object.from_cache() &&
+           freed_to_wrong_cache(kinds[object.origin].cache, event))
     found(Imperfection::freed_by_another_cache, event, pointer);
 }
 

@@ -97,9 +97,11 @@ bool is_same_process(const TaskName& a, const TaskName& b) {
 void find_holders(LeaksResult& result) {
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) result.worst = std::max(result.worst, row.verdict);
+  if (result.worst < LeakVerdict::uneven) return;
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
-      if (row.verdict != result.worst) continue;
+      // The row of a whole allocator has no holders.
+      if (row.verdict != result.worst || row.group.history->holders.empty()) continue;
       ++result.worst_groups;
       result.worst_bytes += row.group.live_bytes;
       for (const LiveHolder& of_group : row.group.history->holders) {

@@ -205,7 +205,8 @@ void forbid_arguments(std::vector<sock_filter>& program) {
 #endif
   refuse(program, SYS_clone, {.index = kCloneFlags, .mask = CLONE_NEWUSER, .value = CLONE_NEWUSER});
   refuse(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
-  // Forbids typing commands into the user's terminal, and setting attributes that need no writable descriptor.
+  // Forbids injecting input into the user's terminal and changing its line discipline. Also forbids setting attributes
+  // of files, which needs no writable descriptor.
   for (const unsigned long request :
        {static_cast<unsigned long>(TIOCSTI), static_cast<unsigned long>(TIOCLINUX),
         static_cast<unsigned long>(TIOCSETD), static_cast<unsigned long>(FS_IOC_SETFLAGS),

@@ -20,8 +20,8 @@ void give_up_capabilities(std::span<const unsigned> capabilities);
 // that is not root.
 bool may_access(const std::string& path, int mode);
 
-// True if this process is not in the machine's initial user namespace. Elsewhere, most of the kernel ignores its
-// capabilities, and being root gives it no access to the machine's files.
+// True if this process is in a user namespace other than the machine's initial one. There, most of the kernel ignores
+// the capabilities of the process, and being root gives it no access to the machine's files.
 bool is_in_user_namespace();
 
 // True if this kernel distinguishes the capability from CAP_SYS_ADMIN.

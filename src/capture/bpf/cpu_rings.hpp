@@ -36,8 +36,8 @@ class CpuRings {
     kmt_ring* shared;
     std::uint64_t bytes;
     std::uint64_t tail = 0;       // end of the entries passed on so far
-    std::uint64_t ready = 0;      // end of the entries that were complete at the last but one reading of positions
-    std::uint64_t seen = 0;       // end of the entries that were complete at the last reading of positions
+    std::uint64_t ready = 0;      // earlier value of `seen`: entries before it can be passed on
+    std::uint64_t seen = 0;       // head of the ring when its positions were read last
     bool ready_is_begun = false;  // a program was writing an entry at `ready`; its time was unknown
     bool seen_is_begun = false;
     std::uint64_t time_ns = 0;  // time of the entry at the tail

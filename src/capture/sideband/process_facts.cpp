@@ -105,13 +105,13 @@ std::vector<pid_t> threads_of(std::string_view process) {
   return threads;
 }
 
-// The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
 std::string name_of_process(std::uint32_t process, const std::string& proc) {
   std::string name = try_read_file(fmt::format("{}/{}/comm", proc, process)).value_or("");
   if (name.ends_with('\n')) name.pop_back();
   return name;
 }
 
+// The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {
   const std::string text = try_read_file(fmt::format("{}/{}/cgroup", proc, process)).value_or("");
   for (const std::string_view line : split(text, '\n')) {

@@ -74,7 +74,7 @@ std::vector<std::string> files_of_earlier(const std::string& folder) {
   return names;
 }
 
-// True for names of such files, and for the temporary names that they have until they are complete.
+// True if an investigation writes a file of this name. Includes the temporary names of incomplete files.
 bool is_of_an_investigation(const std::string& name) {
   return std::ranges::any_of(kFiles, [&name](const FileText& file) {
     return name == file.name || name.starts_with(fmt::format("{}.unfinished-", file.name));
@@ -136,7 +136,8 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
 InvestigationPlace::~InvestigationPlace() {
   if (!is_unfinished_) return;
   std::error_code code;  // A failure leaves the files, as a killed investigation does.
-  if (fs::exists(fmt::format("{}/{}", folder_, kEvidenceFile), code)) return;
+  for (const char* const kept : {kEvidenceFile, "trace.kmt", "profile.kmt"})  // other commands can read these
+    if (fs::file_size(fmt::format("{}/{}", folder_, kept), code) > 0 && !code) return;
   for (const std::string& name : names_in(folder_))
     if (is_of_an_investigation(name)) fs::remove(fmt::format("{}/{}", folder_, name), code);
   fs::remove(fmt::format("{}/{}", folder_, kUnfinishedFile), code);

@@ -2,7 +2,6 @@
 #include "cli/investigate/progress.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -50,7 +49,6 @@ void WatchProgress::update(double seconds, double of_seconds, const std::vector<
   next_seconds_ = seconds + (is_terminal_ ? kTerminalInterval : kLogInterval);
   say("{}Watching: {:.0f} of {:.0f} s{}{}", is_terminal_ ? "\r\x1b[K" : "", seconds, of_seconds,
       change_since_start(states), is_terminal_ ? "" : "\n");
-  std::fflush(stderr);
   is_shown_ = is_terminal_;
 }
 

@@ -12,6 +12,9 @@ namespace kmt {
 class WatchProgress {
  public:
   WatchProgress();
+  ~WatchProgress() { clear(); }
+  WatchProgress(const WatchProgress&) = delete;
+  WatchProgress& operator=(const WatchProgress&) = delete;
   void update(double seconds, double of_seconds, const std::vector<StateSample>& states);
   void clear();
 

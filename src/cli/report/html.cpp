@@ -85,8 +85,8 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
           has_stacks};
 }
 
-// Two traces are compared by stacks if both have stacks, otherwise by call sites. The traces are read again if the
-// first reading shows that stacks or calls appear only later in a trace.
+// Two traces are compared by stacks if both have stacks, otherwise by call sites. Only the first
+// events of a trace are checked for stacks and calls. If they appear only later in a trace, the traces are read again.
 std::vector<Answers> ask(std::vector<Reading> readings, const ReportFilter& filter) {
   const auto ask_all = [&](bool by_stack) {
     std::vector<Answers> answers;

@@ -130,7 +130,8 @@ void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sor
   if (sort != nullptr && !adds_up(*sort)) throw not_addable("--style perf-report", *sort);
 }
 
-// Returns a text such as " (/usr/bin/make and 3 more)", or an empty text without names.
+// Returns a text such as " (/usr/bin/make and 3 more)". Empty if there is no such finding or the
+// first one has no detail.
 std::string example_of(const Findings& findings, Imperfection kind) {
   const auto first = std::ranges::find(findings.kept(), kind, &Finding::kind);
   if (first == findings.kept().end() || first->detail.empty()) return {};

@@ -56,7 +56,8 @@ struct TracedCall {
   bool typed = false;                         // true: the signature of the function is known
   std::optional<CallValues> arguments;        // set if arguments were recorded and the start was seen
   std::optional<CallValue> result;            // set if the result was recorded and the function returns a value
-  InsideSums inside;  // "live" refers to the return, or to the end of the trace if the return was not seen
+  // "live": not yet freed when the call returned, or at the end of the trace if the return was not seen
+  InsideSums inside;
 };
 
 // Returns "softirq", "hardirq" or "nmi", or nullptr for a call in task context.

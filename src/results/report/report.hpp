@@ -43,7 +43,7 @@ struct TraceSummary {
   std::uint64_t lost_events = 0;  // lost events of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
   bool lost_at_least = false;      // some losses have an unknown size and count as one event each
-  bool lost_of_any_task = false;   // only some tasks were recorded, and losses of unknown CPU may be from other tasks
+  bool lost_of_any_task = false;   // some lost events have no known CPU and may be from tasks that were not recorded
   bool loss_known = true;          // false: the trace is damaged or cut off, and more events may have been lost
   std::string missing_cpus;        // CPUs without data: "CPU 1, CPU 3"; empty: no CPU is known to be missing
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty if not in the trace

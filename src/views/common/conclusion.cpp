@@ -191,7 +191,8 @@ std::string sources_differ_text(const InvestigationResult& result) {
 
 // Returns a sentence about how to get an answer if too little of the time was covered.
 std::string advice_text(const InvestigationResult& result) {
-  if (result.conclusion.unclear == Unclear::mostly_lost) return " Record again with larger buffers: -b.";
+  if (result.conclusion.unclear == Unclear::mostly_lost)
+    return " Record again with larger buffers: `kmemtrace record -b 64M`, then `kmemtrace leaks`.";
   if (result.conclusion.unclear != Unclear::half_covered) return {};
   if (!result.complete) return " Repeat it without an interruption.";
   return result.watched ? " Repeat it with a larger CPU budget: --cpu 20." : " Record for the whole time.";

@@ -50,7 +50,8 @@ std::string conclusion(const CheckResult& result, const TextStyle& style) {
                     fmt::format("{}{} of all events are lost", trace.lost_at_least ? "at least " : "",
                                 say_share(lost, lost + trace.events)),
                     style);
-  if (result.sound) out += labelled("affected", "nothing: all events were recorded, and no total is uncertain", style);
+  if (result.sound && trace.complete)
+    out += labelled("affected", "nothing: all events were recorded, and no total is uncertain", style);
   const std::string next = result.sound ? fmt::format("kmemtrace report {}", printable(trace.path))
                            : lost > 0   ? "record again with larger buffers (-b) or fewer events (-e, --filter)"
                                         : "see the findings below; docs/imperfections.md has advice on each";

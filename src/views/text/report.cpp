@@ -271,7 +271,7 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
 // include the pages of slabs.
 const GroupRow* most_live(const ReportResult& result) {
   const GroupRow* most = nullptr;
-  if (lacks_stacks(result)) return most;
+  if (lacks_stacks(result) || std::ranges::any_of(result.by, is_known_when_freed)) return most;
   for (const GroupTable& table : result.groups)
     for (const GroupRow& row : table.rows)
       if (table.allocator != Allocator::pages && row.live_bytes > (most == nullptr ? 0 : most->live_bytes)) most = &row;
@@ -285,11 +285,12 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
   std::string text =
       has_events(result.slab) ? bound + say_bytes(result.slab.live_bytes, style) + " of slab objects" : "";
   if (!pages.empty()) text += (text.empty() ? "" : " and ") + pages;
-  if (text.empty()) return {};
+  if (text.empty() || style.raw) return {};
   text = "Live at the end of the trace: " + text + " that were allocated in it.";
   if (const GroupRow* const row = most_live(result))
-    text += fmt::format(" Most: {} with {} in {}.", ascii(row->name), say_bytes(row->live_bytes, style),
-                        say_number_of(row->live_allocations, "allocation", style));
+    text +=
+        fmt::format(" Most: {} with {}{} in {}.", ascii(row->name), row->maybe_freed.allocations > 0 ? "at most " : "",
+                    say_bytes(row->live_bytes, style), say_number_of(row->live_allocations, "allocation", style));
   const std::string next = fmt::format(
       "`kmemtrace leaks {}` judges whether this memory grows, and names the processes.", printable(result.trace.path));
   return "\n" + hanging("", text, style) + hanging("Next: ", next, style);

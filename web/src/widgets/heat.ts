@@ -70,7 +70,7 @@ export function heat(options: HeatOptions): HTMLElement {
   const sums = columnSum ? cellTicks(columns, columnSum) : [];
   let widestSum = 0;
 
-  // Returns the upper edge of a row, or the place of a tick.
+  // y() returns the upper edge of a row, and yOf() the vertical position of a tick.
   const y = (row: number): number => box.top + (options.rowsDown ? row : rows - 1 - row) * box.cellY;
   const yOf = (tick: Tick): number => box.top + (options.rowsDown ? tick.at : rows - tick.at) * box.cellY;
 

@@ -157,14 +157,15 @@ TEST_F(TraceGrowth, ThreadsAreGroupedUnderTheNameOfTheirProcess) {
     group.bytes = bytes;
   }
   GrowthSeen ended = seen;
-  name_processes([](std::uint32_t) { return "server"; }, seen);
+  name_processes([](std::uint32_t process) { return process == 7 ? "server" : "sh"; }, seen);
   EXPECT_EQ((std::vector{seen.groups[0].task, seen.groups[1].task, seen.groups[2].task}),
-            (std::vector<std::string>{"server", "server", "bash"}));
+            (std::vector<std::string>{"server", "server", "sh"}));
   EXPECT_EQ(seen.groups[0].thread, "worker-1");
-  EXPECT_EQ(seen.groups[2].thread, "");
+  EXPECT_EQ(seen.groups[2].thread, "bash");  // the only thread that allocates
   name_processes([](std::uint32_t) { return ""; }, ended);
   EXPECT_EQ(ended.groups[0].task, "worker-2");
   EXPECT_EQ(ended.groups[1].thread, "");
+  EXPECT_EQ(ended.groups[2].task, "bash");
 }
 
 }  // namespace

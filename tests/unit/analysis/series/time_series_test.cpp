@@ -149,7 +149,7 @@ TEST(TimeSeries, FewerBucketsHaveTheSameSums) {
   EXPECT_EQ(points.back().live_bytes, 500 * 501 / 2);
 }
 
-// The clock jumps forward: all buckets are used, and they are merged into one.
+// The clock jumps far ahead. Buckets become so wide that all earlier events are in the first one.
 TEST(TimeSeries, SurvivesAJumpOfTheClock) {
   for (const unsigned jump : {42u, 45u, 50u, 63u}) {
     TimeBuckets clock(kStart);
