@@ -43,9 +43,9 @@ State find_unexplained(const Judgement& judgement) {
   return most;
 }
 
-// Returns further counters of the kernel with confirmed growth of which findings explain less than half. Much slower
-// growth than the fastest is left out because it may be a side effect, such as small objects allocated with files.
-// SUnreclaim is left out because it is the sum of other counters.
+// Returns further counters of the kernel with confirmed growth. Findings explain less than half of their growth. Much
+// slower growth than the fastest is left out because it may be a side effect, such as small objects allocated with
+// files. SUnreclaim is left out because it is the sum of other counters.
 std::vector<std::size_t> find_others(const Judgement& judgement, State shown) {
   constexpr std::size_t kMost = 3;
   double fastest = shown ? judgement.states[*shown].trend.bytes_per_s : 0;

@@ -80,7 +80,7 @@ struct LeaksResult {
   Findings findings;
 
   LeakVerdict worst = LeakVerdict::no_clock;  // verdict of the most certain growth
-  // Of the groups with this verdict, if they grow and their processes are known:
+  // These three count groups with this verdict, if they grow and their processes are known.
   std::size_t worst_groups = 0;
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // of these bytes, the largest first
