@@ -87,6 +87,8 @@ class Ledger {
     std::uint32_t group;
     std::uint32_t freer;  // Grouping::freer_of(); 0 unless LedgerOptions::by_freer is set
     unsigned octave;      // of the lifetime; 0 unless LedgerOptions::by_lifetime is set
+    // clang-tidy mistakes the zero in the generated comparison for a pointer.
+    // NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const FreedKey&) const = default;
   };
   // Only filled if LedgerOptions::by_lifetime or by_freer is set.
