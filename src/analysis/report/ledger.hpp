@@ -86,7 +86,7 @@ class Ledger {
   struct FreedKey {
     std::uint32_t group;
     std::uint32_t freer;  // Grouping::freer_of(); 0 unless LedgerOptions::by_freer is set
-    unsigned octave;      // of the lifetime; 0 unless LedgerOptions::by_lifetime is set
+    unsigned octave;      // octave of the lifetime; 0 unless LedgerOptions::by_lifetime is set
     // clang-tidy mistakes the zero in the generated comparison for a pointer.
     // NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const FreedKey&) const = default;

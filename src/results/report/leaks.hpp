@@ -83,7 +83,7 @@ struct LeaksResult {
   // These three count groups with this verdict, if they grow and their processes are known.
   std::size_t worst_groups = 0;
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
-  std::vector<LeakHolder> holders;  // of these bytes, the largest first
+  std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
 
   bool found() const;  // true if any growth is certain
 };

@@ -16,7 +16,7 @@ struct Column;
 struct MatrixRow {
   std::vector<KeyValue> keys;          // all keys of the report except the last
   std::vector<std::uint64_t> amounts;  // one for each column of the matrix
-  std::uint64_t others = 0;            // of values that have no column
+  std::uint64_t others = 0;            // sum of the values that have no column
   std::uint64_t total = 0;
 };
 

@@ -14,7 +14,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kHeaderWidth = 16;
-constexpr std::size_t kKeyWidth = 26;  // of each name, including blanks
+constexpr std::size_t kKeyWidth = 26;  // width of each name, including blanks
 
 std::string header_of(GroupKey key, const KeyValue& value, const TextStyle& style) {
   const std::string text = key_text(key, value, style);

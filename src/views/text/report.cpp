@@ -316,7 +316,8 @@ std::string cut_line(const ReportResult& result, std::size_t groups, const TextS
 // Returns the largest groups, as many as the report has room for after `used` lines.
 std::string brief_groups(const ReportResult& result, const ReportOptions& options, std::size_t used,
                          const TextStyle& style) {
-  constexpr std::size_t kBesideRows = 5;  // of a table: blank line, title, header, "(N more)" and total
+  // Beside the groups, a table has a blank line, title, header, "(N more)" and total.
+  constexpr std::size_t kBesideRows = 5;
   constexpr std::size_t kFewestRows = 3;
   constexpr std::size_t kMostRows = 12;
   constexpr std::size_t kShortLived = 3;

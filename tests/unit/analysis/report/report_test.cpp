@@ -238,7 +238,7 @@ TEST_F(Report, AFilterThatSelectsNothingLeavesTheTimesOfTheTrace) {
   add(EventKind::kmalloc, 0x10000);
   add(EventKind::kmalloc, 0x20000);
   ReportFilter filter;
-  filter.comms = {"nobody*"};
+  filter.comms = {"absent*"};
   const ReportResult result = report(std::move(filter));
   EXPECT_EQ(result.trace.events, 0u);
   EXPECT_EQ(result.trace.whole_first_ns, 100u);
