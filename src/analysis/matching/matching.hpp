@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/matching/event_filter.hpp"
+#include "analysis/matching/freed_frames.hpp"
 #include "analysis/matching/grouping.hpp"
 #include "analysis/matching/page_matcher.hpp"
 #include "analysis/matching/slab_matcher.hpp"
@@ -18,13 +19,14 @@
 namespace kmt {
 
 struct Step {
-  std::uint64_t began_ns = 0;  // freed, replaced: time of the allocation; double_or_untraced: time of the free before
+  std::uint64_t began_ns = 0;  // freed, replaced: time of the allocation; freed_again: time of the free before
   std::uint32_t origin = 0;    // of the allocation that begins, fails or is freed; 0: not selected
   std::uint32_t replaced = 0;  // began: origin of the live allocation that had the same pointer
-  CallSiteId call_site;        // double_or_untraced: call site of the free before
+  CallSiteId call_site;        // freed_again: call site of the free before
   std::uint16_t began_cpu = 0;
   Outcome outcome = Outcome::unseen;
-  bool selected = false;  // the filter selects the event itself
+  bool selected = false;     // the filter selects the event itself
+  bool freed_again = false;  // a second free of an object or of pages without an allocation in between
 };
 
 // Pages that an event removes from a live allocation.
@@ -68,7 +70,8 @@ class Classifier {
 
 class Matching {
  public:
-  Matching(PageIdentity identity, std::uint64_t page_size) : page_size_(page_size), frames_(identity) {}
+  Matching(PageIdentity identity, std::uint64_t page_size)
+      : page_size_(page_size), frames_(identity), freed_(identity) {}
   void match(MatchedBatch& batch, unsigned unit);
 
   // Calls visit(allocator, origin, began_ns, pages, head) for each live allocation, in no particular order. `pages` is
@@ -96,6 +99,7 @@ class Matching {
   std::array<SlabMatcher, kSlabUnits> slab_;
   std::array<SlabMatcher, kPointerAllocators> others_;  // percpu and vmap; slab is unused
   PageMatcher frames_;
+  FreedFrames freed_;
 };
 
 }  // namespace kmt
