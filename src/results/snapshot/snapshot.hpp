@@ -19,12 +19,15 @@
 namespace kmt {
 
 struct BalanceLine {
-  std::string id;      // "slab.in-use"; its meaning never changes
-  std::string label;   // readable name
-  std::int64_t bytes;  // negative if the kernel's files disagree, since they are read one after the other
-  unsigned depth;      // 0: lines that add up to MemTotal; 1: parts that add up to the line above them
-  bool counted;        // false: a remark; its bytes are in other lines
-  std::string source;  // files that contain the value
+  std::string id;           // "slab.in-use"; its meaning never changes
+  std::string label;        // readable name
+  std::int64_t bytes = 0;   // negative if the files of `source` contradict each other
+  unsigned depth = 0;       // 0: lines that add up to MemTotal; 1: parts that add up to the line above them
+  bool counted = true;      // false: a remark; its bytes are in other lines
+  bool known = true;        // false: no file has the amount; `bytes` is 0
+  std::string source = {};  // files that contain the value
+
+  bool is_contradiction() const { return counted && bytes < 0; }
 };
 
 // A slab cache according to slabinfo and /sys/kernel/slab.
@@ -38,7 +41,7 @@ struct SlabCacheUse {
   std::uint64_t tails = 0;           // unused bytes at the ends of slabs
   std::uint64_t active_objects = 0;
   std::uint64_t objects = 0;
-  std::uint64_t object_bytes = 0;  // includes padding
+  std::uint64_t object_bytes = 0;  // includes padding; 0: the numbers of objects and slabs are unknown
   std::uint64_t slabs = 0;
   const SlabAttributes* attributes = nullptr;  // points into the same result; null: unknown
 
@@ -57,6 +60,9 @@ struct SnapshotResult {
   std::uint64_t total = 0;  // MemTotal
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
+  std::vector<std::string> files;  // of copies: the files that were read
+  std::string log;                 // of copies: the file with reports of OOM kills
+  std::size_t log_reports = 0;     // number of reports in it
 
   SnapshotResult() = default;
   SnapshotResult(const SnapshotResult&) = delete;  // `caches` points into `memory`
