@@ -12,6 +12,7 @@
 #include "base/endian.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "formats/ctf/field_classes.hpp"
 
 namespace kmt::ctf {
@@ -47,18 +48,6 @@ bool is_zero(Bytes unit) {
   return std::ranges::all_of(unit, [](std::uint8_t byte) { return byte == 0; });
 }
 
-void append_character(std::string& out, std::uint32_t code) {
-  if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
-  const auto byte = [&out](std::uint32_t value) { out += static_cast<char>(value); };
-  if (code < 0x80) return byte(code);
-  if (code >= 0x10000) byte(0xF0 | code >> 18);
-  if (code >= 0x10000) byte(0x80 | (code >> 12 & 0x3F));
-  if (code < 0x10000 && code >= 0x800) byte(0xE0 | code >> 12);
-  if (code >= 0x800) byte(0x80 | (code >> 6 & 0x3F));
-  if (code < 0x800) byte(0xC0 | code >> 6);
-  byte(0x80 | (code & 0x3F));
-}
-
 // Returns UTF-8.
 std::string text_in(Bytes bytes, TextEncoding encoding) {
   bytes = bytes.first(std::min<std::size_t>(bytes.size(), kMostKept));
@@ -72,10 +61,10 @@ std::string text_in(Bytes bytes, TextEncoding encoding) {
     const std::uint32_t code =
         unit == 2 ? load<std::uint16_t>(bytes.data() + at, order) : load<std::uint32_t>(bytes.data() + at, order);
     const bool is_second = unit == 2 && high != 0 && code >= 0xDC00 && code < 0xE000;
-    if (is_second) append_character(out, 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00));
-    if (high != 0 && !is_second) append_character(out, high);
+    if (is_second) append_utf8(out, 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00));
+    if (high != 0 && !is_second) append_utf8(out, high);
     high = unit == 2 && code >= 0xD800 && code < 0xDC00 ? code : 0;
-    if (high == 0 && !is_second) append_character(out, code);
+    if (high == 0 && !is_second) append_utf8(out, code);
   }
   return out;
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "base/utf8.hpp"
 #include "formats/text/reader.hpp"
 
 namespace kmt::text {
@@ -94,22 +95,6 @@ std::optional<UnwrappedText> unwrap_zlib(std::string_view file) {
 }
 
 // -- web pages ----------------------------------------------------------------------------------------------------
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto byte = [&out](std::uint32_t value) { out += static_cast<char>(value); };
-  if (code < 0x80) return byte(code);
-  if (code < 0x800) {
-    byte(0xC0 | code >> 6);
-  } else if (code < 0x10000) {
-    byte(0xE0 | code >> 12);
-    byte(0x80 | (code >> 6 & 0x3F));
-  } else {
-    byte(0xF0 | (code >> 18 & 0x07));
-    byte(0x80 | (code >> 12 & 0x3F));
-    byte(0x80 | (code >> 6 & 0x3F));
-  }
-  byte(0x80 | (code & 0x3F));
-}
 
 std::optional<std::uint32_t> number_in(std::string_view digits, int base) {
   std::uint32_t value = 0;
