@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/matching/slab_account.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kmt {
+namespace {
+
+// The kernel may merge jbd2_inode with other caches, so the function must be enough.
+TEST(SlabAccount, JournalDataOfInodesIsFreedWithInodes) {
+  EXPECT_TRUE(is_shrinkable("jbd2_inode", ""));
+  EXPECT_TRUE(is_shrinkable("dmaengine-unmap-2", "ext4_inode_attach_jinode"));
+  EXPECT_TRUE(is_shrinkable_site("ext4_inode_attach_jinode+0x4a"));
+  EXPECT_FALSE(is_reclaimable_cache("jbd2_inode", "ext4_inode_attach_jinode"));
+}
+
+TEST(SlabAccount, JournalHeadsAreReclaimable) {
+  EXPECT_TRUE(is_reclaimable_cache("jbd2_journal_head", ""));
+  EXPECT_TRUE(is_reclaimable_cache("", "jbd2_journal_add_journal_head"));
+}
+
+TEST(SlabAccount, OtherCachesAreNotReclaimable) {
+  EXPECT_FALSE(is_shrinkable("dmaengine-unmap-2", "dmaengine_get_unmap_data"));
+  EXPECT_FALSE(is_shrinkable("kmalloc-1k", "alloc_pipe_info"));
+}
+
+}  // namespace
+}  // namespace kmt
