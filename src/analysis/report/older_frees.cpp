@@ -38,7 +38,11 @@ std::set<std::string> things_of(const std::string& function) {
 }  // namespace
 
 void OlderFrees::add(CallSiteId site, CacheId cache, TimeBucket at) {
-  const std::uint64_t key = cache.value != 0 ? kCacheBit | cache.value : site.value;
+  add(site.value, at);
+  if (cache.value != 0) add(kCacheBit | cache.value, at);
+}
+
+void OlderFrees::add(std::uint64_t key, TimeBucket at) {
   auto found = frees_.find(key);
   if (found == frees_.end()) {
     if (frees_.size() >= kMostKeys) return;

@@ -20,7 +20,8 @@ using CountByThird = std::array<std::uint64_t, 3>;
 
 class OlderFrees {
  public:
-  // Counts a free for its cache if the event has it, otherwise for its call site.
+  // Counts a free for its call site, and for its cache if the event has it. Events of allocations may lack the cache
+  // although those of frees have it, as in Linux 6.1.
   void add(CallSiteId site, CacheId cache, TimeBucket at);
 
   CountByThird of_cache(std::uint32_t cache, const TimeBuckets& clock) const;
@@ -28,9 +29,11 @@ class OlderFrees {
   std::vector<std::pair<CallSiteId, CountByThird>> sites(const TimeBuckets& clock) const;
 
  private:
+  void add(std::uint64_t key, TimeBucket at);
+
   static constexpr std::size_t kMostKeys = 4096;  // a series takes at most 12 KiB
 
-  std::unordered_map<std::uint64_t, TimeSeries> frees_;  // by key_of_cache() or key_of_site()
+  std::unordered_map<std::uint64_t, TimeSeries> frees_;  // by call site, and by cache with kCacheBit
 };
 
 // True if in each third at least half as many older objects were freed as objects were allocated that still live.

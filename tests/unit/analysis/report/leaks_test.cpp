@@ -109,6 +109,25 @@ TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
   EXPECT_EQ(row_of(result, 2), nullptr);  // no object of this site is live
 }
 
+// In Linux 6.1, events of allocations from a cache lack its name, and events of frees have it.
+TEST_F(Leaks, OlderFreesCountForTheSiteIfOnlyFreesHaveTheCache) {
+  info.tables.cache_names = {"", "filp"};
+  for (const bool keeps_pace : {false, true}) {
+    events.clear();
+    leak(1);
+    for (Event& event : events) event.kind = EventKind::cache_alloc;
+    for (std::uint64_t time = 1; time < 10 * kSecond; time += keeps_pace ? kSecond / 100 : kSecond) {
+      release(time, next += 4096);
+      events.back().kind = EventKind::cache_free;
+      events.back().call_site = {2};
+      events.back().cache = {1};
+    }
+    const LeaksResult result = leaks();
+    EXPECT_EQ(row_of(result, 1)->verdict, keeps_pace ? LeakVerdict::uncertain : LeakVerdict::certain);
+    EXPECT_EQ(row_of(result, 1)->main_doubt == Doubt::older_freed, keeps_pace);
+  }
+}
+
 TEST(LeakOrder, IsByCertaintyThenBySpeed) {
   std::vector<LeakRow> rows(4);
   const std::array verdicts = {LeakVerdict::no_growth, LeakVerdict::certain, LeakVerdict::uncertain,
