@@ -26,9 +26,6 @@ import loads
 import plants
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'live'))
-from recording import why_not_live  # noqa: E402
-
 
 class Running:
     """A running plant or load, and an optional second load that runs at the same time."""
@@ -108,8 +105,8 @@ def is_named_first(found, kind, pid):
             first['processes'][0]['process'] == pid)
 
 
-def ask_investigate(program, seconds, folder):
-    found = investigate(program, f'{folder}/out', seconds)
+def ask_investigate(program, seconds, folder, *options):
+    found = investigate(program, f'{folder}/out', seconds, *options)
     confirmed = []
     for one in found['findings']:
         if one['certainty'] == 'sure':
@@ -142,14 +139,19 @@ def ask_leaks(program, seconds, folder):
 ASK = {'investigate': ask_investigate, 'leaks': ask_leaks}
 
 
+def names_plant(finding, running):
+    """True if the finding, (text, pid or None), has a function or cache of the plant, and its process or none."""
+    words, pid = finding
+    plant = plants.PLANTS[running.name]
+    return re.search(plant.names, words) is not None and (plant.in_children or pid in (None, running.process.pid))
+
+
 def judge(answer, running):
     """Returns (True if the answer is right, the answer as text)."""
     shown = answer.words
     if running.name not in plants.PLANTS:
         return not answer.confirmed, shown
-    plant = plants.PLANTS[running.name]
-    return any(re.search(plant.names, words) and (plant.in_children or pid in (None, running.process.pid))
-               for words, pid in answer.confirmed), shown
+    return any(names_plant(finding, running) for finding in answer.confirmed), shown
 
 
 def ask(program, tool, name, number, options):
@@ -193,6 +195,8 @@ def main():
     parser.add_argument('--twice', action='store_true')
     options = parser.parse_args()
     program = os.path.abspath(options.program)
+    sys.path.insert(0, os.path.join(HERE, '..', 'live'))
+    from recording import why_not_live  # not at the top: peers_inside.py imports this file where it is missing
     if reason := why_not_live():
         print(f'cannot record here: {reason}')
         sys.exit(1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 0)
