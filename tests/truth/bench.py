@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs `investigate` and `leaks` on planted growth and on healthy loads, and counts how often their answers are right.
+"""Runs `investigate`, `leaks` and `top` on planted growth and on healthy loads, and counts how often their answers are
+right.
 
-bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investigate,leaks] [--beside LOAD] [--keep DIR] [--twice]
+bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investigate,leaks,top] [--beside LOAD] [--keep DIR]
+[--twice]
 
 A plant is found if a confirmed finding names one of its functions or caches and, where the tool names processes, its
-process. A confirmed finding in a healthy load is a false alarm. A question is one run of one tool with one plant or
-load. Prints a line for each question, and the confusion matrix of each tool. The exit status is 1 after a false alarm,
+process. A confirmed finding in a healthy load is a false alarm. `top` is asked only about plants whose objects have a
+known size: its interval for the live bytes of the process must contain the number of bytes that the process holds. A
+question is one run of one tool with one plant or load. Prints a line for each question, and the confusion matrix of each tool. The exit status is 1 after a false alarm,
 or if fewer than 95 % of the plants are found. For a wrong answer, the data is kept in DIR. With --twice, a question
 with a wrong answer is asked again, and only the second answer counts: during the first, other processes of the machine
 may have allocated memory."""
@@ -30,14 +33,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Running:
     """A running plant or load, and an optional second load that runs at the same time."""
 
-    def __init__(self, name, beside='', per_second=0, after=0):
+    def __init__(self, name, beside='', *arguments):
         self.name = name
         self.folders = []
         self.processes = []
         if beside:
             self.start_load(beside)
         if name in plants.PLANTS or name == 'none':
-            self.start([sys.executable, os.path.join(HERE, 'plants.py'), name, str(per_second), str(after)])
+            self.start([sys.executable, os.path.join(HERE, 'plants.py'), name, *map(str, arguments)])
         else:
             self.start_load(name)
         self.process = self.processes[-1]
@@ -136,6 +139,46 @@ def ask_leaks(program, seconds, folder):
     return Answer(confirmed, '; '.join(words[:100] for words, _ in confirmed[:3]) or 'no growth')
 
 
+# Bytes of each object of a plant on Linux 6.18, for `top`: slab objects and pages that have no slab objects in them.
+SIZES = {
+    'messages': 1024 + 256 / 16,  # kmalloc-1k, and a queue (kmalloc-256) for 16 messages
+    'renamed_threads': 1024 + 256 / 16,
+    'rings': 4 * 8192 + 3456,  # blocks; socket (packet_sock, inode, file, dentry) and the vector of blocks
+    'xattrs': 1024,
+    'pipe_data': 8 * 4096 + 2752,  # pages; pipe_inode_info, buffers, inode, dentry and two files
+}
+HELD_BYTES = 64 << 20
+
+
+def ask_top(program, name, beside, folder):
+    """Returns (True if the interval for the live bytes of the plant's process contains the truth, the answer as text)."""
+    objects = int(HELD_BYTES / SIZES[name])
+    with open(f'{folder}/frames', 'w+', encoding='utf-8') as frames:
+        top = subprocess.Popen([program, 'top', '--json', '--view', 'processes', '--limit', '0'], stdout=frames)
+        running = None
+        try:
+            while frames.tell() == 0:  # until the first frame
+                time.sleep(0.1)
+                frames.seek(0, os.SEEK_END)
+            running = Running(name, beside, 20000, 0, objects)
+            running.process.stdout.readline()  # "held"
+            time.sleep(2.5)
+        finally:
+            top.send_signal(signal.SIGINT)
+            top.wait()
+            if running:
+                running.end()
+        frames.seek(0)
+        last = json.loads(frames.readlines()[-1])
+    rows = [row for row in last['rows'] if row['name'].endswith(f'-{running.process.pid}')]
+    held = objects * SIZES[name] / 2**20
+    if len(rows) != 1 or rows[0]['live_bytes'] is None:
+        return False, f'{len(rows)} rows for the process: {[row["name"] for row in rows]}'
+    live = {key: value / 2**20 for key, value in rows[0]['live_bytes'].items()}
+    return live['low'] <= held <= live['high'], (f'{rows[0]["name"]}: {held:.1f} MiB are held, {live["estimate"]:.1f} MiB '
+                                                 f'({live["low"]:.1f} to {live["high"]:.1f}) are shown')
+
+
 ASK = {'investigate': ask_investigate, 'leaks': ask_leaks}
 
 
@@ -156,6 +199,9 @@ def judge(answer, running):
 
 def ask(program, tool, name, number, options):
     """Starts the plant or load, and runs the tool. Returns (True if the answer is right, the answer as text)."""
+    if tool == 'top':
+        with tempfile.TemporaryDirectory(prefix='kmemtrace-truth-') as folder:
+            return ask_top(program, name, options.beside, folder)
     running = Running(name, options.beside if name in plants.PLANTS else '')
     with tempfile.TemporaryDirectory(prefix='kmemtrace-truth-') as folder:
         time.sleep(0.5)
@@ -189,7 +235,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=15)
     parser.add_argument('--rounds', type=int, default=1)
     parser.add_argument('--only', default='', help='names of plants and loads, separated by commas')
-    parser.add_argument('--tools', default='investigate,leaks')
+    parser.add_argument('--tools', default='investigate,leaks,top')
     parser.add_argument('--beside', default='', help='a load that runs at the same time as each plant')
     parser.add_argument('--keep', default='')
     parser.add_argument('--twice', action='store_true')
@@ -205,6 +251,8 @@ def main():
     for number in range(options.rounds):
         for name in names:
             for tool in right:
+                if tool == 'top' and name not in SIZES:
+                    continue
                 for _ in range(2 if options.twice else 1):
                     good, words = ask(program, tool, name, number, options)
                     print(f'{number + 1:3} {name:18} {tool:11} {"right" if good else "WRONG"}  {words}', flush=True)

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs that leak kernel memory: each creates a given number of objects per second and frees none.
 
-plants.py KIND [PER_SECOND [AFTER]]
+plants.py KIND [PER_SECOND [AFTER [OBJECTS]]]
 KIND is a key of PLANTS, or `none` for a program that leaks nothing. The program prints "growing", and starts to leak
-AFTER seconds later."""
+AFTER seconds later. It stops at OBJECTS objects, prints "held", and keeps them."""
 import ctypes
 import mmap
 import os
 import platform
+import queue
 import resource
 import select
 import socket
@@ -116,6 +117,26 @@ def messages():
     return make
 
 
+def renamed_threads():
+    """Four threads with names of their own send messages in turn."""
+    make = messages()
+    threads = [(queue.SimpleQueue(), queue.SimpleQueue()) for _ in range(4)]
+
+    def serve(number, asked, answers):
+        pr_set_name = 15
+        LIBC.prctl(pr_set_name, f'worker-{number}'.encode(), 0, 0, 0)
+        while True:
+            answers.put(make(asked.get()))
+    for number, (asked, answers) in enumerate(threads):
+        threading.Thread(target=serve, args=(number, asked, answers), daemon=True).start()
+
+    def ask(number):
+        asked, answers = threads[number % len(threads)]
+        asked.put(number)
+        return answers.get()
+    return ask
+
+
 def semaphores():
     unshare(CLONE_NEWIPC)
     return lambda _: checked(LIBC.semget(0, 16, 0o600), 'semget')
@@ -198,6 +219,20 @@ def bpf_map(kind, key, value, entries):
     return each(make)
 
 
+def bpf_elements():
+    """Elements of a hash map that allocates them one by one. The kernel refills its list of free elements in irq_work."""
+    create, update, no_prealloc, entries = 0, 2, 1, 1 << 20
+    attributes = struct.pack('=IIIII', 1, 8, 512, entries, no_prealloc).ljust(128, b'\0')
+    elements = syscall('bpf', create, attributes, len(attributes))
+    value = ctypes.create_string_buffer(512)
+
+    def make(number):
+        key = ctypes.c_uint64(number)
+        pair = struct.pack('=IIQQQ', elements, 0, ctypes.addressof(key), ctypes.addressof(value), 0).ljust(128, b'\0')
+        return syscall('bpf', update, pair, len(pair))
+    return make
+
+
 def namespaces(flag, name):
     def make(_):
         unshare(flag)
@@ -267,10 +302,12 @@ PLANTS = {
     'bpf_hashes': Plant(bpf_map(1, 4, 64, 256), r'htab_map_alloc|bpf_map_area|prealloc_init|map_create', 20),
     'bpf_percpu_arrays': Plant(bpf_map(6, 4, 512, 8), r'array_map_alloc|bpf_array_alloc_percpu|bpf_map_alloc_percpu|map_create|'
                                r'pcpu', 50),
+    'bpf_elements': Plant(bpf_elements, r'bpf_mem_refill|alloc_bulk|__alloc|alloc_htab_elem|htab_map_update|bpf_map_'),
     'uts_namespaces': Plant(namespaces(CLONE_NEWUTS, 'uts'), r'copy_utsname|clone_uts_ns|uts_namespace|create_new_namespaces'),
     'ipc_namespaces': Plant(namespaces(CLONE_NEWIPC, 'ipc'), r'copy_ipcs|create_ipc_ns|ipc|mq_|create_new_namespaces', 20),
     'net_namespaces': Plant(namespaces(CLONE_NEWNET, 'net'), r'copy_net_ns|net_alloc|setup_net|ops_init|_net_init|net_namespace|'
                             r'create_new_namespaces', 5),
+    'renamed_threads': Plant(renamed_threads, r'alloc_msg|load_msg|do_msgsnd|msgsnd'),
     'mounts': Plant(mounts, r'alloc_vfsmnt|vfs_create_mount|alloc_super|sget|shmem|mount|pcpu', 20),
     'io_urings': Plant(each(io_urings), r'io_uring|io_ring_ctx|io_create_region|io_allocate|io_pages', 20),
     'perf_rings': Plant(perf_rings, r'perf_mmap|rb_alloc|perf_event_alloc|ring_buffer', 20),
@@ -289,7 +326,11 @@ def main():
     print('growing', flush=True)
     time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
     begin = time.monotonic()
+    objects = int(sys.argv[4]) if len(sys.argv) > 4 else sys.maxsize
     while True:
+        if len(held) == objects:
+            print('held', flush=True)
+            time.sleep(3600)
         # After a delay on a busy machine, do not catch up: the growth would then have steps.
         time.sleep(1 / per_second)
         try:
