@@ -119,7 +119,7 @@ PageOwner find_page_owner(std::vector<std::string>& stack) {
   const PageUse use = page_use_of(stack);
   const PageOwner owner{.is_vmalloc = use == PageUse::vmalloc,
                         .is_slab = use == PageUse::slab || use == PageUse::reclaimable_slab,
-                        .excluded = use == PageUse::page_table || use == PageUse::page_cache};
+                        .excluded = use == PageUse::page_table || use == PageUse::page_cache || use == PageUse::user};
   static const WrapperList wrappers = WrapperList::built_in();
   const auto owns = wrappers.caller(stack);
   if (owns != stack.end()) stack.erase(stack.begin(), owns);

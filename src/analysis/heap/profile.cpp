@@ -103,6 +103,7 @@ void HeapProfile::find_caller(Group& group) {
   group.call_site = drawn.call_site != 0 ? drawn.call_site : group.caller;
   const PageUse use = drawn.pages ? page_use_of(drawn.stack, symbols_) : PageUse::unknown;
   group.slab_pages = use == PageUse::slab || use == PageUse::reclaimable_slab;
+  group.user_pages = use == PageUse::user || use == PageUse::page_cache;
 }
 
 HeapProfile::ProcessName& HeapProfile::name_of(std::uint32_t process) {
@@ -113,6 +114,10 @@ HeapProfile::ProcessName& HeapProfile::name_of(std::uint32_t process) {
 
 void HeapProfile::name_process(std::uint32_t process, std::string_view comm) {
   if (ProcessName& name = name_of(process); !name.sampled) name.comm = comm;
+}
+
+void HeapProfile::begin_naming_interval() {
+  for (auto& [process, name] : process_names_) name.sampled = false;
 }
 
 void HeapProfile::name_sampled(AllocationContext context, std::uint32_t process, std::string_view comm) {
@@ -281,7 +286,7 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
   result.by = by;
   result.replaced = replaced_;
   const bool by_stack = std::ranges::find(by, HeapKey::stack) != by.end();
-  using RowKey = std::tuple<bool, bool, std::vector<std::string>, std::vector<std::uint64_t>>;
+  using RowKey = std::tuple<bool, bool, bool, std::vector<std::string>, std::vector<std::uint64_t>>;
   std::map<RowKey, Sums> rows;
   Sums slab;
   Sums pages;
@@ -292,7 +297,7 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
     std::vector<std::string> keys;
     keys.reserve(by.size());
     for (const HeapKey key : by) keys.push_back(key_text(key, group));
-    rows[{group.drawn.pages, group.slab_pages, std::move(keys),
+    rows[{group.drawn.pages, group.slab_pages, group.user_pages, std::move(keys),
           by_stack ? group.drawn.stack : std::vector<std::uint64_t>()}]
         .add(sums);
   }
@@ -302,7 +307,12 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
   result.slab = slab.figures(mean);
   result.pages = pages.figures(mean);
   for (const auto& [key, row] : rows)
-    result.rows.push_back({std::get<2>(key), std::get<3>(key), std::get<0>(key), std::get<1>(key), row.figures()});
+    result.rows.push_back({.keys = std::get<3>(key),
+                           .stack = std::get<4>(key),
+                           .pages = std::get<0>(key),
+                           .slab_pages = std::get<1>(key),
+                           .user_pages = std::get<2>(key),
+                           .figures = row.figures()});
   std::ranges::stable_sort(result.rows, is_larger, &HeapRow::figures);
   return result;
 }

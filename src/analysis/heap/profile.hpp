@@ -45,8 +45,10 @@ class HeapProfile {
   // facts.
   DrawnProfile drawn() const;
   void begin_interval();
-  // Records the name of a process that has no samples. Samples are ordered by time, so their names are newer.
+  // Records the name of a process without samples in the current naming interval. The names in samples are newer,
+  // because samples are ordered by time.
   void name_process(std::uint32_t process, std::string_view comm);
+  void begin_naming_interval();
   // Returns "bash-812" with the current name of the process. `comm` is used if the current name is unknown.
   std::string process_name(AllocationContext context, std::string_view comm, std::uint32_t process) const;
   // Call this after the symbols have changed.
@@ -58,7 +60,8 @@ class HeapProfile {
     DrawnGroup drawn;
     std::uint64_t call_site;  // pages have no call site: same as `caller`
     std::uint64_t caller;     // first function outside the allocators
-    bool slab_pages = false;  // same as HeapRow::slab_pages
+    bool slab_pages = false;  // as in HeapRow
+    bool user_pages = false;
     std::string cache;
     std::string task;
   };
@@ -69,7 +72,7 @@ class HeapProfile {
   // The newest known name of a process. A process changes its name with exec, for example.
   struct ProcessName {
     std::string comm;
-    bool sampled = false;
+    bool sampled = false;  // in the current naming interval
   };
   // Estimates of one row, before the figures are computed.
   struct Sums;

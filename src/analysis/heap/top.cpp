@@ -37,9 +37,9 @@ HeapKey key_of(TopView view) {
 }
 
 // True if the view shows such samples: slab objects, pages, or both. Pages that hold slab objects are not counted
-// beside the objects.
+// beside the objects, and user memory is not counted at all.
 bool shows(TopView view, const HeapRow& row) {
-  if (view == TopView::processes || view == TopView::cgroups) return !row.slab_pages;
+  if (view == TopView::processes || view == TopView::cgroups) return !row.slab_pages && !row.user_pages;
   return row.pages == (view == TopView::orders);
 }
 
@@ -149,8 +149,8 @@ void TopAccount::add(TopView view, const HeapSite& site) {
   sums.add({site.events, site.allocated, site.events, site.failed, site.requested, site.allocated, interval_, 0, {}});
 }
 
-// Names processes without samples. A process that changed its name in the interval has sites with both names. The name
-// that differs from the known one is newer.
+// Names processes without samples in this interval. A process that changed its name in the interval has sites with both
+// names. The name that differs from the known one is newer.
 void TopAccount::name_processes(const std::vector<HeapSite>& sites) {
   std::unordered_set<std::uint32_t> renamed;
   for (const HeapSite& site : sites) {
@@ -160,6 +160,7 @@ void TopAccount::name_processes(const std::vector<HeapSite>& sites) {
     profile_.name_process(site.process, site.comm);
     renamed.insert(site.process);
   }
+  profile_.begin_naming_interval();
 }
 
 void TopAccount::add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns) {

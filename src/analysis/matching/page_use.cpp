@@ -19,6 +19,10 @@ constexpr std::string_view kOfPageCache[] = {
     "__filemap_get_folio",     "__filemap_get_folio_mpol", "filemap_alloc_folio",      "pagecache_get_page",
     "__page_cache_alloc",      "find_or_create_page",      "grow_dev_folio",           "grow_dev_page",
     "page_cache_ra_unbounded", "page_cache_ra_order",      "__do_page_cache_readahead"};
+// mm/mempolicy.c, mm/memory.c, mm/huge_memory.c, mm/shmem.c, Linux 2.6.31 to 7.0.
+constexpr std::string_view kOfUsers[] = {"alloc_pages_vma",   "vma_alloc_folio",  "folio_alloc_mpol",
+                                         "shmem_alloc_folio", "shmem_alloc_page", "vma_alloc_anon_folio_pmd",
+                                         "alloc_anon_folio",  "wp_page_copy",     "do_huge_pmd_anonymous_page"};
 // mm/ and arch/.
 constexpr std::string_view kOfPageTables[] = {"pte_alloc_one", "__pte_alloc", "__pmd_alloc", "__pud_alloc",
                                               "__p4d_alloc",   "pgd_alloc",   "_pgd_alloc",  "do_anonymous_page"};
@@ -43,6 +47,7 @@ PageUse use_by(std::string_view function) {
   if (is_of(kOfSlabs)) return PageUse::slab;
   if (is_of(kOfPageTables)) return PageUse::page_table;
   if (is_of(kOfPageCache)) return PageUse::page_cache;
+  if (is_of(kOfUsers)) return PageUse::user;
   return is_of(kOfVmalloc) ? PageUse::vmalloc : PageUse::unknown;
 }
 

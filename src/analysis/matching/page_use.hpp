@@ -13,6 +13,7 @@ namespace kmt {
 enum class PageUse : std::uint8_t {
   unknown,
   page_cache,        // of files and block devices
+  user,              // user memory, including shared memory
   page_table,        // of processes
   slab,              // of slabs and large kmallocs, whose objects have events too
   reclaimable_slab,  // of slabs of inodes, dentries and the like

@@ -50,6 +50,7 @@ struct HeapRow {
   std::vector<std::uint64_t> stack;  // set if the stack is a key; innermost frame first
   bool pages = false;
   bool slab_pages = false;  // pages that hold slab objects, which have samples of their own
+  bool user_pages = false;  // pages of user memory and of the page cache, by their stacks
   HeapFigures figures;
 };
 

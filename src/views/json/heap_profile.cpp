@@ -39,6 +39,7 @@ std::string json_heap_profile(const HeapProfileResult& result, const SymbolNames
     Json out = Json::object();
     out["allocator"] = row.pages ? "pages" : "slab";
     out["slab_pages"] = row.slab_pages;
+    out["user_pages"] = row.user_pages;
     Json keys = Json::object();
     for (std::size_t i = 0; i < row.keys.size(); ++i)
       if (result.by[i] != HeapKey::stack) keys[std::string(info_of(result.by[i]).name)] = printable(row.keys[i]);

@@ -74,18 +74,20 @@ Table table_of(const HeapProfileResult& result, std::span<const HeapRow* const> 
 }
 
 // The tables of rows.
-enum class RowKind { slab, pages, slab_pages };
+enum class RowKind { slab, pages, slab_pages, user_pages };
 
 RowKind kind_of(const HeapRow& row) {
   if (row.slab_pages) return RowKind::slab_pages;
+  if (row.user_pages) return RowKind::user_pages;
   return row.pages ? RowKind::pages : RowKind::slab;
 }
 
 const char* title_of(RowKind kind) {
   switch (kind) {
     case RowKind::slab: return "Slab";
-    case RowKind::pages: return "Pages, without slab pages,";
+    case RowKind::pages: return "Pages of the kernel, without slab pages,";
     case RowKind::slab_pages: return "Slab pages, which hold the objects above,";
+    case RowKind::user_pages: return "User memory and page cache";
   }
   return "";
 }
@@ -156,6 +158,7 @@ std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames
   out += rows_of(result, RowKind::slab, symbols, limit, style);
   out += rows_of(result, RowKind::pages, symbols, limit, style);
   out += rows_of(result, RowKind::slab_pages, symbols, limit, style);
+  out += rows_of(result, RowKind::user_pages, symbols, limit, style);
   out += loss_lines(result, style);
   if (!result.missing.empty())
     out += labelled("missing", fmt::format("this kernel has no events {}", fmt::join(result.missing, ", ")), style);

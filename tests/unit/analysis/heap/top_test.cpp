@@ -125,6 +125,19 @@ TEST(TopAccount, IdleTasksAreOneProcessInSumsAndSamples) {
   EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, kBytes);
 }
 
+TEST(TopAccount, AnExecedProcessHasItsNewNameWithoutNewSamples) {
+  const NoNames names;
+  TopAccount account({TopView::processes}, kMean, names, cgroup_text);
+  HeapSite renamed = site_of(1);
+  renamed.comm = "make";
+  account.samples().add(sample_of(1));
+  account.add_interval({site_of(1)}, 1'000'000'000);
+  account.add_interval({renamed, site_of(1)}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_EQ(result.rows[0].name, "make-1");
+}
+
 TEST(TopAccount, AProcessIsOneRowWithItsNewestName) {
   const NoNames names;
   TopAccount account({TopView::processes}, kMean, names, cgroup_text);
@@ -164,6 +177,25 @@ TEST(TopAccount, PagesOfSlabsAreNotCountedBesideTheirObjects) {
   ASSERT_EQ(result.rows.size(), 1u);
   EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, kBytes);
   EXPECT_TRUE(account.samples().result({HeapKey::process}).rows.back().slab_pages);
+}
+
+// Calls every function vma_alloc_folio_noprof().
+class UserNames : public NoNames {
+ public:
+  std::string name(std::uint64_t) const override { return "vma_alloc_folio_noprof"; }
+};
+
+TEST(TopAccount, UserMemoryIsNotCounted) {
+  const UserNames names;
+  TopAccount account({TopView::processes}, kMean, names, cgroup_text);
+  HeapSample pages = sample_of(1);
+  pages.pages = true;
+  account.samples().add(pages);
+  account.add_interval({site_of(1)}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_FALSE(result.rows[0].live_bytes);
+  EXPECT_TRUE(account.samples().result({HeapKey::process}).rows.front().user_pages);
 }
 
 TEST(TopAccount, StacksOfARowBelongToItsAllocator) {

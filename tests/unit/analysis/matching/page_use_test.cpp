@@ -18,6 +18,9 @@ TEST(PageUse, IsFoundByTheInnermostKnownFunction) {
   EXPECT_EQ(use_of({"__alloc_pages_noprof+0x1", "__filemap_get_folio+0x200", "bdev_getblk+0x40"}), PageUse::page_cache);
   EXPECT_EQ(use_of({"pte_alloc_one+0x19", "__pte_alloc+0x26", "do_fault+0x1"}), PageUse::page_table);
   EXPECT_EQ(use_of({"alloc_pages+0x1", "__vmalloc_area_node+0x2"}), PageUse::vmalloc);
+  EXPECT_EQ(use_of({"folio_alloc_mpol_noprof+0x3d", "vma_alloc_folio_noprof+0x6c", "do_anonymous_page+0x2"}),
+            PageUse::user);
+  EXPECT_EQ(use_of({"pte_alloc_one+0x19", "do_anonymous_page+0x2"}), PageUse::page_table);
   EXPECT_EQ(use_of({"anon_pipe_write+0x1a8", "vfs_write+0x1"}), PageUse::unknown);
   EXPECT_EQ(use_of({}), PageUse::unknown);
 }
