@@ -8,6 +8,7 @@
 #include "analysis/growth/clusters.hpp"
 #include "analysis/heap/names.hpp"
 #include "analysis/heap/sample_stacks.hpp"
+#include "analysis/matching/own_interrupt.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/series/estimate.hpp"
 #include "results/series/thresholds.hpp"
@@ -65,7 +66,10 @@ void SampleGrowth::forget(const Live& object, std::uint32_t step) {
   change(group, step, -object.bytes);
 }
 
-void SampleGrowth::add(const HeapSample& sample) {
+void SampleGrowth::add(const HeapSample& from_kernel) {
+  HeapSample sample = from_kernel;
+  if (sample.context == AllocationContext::hardirq && is_for_interrupted_task(sample.stack, symbols_))
+    sample.context = AllocationContext::task;
   const bool is_task = sample.context == AllocationContext::task;
   if (is_task && sample.process == own_process_) return;
   ++samples_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/matching/event_filter.hpp"
+#include "analysis/matching/own_interrupt.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/tracing_functions.hpp"
 #include "trace/gfp_flags.hpp"
@@ -232,8 +233,16 @@ std::uint32_t Grouping::process_row(const Event& event) {
   return known->second;
 }
 
-const char* Grouping::interrupt_of(const Event& event) const {
-  return options_.with_interrupted ? nullptr : interrupt_name(event);
+const char* Grouping::interrupt_of(const Event& event) {
+  const char* const interrupt = options_.with_interrupted ? nullptr : interrupt_name(event);
+  return interrupt == nullptr || is_for_task(event.stack) ? nullptr : interrupt;
+}
+
+bool Grouping::is_for_task(StackId interrupt) {
+  if (is_for_task_.size() <= interrupt.value) is_for_task_.resize(info_.tables.stacks.size());
+  std::uint8_t& known = is_for_task_[interrupt.value];
+  if (known == 0) known = is_for_interrupted_task(info_.tables.stacks[interrupt], symbols_) ? 2 : 1;
+  return known == 2;
 }
 
 std::uint32_t Grouping::user_code_of(const Event& event, bool object) {

@@ -128,7 +128,9 @@ class Grouping {
   std::uint32_t caller_of(const Event& event);
   std::uint32_t function_row(const Event& event);
   std::uint32_t user_code_of(const Event& event, bool object);
-  const char* interrupt_of(const Event& event) const;
+  // Returns the name of the interrupt that an allocation counts for; null: it counts for the task.
+  const char* interrupt_of(const Event& event);
+  bool is_for_task(StackId interrupt);
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
 
   std::vector<GroupKey> by_;
@@ -179,6 +181,7 @@ class Grouping {
   std::vector<std::uint32_t> caller_of_stack_;  // as code_of_site_, by stack
   // By number of the address: 0 if not computed yet, else 1 + number in texts_.
   std::vector<std::uint8_t> use_of_stack_;  // 0: not computed yet, else 1 + PageUse
+  std::vector<std::uint8_t> is_for_task_;   // by stack; 0: not computed yet, else 1 + is_for_interrupted_task()
   std::vector<std::uint32_t> function_of_code_;
 };
 

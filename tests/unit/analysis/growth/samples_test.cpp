@@ -54,6 +54,39 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[8 * i + 7], expected[i] * (64 << 10), 1) << i;
 }
 
+// Calls frame 1 bpf_mem_refill().
+class RefillNames : public Names {
+ public:
+  std::string name(std::uint64_t address) const override {
+    return address == 1 ? "bpf_mem_refill+0x125" : Names::name(address);
+  }
+};
+
+TEST(SampleGrowth, RefillsOfTheBpfAllocatorCountForTheInterruptedProcess) {
+  const RefillNames names;
+  SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
+  const std::vector<std::uint64_t> refill = {1, 2};
+  const std::vector<std::uint64_t> device = {2, 3};
+  HeapSample sample;
+  sample.context = AllocationContext::hardirq;
+  sample.kmalloc = true;
+  sample.requested = sample.allocated = 1024;
+  sample.followed = true;
+  sample.process = 5;
+  sample.comm = "loader";
+  for (const std::vector<std::uint64_t>* const stack : {&refill, &device}) {
+    ++sample.pointer;
+    sample.stack = *stack;
+    growth.add(sample);
+  }
+  const GrowthSeen seen = growth.seen(1'000'000'000, "6.18.0", [](std::uint64_t) { return std::string(); });
+  ASSERT_EQ(seen.groups.size(), 2u);
+  EXPECT_EQ(seen.groups[0].task, "loader");
+  EXPECT_EQ(seen.groups[0].process, 5u);
+  EXPECT_EQ(seen.groups[1].task, "[hardirq]");
+  EXPECT_EQ(seen.groups[1].process, 0u);
+}
+
 // Frees whose events were lost must not appear as a rise followed by a drop at the end.
 TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   const Names names;

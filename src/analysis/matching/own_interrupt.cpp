@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/matching/own_interrupt.hpp"
+
+#include <algorithm>
+
+#include "trace/code/function_name.hpp"
+
+namespace kmt {
+
+bool is_for_interrupted_task(std::span<const std::uint64_t> stack, const SymbolNames& symbols) {
+  return std::ranges::any_of(
+      stack, [&symbols](std::uint64_t frame) { return function_of(symbols.name(frame)) == "bpf_mem_refill"; });
+}
+
+}  // namespace kmt

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Interrupts that a task raises for its own allocations.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "trace/code/symbol_names.hpp"
+
+namespace kmt {
+
+// True if an interrupt with this stack works for the task that it interrupted. The BPF memory allocator refills its
+// free lists in irq_work, which the allocating task raises on its own CPU (kernel/bpf/memalloc.c, Linux 6.1 to 7.0).
+bool is_for_interrupted_task(std::span<const std::uint64_t> stack, const SymbolNames& symbols);
+
+}  // namespace kmt
