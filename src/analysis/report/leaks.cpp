@@ -127,6 +127,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.groups_not_followed = report.histories->groups_not_followed;
   result.bytes_not_followed = report.histories->bytes_not_followed;
   result.lost_until_ns = report.histories->lost_until_ns;
+  for (const auto& [name, count] : report.activity.events) result.events += count;
   result.incomplete = report.histories->incomplete;
   result.older_lived = report.older.lived;
   result.anomalies = report.anomalies;

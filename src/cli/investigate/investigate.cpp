@@ -45,7 +45,6 @@ namespace kmt {
 namespace {
 
 constexpr const char* kUsualDuration = "2m";
-constexpr int kCannotTellExitCode = 4;
 
 struct InvestigateArguments {
   std::string duration;  // empty: the default; for copies, the time between them

@@ -76,6 +76,7 @@ Exit status:
   1    certain growth above the threshold (of reclaimable memory only with --reclaimable)
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
+  4    growth cannot be judged: the trace is too short, lost more events than it has, or has no clock in nanoseconds
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 std::string verdicts_help() {
@@ -128,7 +129,8 @@ int leaks(const Command& command, const LeaksArguments& options) {
   print_result(options.result.json ? json_leaks(result, view)
                                    : text_leaks(result, view, stdout_style(options.result.style)));
   if (!result.trace.complete) return kInterruptedExitCode;
-  return static_cast<int>(result.found() ? ExitCode::found : ExitCode::good);
+  if (result.found()) return static_cast<int>(ExitCode::found);
+  return result.unclear() == LeaksUnclear::none ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
 
 }  // namespace

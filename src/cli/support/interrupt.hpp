@@ -9,6 +9,8 @@ namespace kmt {
 
 // The exit status of a command whose result is incomplete because of Ctrl+C. It is 128 + SIGINT, as in shells.
 constexpr int kInterruptedExitCode = 130;
+// The data is too short or incomplete for an answer (leaks, investigate).
+constexpr int kCannotTellExitCode = 4;
 
 // The effect of a second signal: the default action or no effect.
 enum class SecondSignal { ends_program, is_ignored };

@@ -83,11 +83,29 @@ constexpr std::array<LeakVerdictText, 9> kVerdicts = {
 const LeakVerdictText& describe(LeakVerdict verdict) { return kVerdicts[static_cast<std::size_t>(verdict)]; }
 
 std::vector<LeakVerdictText> leak_verdicts() { return {kVerdicts.rbegin(), kVerdicts.rend()}; }
+std::string_view id_of(LeaksUnclear unclear) {
+  switch (unclear) {
+    case LeaksUnclear::none: return "none";
+    case LeaksUnclear::no_clock: return "no-clock";
+    case LeaksUnclear::too_short: return "too-short";
+    case LeaksUnclear::mostly_lost: break;
+  }
+  return "mostly-lost";
+}
+
 bool LeaksResult::found() const {
   return std::any_of(tables.begin(), tables.end(), [](const LeakTable& table) {
     return std::any_of(table.rows.begin(), table.rows.end(),
                        [](const LeakRow& row) { return row.verdict == LeakVerdict::certain; });
   });
+}
+
+LeaksUnclear LeaksResult::unclear() const {
+  if (found()) return LeaksUnclear::none;
+  const bool is_whole = trace.recorded_ns >= trace.whole_ns;  // else events may have been lost outside --time
+  if (is_whole && trace.lost_events > events) return LeaksUnclear::mostly_lost;
+  if (!trace.clock_in_ns) return LeaksUnclear::no_clock;
+  return !tables.empty() && judged == 0 ? LeaksUnclear::too_short : LeaksUnclear::none;
 }
 
 std::span<const Column<LeakRow>> leak_columns() { return kLeaksColumns; }

@@ -33,6 +33,15 @@ struct LeakVerdictText {
 const LeakVerdictText& describe(LeakVerdict verdict);
 std::vector<LeakVerdictText> leak_verdicts();  // most certain growth first
 
+// The reason why a trace without certain growth cannot exclude growth.
+enum class LeaksUnclear : std::uint8_t {
+  none,
+  no_clock,     // the trace's clock does not count nanoseconds
+  too_short,    // no group could be judged
+  mostly_lost,  // the trace lost more events than it has
+};
+std::string_view id_of(LeaksUnclear unclear);
+
 struct LeakRow {
   GroupRow group;  // its `history` is set
   Trend trend;     // trend of the live bytes since the first allocation of the group
@@ -73,6 +82,7 @@ struct LeaksResult {
   std::uint64_t bytes_not_followed = 0;  // live bytes of these groups
   TimeAxis axis;
   std::uint64_t lost_until_ns = 0;
+  std::uint64_t events = 0;  // of the trace within --time, selected or not
   std::vector<Imperfection> incomplete;
   std::vector<LeakTable> tables;
   std::optional<std::uint64_t> older_lived;  // slab objects at the start of the trace, if known from its samples
@@ -86,6 +96,7 @@ struct LeaksResult {
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
 
   bool found() const;  // true if any growth is certain
+  LeaksUnclear unclear() const;
 };
 
 std::span<const Column<LeakRow>> leak_columns();

@@ -92,6 +92,8 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   json["judged"] = result.judged;
   json["not_followed"] = {{"groups", result.groups_not_followed}, {"live_bytes", result.bytes_not_followed}};
   json["found"] = result.found();
+  const LeaksUnclear unclear = result.unclear();
+  json["unclear"] = unclear == LeaksUnclear::none ? Json(nullptr) : Json(id_of(unclear));
   json["start_ns"] = result.axis.start_ns;
   json["bucket_ns"] = result.axis.width_ns;
   json["lost_until_ns"] = result.lost_until_ns == 0 ? Json(nullptr) : Json(result.lost_until_ns);

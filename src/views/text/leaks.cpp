@@ -89,10 +89,6 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
   return column.importance < 10;
 }
 
-bool names_processes(const std::vector<GroupKey>& by) {
-  return std::ranges::any_of(by, [](GroupKey key) { return key == GroupKey::process || key == GroupKey::task; });
-}
-
 // Names the process with most live bytes, and the number of other processes.
 std::string holders_of(const LeakRow& row) {
   const GroupHistory& history = *row.group.history;
@@ -257,6 +253,21 @@ Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   return found;
 }
 
+// Returns the reason why growth cannot be excluded; empty if it can.
+std::string unclear_text(const LeaksResult& result, const TextStyle& style) {
+  switch (result.unclear()) {
+    case LeaksUnclear::none: return {};
+    case LeaksUnclear::no_clock: return "Growth cannot be judged: the trace's clock does not count nanoseconds.";
+    case LeaksUnclear::too_short:
+      return "Growth cannot be judged: the trace is too short; a group must be followed for at least a second.";
+    case LeaksUnclear::mostly_lost: break;
+  }
+  return fmt::format(
+      "Growth cannot be judged: {} were lost, and the trace has only {}. Record with larger buffers: `kmemtrace record "
+      "-b 64M`.",
+      say_number_of(result.trace.lost_events, "event", style), say_count(result.events, style));
+}
+
 // Returns one or two sentences about the growth in the trace.
 std::string verdict(const LeaksResult& result, const TextStyle& style) {
   const std::string threshold =
@@ -275,6 +286,7 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
                                                           say_growth(certain.fastest->trend.bytes_per_s))
                                             : "",
         say_duration(result.trace.recorded_ns, style));
+  if (std::string unclear = unclear_text(result, style); !unclear.empty()) return unclear;
   if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
     return fmt::format("No certain growth: {}, but the growing memory may already have been freed.",
                        who(uncertain, ""));
@@ -287,10 +299,7 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
     return fmt::format(
         "No certain growth: {}, but only with reclaimable memory, page tables, or pages of counted objects.",
         who(explained, ""));
-  if (!result.trace.clock_in_ns) return "Growth cannot be judged: the trace's clock does not count nanoseconds.";
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
-  if (result.judged == 0)
-    return "Growth cannot be judged: the trace is too short; a group must be followed for at least a second.";
   return fmt::format("No certain growth: no group {}grows by more than {} for certain.",
                      result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }

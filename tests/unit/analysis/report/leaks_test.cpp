@@ -182,8 +182,19 @@ TEST_F(Leaks, ATraceUnderASecondIsNotJudged) {
   leak(1, 0, kSecond / 2);
   release(kSecond / 2, 0x10);
   for (std::uint64_t i = 0; i < 600; ++i) allocate(i * 1'000'000, 2, next += 4096);
-  EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::too_short);
-  EXPECT_EQ(row_of(leaks(), 2)->verdict, LeakVerdict::too_short);
+  const LeaksResult result = leaks();
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::too_short);
+  EXPECT_EQ(row_of(result, 2)->verdict, LeakVerdict::too_short);
+  EXPECT_EQ(result.unclear(), LeaksUnclear::too_short);
+}
+
+TEST_F(Leaks, ATraceThatLostMoreEventsThanItHasIsUnclear) {
+  churn(1);
+  const std::size_t events_of_trace = events.size();
+  info.losses.intervals = {{0, events_of_trace, 0, kSecond / 10}};
+  EXPECT_EQ(leaks().unclear(), LeaksUnclear::none);
+  info.losses.intervals = {{0, events_of_trace + 1, 0, kSecond / 10}};
+  EXPECT_EQ(leaks().unclear(), LeaksUnclear::mostly_lost);
 }
 
 TEST_F(Leaks, AnyLaterLossMayContainTheFree) {
@@ -409,7 +420,7 @@ TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
   EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::no_clock);
   EXPECT_EQ(row_of(result, 1)->trend.growth, Growth::too_few_points);
   EXPECT_EQ(result.judged, 0u);
-  EXPECT_FALSE(result.found());
+  EXPECT_EQ(result.unclear(), LeaksUnclear::no_clock);
 }
 
 // Groups that may grow are followed first, then those with the most live memory. The remaining groups are only counted.
