@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "results/allocation_sums.hpp"
-#include "results/report/explained.hpp"
 #include "results/report/history.hpp"
 #include "results/report/lifetimes.hpp"
+#include "results/report/live_count.hpp"
 #include "results/report/traffic.hpp"
 #include "results/task_name.hpp"
 #include "trace/code/symbol_names.hpp"
@@ -134,7 +134,8 @@ struct GroupRow : AllocationSums {
   bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
   // False: freed and live bytes are unknown, because pages grouped by lifetime are freed in parts.
   bool knows_freed = true;
-  MaybeFreed maybe_freed;
+  // Live allocations that the kernel may have freed without an event. If there are any, live counts are upper bounds.
+  LiveCount maybe_freed;
   SharedHistory history;  // null if not requested or not stored
   SharedTraffic traffic;  // likewise
 };

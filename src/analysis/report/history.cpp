@@ -189,8 +189,7 @@ class HistoryMaker {
     if (!doubt) return;
     if (*doubt == Doubt::untraced_path) history.untraced_path = facts.untraced_path;
     LiveCount& count = history.doubtful[static_cast<std::size_t>(*doubt)];
-    count.allocations += head ? 1 : 0;
-    count.bytes += bytes;
+    count += {head ? 1u : 0u, bytes};
     history.doubtful_bytes[common_.axis.bucket_of(began_ns)] += bytes;
   }
 
@@ -309,7 +308,8 @@ class HistoryMaker {
     else if (origin.account == SlabAccount::reclaimable ||
              (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.machine.kernel)))
       facts.doubt = Doubt::reclaimable;
-    else if (origin.page_use == PageUse::page_cache || origin.page_use == PageUse::reclaimable_slab)
+    else if (origin.page_use == PageUse::page_cache || origin.page_use == PageUse::user ||
+             origin.page_use == PageUse::reclaimable_slab)
       facts.doubt = Doubt::reclaimable;
     else if (origin.page_use == PageUse::page_table && !has_many_page_tables_)
       facts.doubt = Doubt::page_tables;
@@ -351,10 +351,7 @@ class Holders {
  public:
   explicit Holders(const HistorySources& from) : from_(from), of_origin_(from.origins.size()) {}
 
-  void add(std::uint32_t number, std::uint64_t bytes, bool head) {
-    of_origin_[number].allocations += head ? 1 : 0;
-    of_origin_[number].bytes += bytes;
-  }
+  void add(std::uint32_t number, std::uint64_t bytes, bool head) { of_origin_[number] += {head ? 1u : 0u, bytes}; }
 
   void store_in(const std::vector<std::shared_ptr<GroupHistory>>& of_group) const {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Held> all;  // by group and process
@@ -363,8 +360,7 @@ class Holders {
       if (origin.process == 0 || of_origin_[number].bytes == 0 || !of_group[origin.group]) continue;
       Held& held = all[{origin.group, origin.process}];
       held.origin = number;
-      held.live.allocations += of_origin_[number].allocations;
-      held.live.bytes += of_origin_[number].bytes;
+      held.live += of_origin_[number];
     }
     for (auto first = all.begin(); first != all.end();) {
       const std::uint32_t group = first->first.first;

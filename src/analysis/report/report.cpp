@@ -13,6 +13,7 @@
 #include "analysis/report/history.hpp"
 #include "analysis/report/known_causes.hpp"
 #include "analysis/report/ledger.hpp"
+#include "analysis/report/most_live.hpp"
 #include "analysis/report/older_objects.hpp"
 #include "analysis/series/memory_state.hpp"
 
@@ -99,13 +100,14 @@ struct ReportAnalysis::State {
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
                  std::move(request.find_caller),
-                 {request.tree, request.with_interrupted, request.history, request.holders}),
+                 {request.tree, request.with_interrupted, request.history, request.holders || request.most_live}),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info.tasks,
                                symbol_names, caches),
                    grouping),
         matching(trace_info.recording.page_identity, trace_info.machine.page_size),
         ledger(ledger_options(trace_info, request)),
         causes(trace_info, symbol_names),
+        names_most_live(request.most_live),
         history_of_live(request.history_of_live),
         judges_reclaimable(request.judges_reclaimable) {}
 
@@ -124,6 +126,7 @@ struct ReportAnalysis::State {
   void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
   void find_missing_causes(const EventCounts& seen, ReportResult& result) const;
   std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
+  std::optional<MostLive> find_most_live() const;
   std::optional<Histories> make_histories(std::uint64_t end_ns);
   std::optional<TrafficOverTime> make_traffic(std::uint64_t end_ns);
 
@@ -135,7 +138,8 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   KnownCauses causes;
-  std::vector<MaybeFreed> maybe_freed;  // by group
+  std::vector<LiveCount> maybe_freed;  // by group
+  bool names_most_live;
   bool history_of_live;
   bool judges_reclaimable;
   MatchedBatch batch;                    // used by add()
@@ -359,6 +363,13 @@ std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow(Histories& co
   return groups;
 }
 
+std::optional<MostLive> ReportAnalysis::State::find_most_live() const {
+  std::uint32_t group = 0;
+  std::optional<MostLive> most = most_live({matching, ledger.origins(), maybe_freed, grouping, info, symbols}, group);
+  if (most) most->group = row_of(ledger.accounts()[group], grouping.values_of(group, symbols)).name;
+  return most;
+}
+
 std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end_ns) {
   if (!ledger.history()) return std::nullopt;
   ledger.end(end_ns);
@@ -444,6 +455,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
     if (row.allocations + row.failed_allocations + row.frees > 0) result.page_orders.push_back(row);
   }
   result.by = state.grouping.by();
+  if (state.names_most_live) result.most_live = state.find_most_live();
   result.histories = state.make_histories(recorded.to_ns);
   result.traffic = state.make_traffic(recorded.to_ns);
   result.groups = state.tables();

@@ -32,6 +32,7 @@ struct ReportRequest {
   bool history_of_live = false;
   bool judges_reclaimable = false;  // with `history`: Doubt::reclaimable does not occur
   bool holders = false;             // with `history`: fill GroupHistory::holders
+  bool most_live = false;           // fill ReportResult::most_live; not with keys that are known when freed
 };
 
 class ReportAnalysis {

@@ -186,6 +186,8 @@ int report(const Command& command, const ReportArguments& options) {
   request.history = options.over_time;
   const ReportOptions view = view_of(command, options, request);
   set_tree(request, options.tree);
+  request.most_live =
+      !options.result.json && !options.result.style.raw && std::ranges::none_of(request.by, is_known_when_freed);
   if (options.matrix) check_matrix(request.by, view.sort);
   const bool as_perf_report = options.perf_kmem.style == "perf-report";
   PerfReportOptions perf_report;

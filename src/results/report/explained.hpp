@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Anomalies with a known cause, and their effect on live counts.
+// Anomalies with a known cause.
 #pragma once
 
 #include <cstdint>
 
 namespace kmt {
-
-// Live allocations that the kernel may have freed without an event. If there are any, the live counts that include
-// them are upper bounds.
-struct MaybeFreed {
-  std::uint64_t allocations = 0;
-  std::uint64_t bytes = 0;
-
-  MaybeFreed& operator+=(const MaybeFreed& other) {
-    allocations += other.allocations;
-    bytes += other.bytes;
-    return *this;
-  }
-};
 
 // Events that look wrong only because the kernel frees or allocates without an event on known paths
 // (trace/code/untraced_paths.hpp).

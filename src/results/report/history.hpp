@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "results/report/lifetimes.hpp"
+#include "results/report/live_count.hpp"
 #include "results/series/memory_series.hpp"
 #include "results/series/time_series.hpp"
 #include "results/task_name.hpp"
@@ -43,11 +44,6 @@ struct DoubtText {
 };
 const DoubtText& describe(Doubt doubt);
 
-struct LiveCount {
-  std::uint64_t allocations = 0;
-  std::uint64_t bytes = 0;
-};
-
 // A process, or interrupts, with live memory that it allocated.
 struct LiveHolder {
   TaskName process;
@@ -74,10 +70,7 @@ struct GroupHistory {
 
   LiveCount doubtful_in_all() const {
     LiveCount sum;
-    for (const LiveCount& count : doubtful) {
-      sum.allocations += count.allocations;
-      sum.bytes += count.bytes;
-    }
+    for (const LiveCount& count : doubtful) sum += count;
     return sum;
   }
 };

@@ -12,6 +12,7 @@
 
 #include "results/allocation_sums.hpp"
 #include "results/group.hpp"
+#include "results/report/explained.hpp"
 #include "results/report/history.hpp"
 #include "results/report/matrix.hpp"
 #include "results/report/older_objects.hpp"
@@ -66,7 +67,7 @@ struct AllocatorTotals : AllocationSums {
   std::uint64_t peak_bytes = 0;        // most live bytes at one time
   std::uint64_t peak_ns = 0;           // time when the peak was first reached
   Lifetimes lifetimes;
-  MaybeFreed maybe_freed;   // part of the live allocations
+  LiveCount maybe_freed;    // as in GroupRow
   bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
 };
 
@@ -101,6 +102,17 @@ struct AnomalyRow {
   bool explained = false;  // counts in ExplainedAnomalies
 };
 
+// The group with most live memory, without pages, which may contain the objects of other groups, and without memory
+// that the kernel can reclaim.
+struct MostLive {
+  std::string group;  // GroupRow::name
+  LiveCount live;
+  bool is_upper_bound = false;
+  TaskName process;           // allocated the largest part of `live`
+  LiveCount of_process;       // this part
+  std::size_t processes = 0;  // number of all processes with a part
+};
+
 struct ReportResult {
   TraceSummary trace;
   Activity activity;
@@ -119,6 +131,7 @@ struct ReportResult {
   OlderObjectsOfTrace older;                                     // slab objects from before the trace
   Findings findings;                                             // findings of the reader, such as damage and losses
   std::vector<Matrix> matrices;                                  // one for each table of `groups`, if requested
+  std::optional<MostLive> most_live;                             // set if ReportRequest::most_live is set
   std::optional<Histories> histories;                            // set if ReportRequest::history is set
   std::optional<TrafficOverTime> traffic;                        // set if ReportRequest::traffic is set
 };

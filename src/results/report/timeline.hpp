@@ -21,7 +21,7 @@ struct Timeline {
 };
 
 // Returns the live allocations of a timeline that may be freed.
-inline const MaybeFreed& maybe_freed_of(const Timeline& timeline, const ReportResult& report) {
+inline const LiveCount& maybe_freed_of(const Timeline& timeline, const ReportResult& report) {
   return timeline.group != nullptr ? timeline.group->maybe_freed : totals_of(report, timeline.allocator).maybe_freed;
 }
 

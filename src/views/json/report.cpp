@@ -17,7 +17,7 @@ namespace {
 Json known(std::uint64_t bytes, bool is_known) { return is_known ? Json(bytes) : Json(nullptr); }
 
 // True in `live_is_upper_bound`: some of the live allocations may be freed already.
-void add_maybe_freed(const MaybeFreed& maybe_freed, Json& json) {
+void add_maybe_freed(const LiveCount& maybe_freed, Json& json) {
   json["live_is_upper_bound"] = maybe_freed.allocations > 0;
   json["maybe_freed_allocations"] = maybe_freed.allocations;
   json["maybe_freed_bytes"] = maybe_freed.bytes;

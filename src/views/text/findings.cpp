@@ -140,7 +140,7 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
   return "\n" + heading("Anomalies", style) + out;
 }
 
-std::string explained_line(const ExplainedAnomalies& explained, const MaybeFreed& maybe_freed, const TextStyle& style) {
+std::string explained_line(const ExplainedAnomalies& explained, const LiveCount& maybe_freed, const TextStyle& style) {
   std::string parts;
   const auto add = [&](std::uint64_t count, std::string_view text) {
     if (count > 0) parts += fmt::format("{}{} ({})", parts.empty() ? "" : ", ", text, say_count(count, style));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/report/explained.hpp"
+#include "results/report/live_count.hpp"
 #include "trace/imperfections.hpp"
 #include "views/text/style.hpp"
 
@@ -22,7 +23,7 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
 
 // Returns a line on the anomalies with a known cause, and on live allocations that may be freed; empty if there are
 // none.
-std::string explained_line(const ExplainedAnomalies& explained, const MaybeFreed& maybe_freed, const TextStyle& style);
+std::string explained_line(const ExplainedAnomalies& explained, const LiveCount& maybe_freed, const TextStyle& style);
 
 // Returns one line per kind of finding, with its severity and up to `examples` places.
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style,

@@ -32,7 +32,7 @@ std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style) {
   return style.raw ? fmt::format("{} ns", nanoseconds) : humane_duration(nanoseconds);
 }
 
-std::string upper_bound(const MaybeFreed& maybe_freed, std::string text, const TextStyle& style) {
+std::string upper_bound(const LiveCount& maybe_freed, std::string text, const TextStyle& style) {
   return maybe_freed.allocations == 0 || style.raw ? text : "<= " + text;
 }
 
@@ -47,6 +47,10 @@ std::string say_time(std::uint64_t unix_ns) {
 
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style) {
   return fmt::format("{} {}{}", say_count(count, style), noun, count == 1 ? "" : "s");
+}
+
+bool names_processes(const std::vector<GroupKey>& by) {
+  return std::ranges::any_of(by, [](GroupKey key) { return key == GroupKey::process || key == GroupKey::task; });
 }
 
 std::string say_growth(double bytes_per_s) {

@@ -17,7 +17,9 @@ std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
 // Puts "<= " before a live count that is an upper bound. Output for scripts stays a number.
-std::string upper_bound(const MaybeFreed& maybe_freed, std::string text, const TextStyle& style);
+std::string upper_bound(const LiveCount& maybe_freed, std::string text, const TextStyle& style);
+// True if the keys name the process or task of an allocation.
+bool names_processes(const std::vector<GroupKey>& by);
 std::string say_seconds(std::uint64_t nanoseconds);  // returns "12.345678901", a time on the trace's clock
 std::string say_time(std::uint64_t unix_ns);         // "2026-01-31 23:59:59 UTC"
 // "1 free", "2 frees"

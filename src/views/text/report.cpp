@@ -268,15 +268,18 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
   return out;
 }
 
-// The group with most live bytes of slab objects, percpu memory or vmalloc areas. Pages are left out because they
-// include the pages of slabs.
-const GroupRow* most_live(const ReportResult& result) {
-  const GroupRow* most = nullptr;
-  if (lacks_stacks(result) || std::ranges::any_of(result.by, is_known_when_freed)) return most;
-  for (const GroupTable& table : result.groups)
-    for (const GroupRow& row : table.rows)
-      if (table.allocator != Allocator::pages && row.live_bytes > (most == nullptr ? 0 : most->live_bytes)) most = &row;
-  return most;
+// Names the group with most live memory, and the process that allocated it.
+std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by, const TextStyle& style) {
+  std::string text =
+      fmt::format(" Most: {} with {}{} in {}", ascii(most.group), most.is_upper_bound ? "at most " : "",
+                  say_bytes(most.live.bytes, style), say_number_of(most.live.allocations, "allocation", style));
+  if (most.processes > 0 && !names_processes(by)) {
+    text += ", allocated by " + printable(plain_text(most.process));
+    if (most.processes > 1)
+      text += fmt::format(" ({}) and {} more", say_share(most.of_process.bytes, most.live.bytes),
+                          say_count(most.processes - 1, style));
+  }
+  return text + ".";
 }
 
 // Says what of the recorded allocations is live, who allocated most of it, and which command judges it.
@@ -288,12 +291,9 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
   if (!pages.empty()) text += (text.empty() ? "" : " and ") + pages;
   if (text.empty() || style.raw) return {};
   text = "Live at the end of the trace: " + text + " that were allocated in it.";
-  if (const GroupRow* const row = most_live(result))
-    text +=
-        fmt::format(" Most: {} with {}{} in {}.", ascii(row->name), row->maybe_freed.allocations > 0 ? "at most " : "",
-                    say_bytes(row->live_bytes, style), say_number_of(row->live_allocations, "allocation", style));
-  const std::string next = fmt::format(
-      "`kmemtrace leaks {}` judges whether this memory grows, and names the processes.", printable(result.trace.path));
+  if (result.most_live && !lacks_stacks(result)) text += most_live_text(*result.most_live, result.by, style);
+  const std::string next =
+      fmt::format("`kmemtrace leaks {}` judges whether this memory grows.", printable(result.trace.path));
   return "\n" + hanging("", text, style) + hanging("Next: ", next, style);
 }
 
@@ -302,10 +302,11 @@ constexpr std::size_t kBriefLines = 60;
 std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
 // Names what a brief report leaves out; empty if nothing.
-std::string cut_line(const ReportResult& result, std::size_t groups, const TextStyle& style) {
+std::string cut_line(const ReportResult& result, std::size_t groups, bool leaves_out_churn, const TextStyle& style) {
   std::string left_out;
   const auto add = [&left_out](const std::string& what) { left_out += (left_out.empty() ? "" : ", ") + what; };
   if (groups > 0) add(say_number_of(groups, "group", style));
+  if (leaves_out_churn) add("short-lived groups");
   if (!std::ranges::all_of(result.anomaly_sites, &AnomalyRow::explained)) add("anomalies by call sites");
   if (!result.older.caches.empty() && result.older.lived) add("objects from before the trace");
   if (!result.page_orders.empty()) add("page allocations by order");
@@ -323,7 +324,10 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
   constexpr std::size_t kMostRows = 12;
   constexpr std::size_t kShortLived = 3;
   constexpr std::size_t kCutLines = 3;
-  const std::string short_lived = churn_lines(result, kShortLived, style);
+  std::string short_lived = churn_lines(result, kShortLived, style);
+  const bool leaves_out_churn =
+      !short_lived.empty() && used + kCutLines + lines_in(short_lived) + kBesideRows + kFewestRows > kBriefLines;
+  if (leaves_out_churn) short_lived.clear();
   const std::size_t reserved = used + kCutLines + lines_in(short_lived);
   std::size_t room = kBriefLines - std::min(kBriefLines, reserved);
   std::string out;
@@ -342,7 +346,7 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
     room -= std::min(room, lines_in(table));
     out += table;
   }
-  return out + short_lived + cut_line(result, cut, style);
+  return out + short_lived + cut_line(result, cut, leaves_out_churn, style);
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/most_live.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/matching/slab_account.hpp"
+#include "trace/code/function_name.hpp"
+
+namespace kmt {
+
+namespace {
+
+bool is_reclaimable(const Origin& origin, const MostLiveSources& from) {
+  if (origin.account == SlabAccount::reclaimable) return true;
+  const std::uint64_t address = from.info.tables.call_sites[origin.call_site.value];
+  const std::string site = address == 0 ? std::string() : from.symbols.name(address);
+  if (!origin.from_cache) return is_shrinkable_site(site);
+  return is_shrinkable(from.info.tables.cache_names[origin.cache], std::string(function_of(site)));
+}
+
+std::vector<LiveCount> live_by_origin(const MostLiveSources& from) {
+  std::vector<LiveCount> live(from.origins.size());
+  from.matching.for_each_live([&](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t, bool) {
+    if (allocator != Allocator::pages && number != 0) live[number] += {1, from.origins[number].bytes_allocated};
+  });
+  for (std::size_t number = 1; number < live.size(); ++number)
+    if (live[number].bytes > 0 && is_reclaimable(from.origins[number], from)) live[number] = {};
+  return live;
+}
+
+}  // namespace
+
+std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t& group) {
+  const std::vector<LiveCount> live = live_by_origin(sources);
+  std::vector<LiveCount> of_group(sources.maybe_freed.size());
+  for (std::size_t number = 1; number < live.size(); ++number) of_group[sources.origins[number].group] += live[number];
+  const auto most = std::ranges::max_element(of_group, {}, &LiveCount::bytes);
+  if (most == of_group.end() || most->bytes == 0) return std::nullopt;
+  group = static_cast<std::uint32_t>(most - of_group.begin());
+
+  struct Part {
+    LiveCount live;
+    const Origin* origin = nullptr;  // any of the process
+  };
+  std::map<std::uint32_t, Part> processes;
+  for (std::size_t number = 1; number < live.size(); ++number) {
+    const Origin& origin = sources.origins[number];
+    if (origin.group != group || origin.process == 0 || live[number].bytes == 0) continue;
+    Part& part = processes[origin.process];
+    part.live += live[number];
+    part.origin = &origin;
+  }
+  MostLive result;
+  result.live = *most;
+  result.is_upper_bound = sources.maybe_freed[group].allocations > 0;
+  result.processes = processes.size();
+  if (processes.empty()) return result;
+  const auto first =
+      std::ranges::max_element(processes, {}, [](const auto& process) { return process.second.live.bytes; });
+  result.process = sources.grouping.process_name(*first->second.origin);
+  result.of_process = first->second.live;
+  return result;
+}
+
+}  // namespace kmt

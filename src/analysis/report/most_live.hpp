@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Finds the group with most live memory, and the process that allocated most of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/matching/grouping.hpp"
+#include "analysis/matching/matching.hpp"
+#include "results/report/live_count.hpp"
+#include "results/report/report.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+struct MostLiveSources {
+  const Matching& matching;
+  const std::vector<Origin>& origins;         // by number; with the processes
+  const std::vector<LiveCount>& maybe_freed;  // by group
+  const Grouping& grouping;
+  const TraceInfo& info;
+  const SymbolNames& symbols;
+};
+
+// Call this after the last event. Returns a result without the name of the group, and stores its number in `group`.
+// Empty if no such memory is live.
+std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t& group);
+
+}  // namespace kmt
