@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps track of live page frames and their allocations. A free releases exactly the frames that it names: an
+// Keeps track of live page frames and their allocations. A free releases exactly the frames in the free event: an
 // allocation may be freed in parts or with a different order (free_pages_exact, split_page; seen on Linux 7.2).
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace kmt {
 
-// Maximum order in valid events. The kernel's MAX_PAGE_ORDER is 10 by default and at most 17.
+// Maximum order in events. Larger orders are invalid: the kernel's MAX_PAGE_ORDER is 10 by default and at most 17.
 constexpr unsigned kMostPageOrder = 20;
 
-// Consecutive live frames of an allocation, of which other parts may have been freed.
+// Consecutive live frames of one allocation. Other frames of the allocation may have been freed.
 struct LiveFrames {
   std::uint64_t time_ns = 0;  // time of the allocation
   std::uint64_t count = 0;
-  std::uint32_t origin = 0;           // the caller's number of the allocation
-  std::uint32_t pages_per_frame = 1;  // 2^order if the trace names only the first struct page
+  std::uint32_t origin = 0;           // a number that the caller assigns to the allocation
+  std::uint32_t pages_per_frame = 1;  // 2^order if events contain only the first struct page, otherwise 1
   std::uint16_t cpu = 0;              // CPU of the allocation
   std::uint8_t order = 0;             // order of the allocation
   bool head = true;                   // includes the first frame; an allocation ends when its first frame is freed
@@ -30,7 +30,8 @@ class PageMatcher {
  public:
   explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
 
-  // Ends allocations whose frames are still live, and calls `closed` for them as in release().
+  // Ends allocations whose frames are still live. Calls `closed` for each of them, with the arguments of `released` in
+  // release().
   template <typename Visit>
   void allocate(const Event& event, std::uint32_t origin, Visit&& closed) {
     release(event.address, event.order, closed);
@@ -46,7 +47,7 @@ class PageMatcher {
   template <typename Visit>
   void release(std::uint64_t first, unsigned order, Visit&& released) {
     const std::uint64_t end = first + extent_of(order).count;
-    // Starts with the highest frame: either the block with the largest start below `end` overlaps, or no block does.
+    // Go from the highest frame down: if the last block that starts before `end` does not overlap, no block does.
     for (auto start = starts_.floor(end - 1); start; start = starts_.floor(end - 1)) {
       const LiveFrames block = *blocks_.find(*start);
       const std::uint64_t block_end = *start + block.count;
@@ -63,7 +64,7 @@ class PageMatcher {
   }
 
   std::uint64_t pages_of(const LiveFrames& frames) const {
-    // If the trace names only the first struct page, it represents all pages.
+    // If events contain only the first struct page, it represents all pages of the allocation.
     return identity_ == PageIdentity::frame ? frames.count : std::uint64_t{1} << frames.order;
   }
 
@@ -92,7 +93,7 @@ class PageMatcher {
 
   PageIdentity identity_;
   FrameSet starts_;
-  FlatMap<LiveFrames> blocks_;  // by first frame
+  FlatMap<LiveFrames> blocks_;  // key: first frame of the block
 };
 
 }  // namespace kmt

@@ -8,7 +8,7 @@ namespace kmt {
 
 namespace {
 
-// Amounts may wrap around if hostile text contains too large numbers. The sums are still consistent.
+// Unsigned, so that sums of absurdly large numbers in a hostile snapshot wrap around without undefined behaviour.
 using ByteCount = std::uint64_t;
 
 class Sheet {
@@ -18,7 +18,7 @@ class Sheet {
   ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
   ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
 
-  // Adds a line whose parts follow. Its amount is the sum of its parts.
+  // Adds a line whose parts are added next. Its amount is the sum of these parts.
   void group(std::string id, std::string label, std::string source) {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), 0, 0, true, std::move(source)});
@@ -28,7 +28,7 @@ class Sheet {
         {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, true, std::move(source)});
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
   }
-  // Adds the part of the whole line that the preceding parts do not cover.
+  // Adds a part for the rest of the line: `whole` minus the parts added so far.
   void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
     part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
   }
@@ -41,7 +41,7 @@ class Sheet {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), as_signed(bytes), 0, true, std::move(source)});
   }
-  // Adds the part of the total that all preceding lines do not cover.
+  // Adds a line for the rest: `total` minus the lines added so far.
   void last_line(std::string id, std::string label, ByteCount total, std::string source) {
     ByteCount sum = 0;
     for (const BalanceLine& one : lines_)
@@ -120,8 +120,8 @@ void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
 
-// True if vmalloc contains the kernel stacks. 32-bit x86 uses the page allocator for them; most other architectures
-// have CONFIG_VMAP_STACK.
+// True if kernel stacks are in vmalloc areas, as on most architectures (CONFIG_VMAP_STACK). 32-bit x86 uses the page
+// allocator for them.
 bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount stacks) {
   if (used < stacks) return false;
   if (!memory.vmalloc.empty()) return std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks);

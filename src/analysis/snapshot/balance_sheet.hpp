@@ -7,7 +7,8 @@
 
 namespace kmt {
 
-// Lines of depth 0 add up to `total`, and lines of depth 1 to the line above them. Remarks do not count.
+// Returns the lines of the sheet. Lines of depth 0 add up to `total`, and lines of depth 1 to the line above them.
+// Remarks are not part of these sums.
 std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::vector<SlabCacheUse>& caches,
                                        std::uint64_t total);
 
