@@ -63,9 +63,8 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   group.objects = static_cast<double>(row.live_allocations);
   group.bytes = static_cast<double>(row.live_bytes);
   if (row.allocator != Allocator::pages) return group;
-  if (group.stack.front() == kUnknown)
-    // Without a stack, the pages may belong to slabs or user memory.
-    group.excluded = true;
+  // Without a stack, the pages may belong to slabs or user memory.
+  if (group.stack.front() == kUnknown) group.excluded = true;
   const PageOwner owner = find_page_owner(group.stack);
   if (owner.is_slab) return std::nullopt;
   if (owner.is_vmalloc) group.cache = "vmalloc areas";

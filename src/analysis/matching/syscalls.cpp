@@ -221,9 +221,8 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
         return entry;
     }
   }
-  if (dispatched)
-    // The frame is the entry code itself, which then allocates the memory.
-    entry.likely = intern("[system call]");
+  // The outermost frames are only entry code, which itself allocates the memory.
+  if (dispatched) entry.likely = intern("[system call]");
   return entry;
 }
 

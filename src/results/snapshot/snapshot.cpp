@@ -38,7 +38,7 @@ constexpr std::array<Column<SlabCacheUse>, 13> kSnapshotColumns = {{
      "page order of a slab"},
 }};
 
-// Lines of memory.stat that are parts of "kernel", a line of Linux 5.18 and later.
+// Lines of memory.stat whose sum is "kernel". Linux 5.18 and later have the line "kernel" itself.
 constexpr std::array<std::string_view, 6> kKernelParts = {"kernel_stack", "pagetables", "sec_pagetables",
                                                           "percpu",       "slab",       "vmalloc"};
 
@@ -77,7 +77,7 @@ std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {
   return sum;
 }
 
-// In version 1, the lines "total_…" include the children of a cgroup.
+// In cgroups of version 1, only the lines "total_…" include the children of a cgroup.
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup) {
   const auto sum_of_lines = [&](std::string_view a, std::string_view b) -> std::optional<std::uint64_t> {
     const auto first = find_number(cgroup.values, a);
