@@ -17,8 +17,7 @@ export interface Column<Row> {
   isCode?: boolean; // true: the text is a name from the kernel
   width?: number; // width in characters; by default, the width of the longest text
   room?: number; // width in characters in wide windows, which leaves space for a more important column
-  wraps?: boolean; // true: long texts are wrapped; only for short tables, because the rows of others have a fixed
-                   // height
+  wraps?: boolean; // true: long texts are wrapped; only for short tables, because others have rows of fixed height
 }
 
 export interface TableOptions<Row> {
