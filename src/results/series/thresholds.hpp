@@ -9,8 +9,10 @@
 namespace kmt {
 
 struct Thresholds {
-  // All verdicts.
-  // One-sided; compared with random walks (analysis/series/trend.hpp), not with independent noise.
+  // The next three limits apply to all verdicts.
+
+  // Required confidence, one-sided. Series are compared with random walks (analysis/series/trend.hpp), not with
+  // independent noise.
   double confidence = 0.95;
   double usual_bytes_per_s = 64 * 1024 / 60.0;  // 64 KiB per minute, which is 92 MiB per day; chosen
   double least_seconds = 1;                     // in a shorter time, one burst of allocations looks like growth; chosen
@@ -47,14 +49,15 @@ struct Thresholds {
   double stopped_part = 0.25;
   double stopped_share = 0.1;
 
-  // Only for `investigate`, which tests thousands of groups within minutes. `leaks` and the fleet also show small
-  // groups.
-  // Bytes; a smaller rise (two samples at the default distance, or four pages) is no leak; chosen.
+  // The limits from here on are only for `investigate`, which tests thousands of groups within minutes. `leaks` and the
+  // fleet also show small groups.
+
+  // In bytes. A smaller rise (two samples at the default distance, or four pages) is no leak. Chosen.
   double least_rise = 16 << 10;
   // Growth needs no second source if its probability to be chance is at most this share of the allowed probability;
   // chosen.
   double highly_significant_share = 0.01;
-  // Seconds; in a shorter time, counters have fewer than 16 values, and there are too few samples; chosen.
+  // In seconds. In a shorter time, counters have fewer than 16 values, and there are too few samples. Chosen.
   double shortest_watch = 10;
   // Minimum length of a recording, as a share of the time. In a shorter recording, long-lived memory looks like growth.
   // Chosen.
@@ -91,8 +94,10 @@ struct Thresholds {
   double fewest_expected = 8;
   double least_share_of_expected = 0.3;
 
-  // Limits for the kernel's counters. Chosen on busy machines with compilers and test leaks. If one cache has at least
-  // this share of the rise of all kmalloc caches of its size, the other caches hardly blur its rise.
+  // The limits for the kernel's counters were chosen on busy machines with compilers and test leaks.
+
+  // If one cache has at least this share of the rise of all kmalloc caches of its size, the other caches hardly blur
+  // the rise of this cache.
   double nearly_all_of_class = 0.9;
   // The last half and the last third of the time are tested for growth separately.
   std::array<double, 2> late_parts = {0.5, 1.0 / 3};
@@ -105,14 +110,14 @@ struct Thresholds {
   // with files.
   double least_beside = 0.2;
 
-  // The memory that the kernel allocates for a recording appears as one step while the recording is set up.
-  // Minimum ratio of this step to the whole rise, and of the whole rise to this step.
+  // The memory that the kernel allocates for a recording appears as one step while the recording is set up. This is the
+  // minimum ratio of this step to the whole rise, and of the whole rise to this step.
   double recorders_jump = 0.8;
   double recorders_other_moves = 0.3;  // maximum of any other change, as a share of the step
   // Maximum length of the set-up, as a share of the time. An interpolation over a longer time would look like steady
   // growth.
   double longest_setup = 0.25;
-  // Seconds; within this time, the kernel frees the memory of a recording that has ended.
+  // In seconds. Within this time, the kernel frees the memory of a recording that has ended.
   double seconds_to_end_recording = 0.5;
 
   // Limits for what a recording covers. It covers everything that may grow, so these limits are lower than those for a
