@@ -139,7 +139,7 @@ struct GroupRow : AllocationSums {
   bool knows_freed = true;
   MaybeFreed maybe_freed;
   SharedHistory history;  // null if it was not requested or this group has none
-  SharedTraffic traffic;  // likewise
+  SharedTraffic traffic;  // null if it was not requested or this group has none
 };
 
 struct GroupTable {

@@ -8,7 +8,7 @@ namespace kmt {
 
 namespace {
 
-// These functions have one name on all architectures (Linux 6.18).
+// The trampoline has this name on all architectures (Linux 6.18).
 constexpr std::string_view kTrampoline = "return_to_handler";
 
 bool is_of_memory(EventKind kind) {

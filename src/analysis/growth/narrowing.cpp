@@ -20,7 +20,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostClusters = 10;     // maximum number of clusters used for narrowing
+constexpr std::size_t kMostClusters = 10;     // maximum number of clusters for which memory is recorded
 constexpr std::size_t kMostFilterTerms = 16;  // maximum number of names, or sizes, in one filter
 
 void add_cache(const std::string& cache, Narrowing& narrowing) {

@@ -24,7 +24,7 @@ class OlderFrees {
   void add(CallSiteId site, CacheId cache, TimeBucket at);
 
   CountByThird of_cache(std::uint32_t cache, const TimeBuckets& clock) const;
-  // Returns the counts of all call sites that freed such objects.
+  // Returns the counts for each call site that freed objects from before the trace.
   std::vector<std::pair<CallSiteId, CountByThird>> sites(const TimeBuckets& clock) const;
 
  private:

@@ -30,7 +30,8 @@ struct ReportRequest {
   bool tree = false;
   // Fill ReportResult::histories; not possible with keys that are only known when an allocation is freed.
   bool history = false;
-  bool traffic = false;  // fill ReportResult::traffic; not possible with such keys either
+  // Fill ReportResult::traffic; not possible with keys that are only known when an allocation is freed.
+  bool traffic = false;
   // If there are too many groups for a history of each: choose groups that are live and may grow, instead of the groups
   // with the highest peaks.
   bool history_of_live = false;

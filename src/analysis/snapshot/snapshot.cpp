@@ -18,7 +18,7 @@ namespace kmt {
 namespace {
 
 std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
-  // Folders in /sys/kernel/slab by name. Symlinks to them are further names.
+  // Folders in /sys/kernel/slab by name. A symlink to a folder is a further name of it.
   std::unordered_map<std::string_view, const SlabAttributes*> attributes;
   for (const SlabAttributes& cache : memory.slab_attributes) {
     attributes.emplace(cache.name, &cache);

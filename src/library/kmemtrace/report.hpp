@@ -42,7 +42,7 @@ struct Column {
   std::string_view unit;     // "count", "bytes", "percent", "duration" (ns), "time" (ns), …
   std::string_view meaning;  // one sentence
 };
-// std::monostate if the group has no such value.
+// std::monostate: the group has no value in this column.
 using Value = std::variant<std::monostate, std::uint64_t, double, std::string>;
 
 struct Group {

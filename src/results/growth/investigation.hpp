@@ -141,7 +141,7 @@ std::string_view name_of(Certainty certainty);
 // The source of data on which a reason is based.
 enum class Ground : std::uint8_t {
   recording,  // live bytes of the finding over time, from the recording
-  samples,    // likewise
+  samples,    // live bytes of the finding over time, from samples
   account,    // kernel counters of the finding's caches over time
   sites,      // the call sites of the finding
 };
@@ -223,8 +223,8 @@ struct GrowthFinding {
   double objects = 0;
   double seconds = 0;
   std::vector<FindingSite> sites;         // largest first
-  std::vector<FindingProcess> processes;  // likewise
-  std::vector<FindingCache> caches;       // likewise
+  std::vector<FindingProcess> processes;  // largest first
+  std::vector<FindingCache> caches;       // largest first
   std::vector<Reason> reasons;            // reasons for and against the finding
   std::vector<double> series;             // live bytes
   double step_seconds = 0;
@@ -272,9 +272,9 @@ enum class Unclear : std::uint8_t {
   short_watch,      // the observation was shorter than `least_seconds`
   unconfirmed,      // something may grow, but the counters were read too rarely to confirm it
   rarely_read,      // the counters were read too rarely, for example on a busy machine
-  late_rise,        // `state` rises in the last part of the time
-  rise_unfollowed,  // `state` rose after samples and recording had ended
-  rise_by_account,  // `state` never falls, and allocations were not observed
+  late_rise,        // Conclusion::state rises in the last part of the time
+  rise_unfollowed,  // Conclusion::state rose after samples and recording had ended
+  rise_by_account,  // Conclusion::state never falls, and allocations were not observed
   cut_short,
   only_sums,     // neither allocations nor slab caches could be read
   half_covered,  // less than half of the time was observed

@@ -20,7 +20,7 @@ struct OlderObjects {
 };
 
 struct OlderObjectsOfTrace {
-  std::vector<OlderObjects> caches;    // caches that had such frees, most frees first
+  std::vector<OlderObjects> caches;    // caches that had frees of objects from before the trace, most frees first
   std::optional<std::uint64_t> lived;  // sum over all caches
 };
 

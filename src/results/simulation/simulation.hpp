@@ -116,7 +116,7 @@ struct SlabinfoComparison {
   std::uint64_t pages_after = 0;
   std::uint64_t pages_predicted = 0;
   std::uint64_t error_pages = 0;      // sum of the errors of the prediction over all caches, in pages
-  std::uint64_t unchanged_error = 0;  // the same sum if the prediction were that nothing changes
+  std::uint64_t unchanged_error = 0;  // like error_pages, for the prediction that nothing changes
   std::uint64_t unknown_frees = 0;    // number of frees of objects from before the trace whose cache is unknown
   // Number of caches with slabs after the trace that are new or have contradictory numbers.
   std::uint64_t not_compared = 0;
