@@ -106,7 +106,7 @@ THIRD_PARTY = {
     'fmt/': [''],
     'kmemtrace/': ['library'],
     'CLI/': ['cli/command_line.cpp'],
-    'nlohmann/': ['views', 'fleet', 'cli'],
+    'nlohmann/': ['views', 'fleet', 'cli', 'formats/ctf'],
     'curl/': ['fleet'],
     'prometheus/': ['views', 'cli'],
     'protozero/': ['views'],
@@ -122,7 +122,7 @@ THIRD_PARTY = {
     'elfutils/': ['symbols'],
     'dwarf.h': ['symbols'],
     'gelf.h': ['symbols'],
-    'zlib.h': ['base', 'formats/tracedat'],
+    'zlib.h': ['base', 'formats/tracedat', 'formats/text'],
     'zstd.h': ['formats'],
     'xxhash.h': ['formats', 'fleet'],
 }

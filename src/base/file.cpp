@@ -136,6 +136,11 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   bytes_ = {reinterpret_cast<const std::uint8_t*>(copy_.data()), copy_.size()};
 }
 
+MappedFile::MappedFile(std::string path, std::string contents)
+    : path_(std::move(path)),
+      copy_(std::move(contents)),
+      bytes_{reinterpret_cast<const std::uint8_t*>(copy_.data()), copy_.size()} {}
+
 MappedFile::~MappedFile() {
   if (bytes_.data() != reinterpret_cast<const std::uint8_t*>(copy_.data()))
     ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());

@@ -22,6 +22,7 @@
 #include "formats/records_of_events.hpp"
 #include "formats/relay/reader.hpp"
 #include "formats/text/reader.hpp"
+#include "formats/text/wrapped.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/reader.hpp"
 #include "formats/tracedat/records.hpp"
@@ -63,9 +64,8 @@ Error not_a_trace(const TraceFile& file) {
       .at({file.path, {}, {}})
       .hint(
           "Known formats: trace.dat versions 6 and 7 (from `kmemtrace record` or `trace-cmd record`), .kmt, perf.data, "
-          "folders with a CTF trace (from LTTng), relay files of kmemtrace, and text from ftrace, `trace-cmd report` "
-          "or "
-          "`perf script`");
+          "folders with a CTF trace (from LTTng), relay files of kmemtrace, and text from ftrace, `trace-cmd report`, "
+          "`perf script`, atrace or systrace");
 }
 
 // The functions that read one format.
@@ -100,7 +100,16 @@ struct Recognised {
   bool has_folder = false;         // for relay files: true if the other files of the folder are read too
 };
 
-Recognised recognise(const TraceFile& file, const OpenOptions& options) {
+// Returns the text in the file if atrace compressed it, or if it is in a web page.
+TraceFile unwrapped(const TraceFile& file) {
+  std::optional<text::UnwrappedText> found = text::unwrap(file.bytes);
+  if (!found) return file;
+  auto contents = std::make_shared<const MappedFile>(file.path, std::move(found->text));
+  return {file.path, contents->bytes(), contents, std::move(found->damage)};
+}
+
+Recognised recognise(const TraceFile& given, const OpenOptions& options) {
+  const TraceFile file = unwrapped(given);
   const auto* const format = std::ranges::find_if(kFormats, [&](const Format& one) { return one.is_of(file.bytes); });
   if (format != kFormats.end()) {
     refuse_relay_options(options);

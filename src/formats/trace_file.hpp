@@ -16,6 +16,7 @@ struct TraceFile {
   std::string path;                           // used in messages, and to find the files of a folder
   Bytes bytes;                                // empty for a folder
   std::shared_ptr<const MappedFile> mapping;  // owns the bytes; null if the caller keeps them while the source exists
+  std::string damage = {};                    // why the end of unpacked bytes is missing; empty: they are complete
 };
 
 struct OpenOptions {

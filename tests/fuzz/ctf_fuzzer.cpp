@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
 #include "formats/ctf/graph.hpp"
+#include "formats/ctf/json_metadata.hpp"
 #include "formats/ctf/metadata.hpp"
 #include "formats/ctf/metadata_checks.hpp"
 #include "formats/ctf/reader.hpp"
@@ -51,7 +52,15 @@ void append_packet(kmt::Bytes events, std::uint64_t number, std::string& stream)
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
+// An input that starts like metadata of CTF 2 consists of the metadata up to a NUL, and a stream.
+void make_json_trace(kmt::Bytes input, const fs::path& folder) {
+  const auto end = std::find(input.begin(), input.end(), 0);
+  write(folder / "metadata", {input.begin(), end});
+  write(folder / "channel0_0", {end == input.end() ? end : end + 1, input.end()});
+}
+
 void make_trace(kmt::Bytes input, const fs::path& folder) {
+  if (kmt::ctf::is_json_metadata(input)) return make_json_trace(input, folder);
   const auto end = std::find(input.begin(), input.end(), 0);
   kmt::KernelDescription kernel;
   kernel.byte_order = kmt::ByteOrder::little;

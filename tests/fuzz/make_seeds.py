@@ -197,6 +197,7 @@ def main():
                   bytes([first]) + b''.join(relay_files.record(abi, event) for event in events))
     for name, text in text_traces.SAMPLES.items():
         seeds.write(os.path.join(sys.argv[1], 'text_fuzzer'), name, text.encode())
+    seeds.write_wrapped_text_seeds(os.path.join(sys.argv[1], 'text_fuzzer'), text.encode())
 
 
 if __name__ == '__main__':

@@ -4,8 +4,12 @@ import base64
 import os
 import struct
 import subprocess
+import tempfile
+import zlib
 
+import ctf2_writer
 import kmt_writer
+import lttng_writer
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'data')
 STATE, TYPES = 6, 8  # chunk types of a .kmt file
@@ -102,6 +106,26 @@ def write_ctf_seeds(folder):
             write(folder, trace + '.index', file.read(1000))
         with open(os.path.join(kernel, 'metadata'), 'rb') as file:
             write(folder, trace + '.metadata', file.read(4096))
+    write_json_ctf_seeds(folder)
+
+
+def write_json_ctf_seeds(folder):
+    """Writes metadata of CTF 2, a NUL, and a stream."""
+    fields = [(f'{lttng_writer.integer(64, base=16)} _{name}', 'Q') for name in ('call_site', 'ptr', 'bytes_req', 'bytes_alloc')]
+    for big in (False, True):
+        with tempfile.TemporaryDirectory() as made:
+            writer = ctf2_writer.Ctf2Writer(made, {'kmem_kmalloc': (1, fields), 'kmem_kfree': (40, fields[:2])}, big=big)
+            writer.packet(0, [(10, 'kmem_kmalloc', (5, 4096, 100, 128)), (20, 'kmem_kfree', (6, 4096))])
+            writer.packet(0, [(30, 'kmem_kmalloc', (5, 4096, 100, 128))], lost=3)
+            with open(os.path.join(made, 'metadata'), 'rb') as metadata, open(os.path.join(made, 'channel0_0'), 'rb') as stream:
+                write(folder, f'ctf2.{"big" if big else "little"}', metadata.read() + b'\0' + stream.read())
+
+
+def write_wrapped_text_seeds(folder, text):
+    write(folder, 'atrace', b'TRACE:\n' + zlib.compress(text))
+    literal = text.replace(b'\\', b'\\\\').replace(b'"', b'\\"').replace(b'\n', b'\\n\\\n')
+    write(folder, 'systrace', b'<!DOCTYPE html><script>var linuxPerfData = "' + literal + b'";</script>')
+    write(folder, 'page', b'<html><script class="trace-data">' + text + b'</script><pre>&lt;' + text + b'</pre>')
 
 
 # 16 bytes that choose how each cell is read, followed by the server's answer.

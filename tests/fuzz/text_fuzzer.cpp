@@ -7,10 +7,16 @@
 
 #include "base/error.hpp"
 #include "formats/text/reader.hpp"
+#include "formats/text/wrapped.hpp"
 #include "read_trace.hpp"
 #include "support/checked_sink.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    (void)kmt::text::unwrap({data, size});
+  } catch (const kmt::Error&) {
+    // expected: the page has no trace
+  }
   const kmt::TraceFile file{"fuzz", {data, size}, nullptr};
   if (!kmt::text::is_text(file.bytes)) return 0;
   try {

@@ -17,6 +17,7 @@ import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import kmem_oracle  # noqa: E402
+from ctf2_writer import Ctf2Writer  # noqa: E402
 from kmemtrace import data, report, run  # noqa: E402
 from lttng_writer import Writer, integer  # noqa: E402
 
@@ -341,12 +342,14 @@ def switch(previous, prev_comm, following, next_comm):
 
 class Lttng(Case):
     """Traces in the format of LTTng's kernel tracer."""
+    writer = Writer
 
     def write(self, **options):
         """Writes 200 objects of 100 bytes in slots of 128 bytes; every second object is freed on the other CPU. Some
         times fit into 27 bits, others do not, and IDs are below and above 31."""
         narrow = options.get('long_bits') == 32
-        writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION_32 if narrow else ALLOCATION), **options)
+        writer = self.writer(self.path('session/kernel'), kernel_events(ALLOCATION_32 if narrow else ALLOCATION),
+                             **options)
         base, site = (0xc0001000, 0xc0200000) if narrow else (0xffff888000001000, 0xffffffff81200000)
         second = 10**9
         first = [(5 * second, 'sched_switch', switch(0, 'swapper/0', 77, 'worker'))]
@@ -506,7 +509,7 @@ class Lttng(Case):
         context = [(f'{INT} _tid', 'i'), (f'{INT} _pid', 'i'), (f'{COMM} _procname[16]', None),
                    (f'{integer(32)} __callstack_kernel_length; '
                     f'{integer(64, base=16)} _callstack_kernel[__callstack_kernel_length]', None)]
-        writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)
+        writer = self.writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)
 
         def stack(*addresses):
             return writer.pack('I', len(addresses)) + writer.pack(f'{len(addresses)}Q', *addresses)
@@ -527,7 +530,7 @@ class Lttng(Case):
         context = [(f'{INT} _vtid', 'i'), (f'{INT} _vpid', 'i'), (f'{COMM} _procname[16]', None),
                    (f'{integer(32)} __callstack_user_length; '
                     f'{integer(64, base=16)} _callstack_user[__callstack_user_length]', None)]
-        writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)
+        writer = self.writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)
 
         def stack(*addresses):
             return writer.pack('I', len(addresses)) + writer.pack(f'{len(addresses)}Q', *addresses)
@@ -632,6 +635,80 @@ class Lttng(Case):
             done = run('report', self.path('session'))
         self.assertEqual(2, done.returncode)
         self.assertIn('Cannot read the CTF trace', done.stderr)
+
+
+class LttngCtf2(Lttng):
+    """The same traces as CTF 2. kmemtrace reads their metadata and streams itself."""
+    writer = Ctf2Writer
+
+    def test_equals_ctf_1_8(self):
+        for options in ({}, {'big': True, 'packed': True}, {'long_bits': 32, 'offset': 1_499_450_703_143_835_608}):
+            reports = []
+            for writer in (Writer, Ctf2Writer):
+                self.writer = writer
+                trace, first, other = self.write(**options)
+                trace.packet(0, first[:50], lost=3)
+                trace.packet(0, first[50:100], lost=7)
+                trace.packet(0, first[100:], lost_packets=2)
+                trace.packet(1, other)
+                got = report(self.path('session'), '--by', 'task,call-site', exit_codes=(0, 1))
+                checked = json.loads(run('check', '--json', self.path('session')).stdout)
+                self.assertEqual(1 + 7 + 1, got['trace']['lost_events'])  # an unknown number counts as 1
+                reports.append((got, checked))
+                shutil.rmtree(self.path('session'))
+            self.assertEqual(*reports)
+
+    def test_rotation(self):
+        """Each folder has its metadata and a part of each stream."""
+        writer, first, other = self.write()
+        writer.packet(0, first[:90])
+        writer.packet(1, other[:40])
+        writer.folder = self.path('session/a-second')
+        shutil.copytree(self.path('session/kernel'), writer.folder, ignore=shutil.ignore_patterns('channel*'))
+        writer.packet(0, first[90:])
+        writer.packet(1, other[40:])
+        got = report(self.path('session'), exit_codes=(0, 1))
+        self.assertEqual([200, 100, 0], [got['slab']['allocations'], got['slab']['frees'], got['trace']['lost_events']])
+        self.assertEqual(0, got['slab']['unmatched_frees'])
+
+    def test_cut_off(self):
+        """The events before the cut and those of the other CPU must be counted."""
+        start = self.cut_off()
+        got = report(self.path('session'), exit_codes=(0, 1))
+        self.assertGreater(got['slab']['allocations'], 89)
+        self.assertLess(got['slab']['allocations'], 200)
+        self.assertEqual(100, got['slab']['frees'])
+        finding, = [finding for finding in got['findings'] if finding['kind'] == 'damaged_stream']
+        self.assertIn('the file ends', finding['examples'][0]['detail'])
+        for cpu in (0, 1):
+            os.truncate(self.path(f'session/kernel/channel0_{cpu}'), 100 if cpu else start + 20)
+        got = report(self.path('session'), exit_codes=(0, 1))
+        self.assertEqual([89, 0], [got['slab']['allocations'], got['slab']['frees']])
+        self.assertFalse(got['trace']['loss_known'])
+
+    def test_impossible_packets(self):
+        writer, first, _ = self.write()
+        writer.packet(0, first[:90])
+        start = os.path.getsize(self.path('session/kernel/channel0_0'))
+        writer.packet(0, first[90:])
+        with open(self.path('session/kernel/channel0_0'), 'rb') as file:
+            whole = file.read()
+        for at in range(start, start + 90, 15):
+            for number in (0, 0xece7f5e5e5e5a5f8):
+                with open(self.path('session/kernel/channel0_0'), 'wb') as file:
+                    file.write(whole[:at] + number.to_bytes(8, 'little') + whole[at + 8:])
+                got = report(self.path('session'), exit_codes=(0, 1))
+                self.assertGreaterEqual(got['slab']['allocations'], 89, (at - start, number))
+
+    def test_bad_metadata(self):
+        writer, first, _ = self.write()
+        writer.packet(0, first)
+        with open(self.path('session/kernel/metadata'), 'ab') as file:
+            file.write(b'\x1e{"type": "event-record-class"')
+        done = run('report', self.path('session'))
+        self.assertEqual(2, done.returncode)
+        self.assertRegex(done.stderr, 'in fragment 11, it is not valid JSON')
+        self.assertIn('session/kernel/metadata, offset 0x', done.stderr)
 
 
 class OddTypes(Case):

@@ -80,7 +80,8 @@ class History:
         return event.fields.get('name') or '|'.join(sorted(common)) or None
 
     def _strange(self, kind, event, first, second, subject):
-        allocator = subject.allocator if isinstance(subject, Allocation) else FREES[event.name][0]
+        of_free = 'pages' if event.name == 'mm_page_free' else FREES.get(event.name, (None,))[0]
+        allocator = subject.allocator if isinstance(subject, Allocation) else of_free
         self.anomalies.append(Anomaly(kind, allocator, first, second, None, event.time, subject))
 
     def _start(self, allocator, event, requested, given, failed):
@@ -164,10 +165,17 @@ class History:
         if not failed:
             self._close_frames(place, event, freed=False)
             self._live['pages'].update((frame, allocation) for frame in range(first, first + pages))
+            for frame in range(first, first + pages):
+                self._freed['pages'].pop(frame, None)
             allocation.changes.append((place, event.time, size))
 
     def _free_pages(self, place, event):
         self._close_frames(place, event, freed=True)
+        first, freed = number(event.fields['pfn']), self._freed['pages']
+        frames = range(first, first + (1 << number(event.fields['order'])))
+        if before := [freed[frame] for frame in frames if frame in freed]:
+            self._strange('pages_freed_twice', event, max(before, key=lambda free: free.time).site, event.site, event)
+        freed.update(dict.fromkeys(frames, event))
 
 
 # -- keys -------------------------------------------------------------------------------------------------------------

@@ -119,6 +119,7 @@ class Report:
         self.pages = dict.fromkeys(PAGES, 0)
         self.anomalies = collections.Counter()
         self.frames = {}  # live page frame: True if its allocation was selected
+        self.freed_frames = set()  # page frames that were freed and not allocated since
         for event in events:
             if window[0] <= event.time < window[1]:
                 self.add(event)
@@ -204,6 +205,7 @@ class Report:
             self.pages['failed_allocations'] += selected
             return
         self.frames.update(dict.fromkeys(self.frames_of(event), selected))
+        self.freed_frames.difference_update(self.frames_of(event))
         if selected:
             self.pages['allocations'] += 1
             self.pages['bytes_allocated'] += self.page_size << number(event.fields['order'])
@@ -213,6 +215,9 @@ class Report:
         owners = [self.frames.pop(frame) for frame in self.frames_of(event) if frame in self.frames]
         self.pages['frees'] += any(owners) if owners else selected
         self.pages['bytes_freed'] += sum(owners) * self.page_size
+        if selected and not self.freed_frames.isdisjoint(self.frames_of(event)):
+            self.anomalies['pages_freed_twice'] += 1
+        self.freed_frames.update(self.frames_of(event))
 
 
 def allow_own_frees(want, got):
@@ -238,7 +243,7 @@ def differences(want, got):
     for key in PAGES:
         compare(f'pages.{key}', want.pages[key], got['pages'][key])
     for kind in ('allocated_before_trace', 'double_free_or_untraced_allocation', 'allocation_on_live_pointer',
-                 'free_before_allocation'):
+                 'free_before_allocation', 'pages_freed_twice'):
         compare(f'anomalies.{kind}', want.anomalies[kind], got['anomalies'].get(kind, 0))
 
     for name, rows in (('slab', got['call_sites']), ('percpu', got['percpu_call_sites'])):

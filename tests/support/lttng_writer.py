@@ -53,6 +53,7 @@ def integer(bits, signed=False, base=10):
 class Writer:
     """Writes a trace. `events` is {name: (id, [(declaration, struct code or None for text)])}; the code `L` is the
     kernel's long."""
+    version = 1, 8  # of CTF
 
     def __init__(self, folder, events, big=False, long_bits=64, offset=0, context=(), packed=False):
         self.folder, self.events, self.context = folder, events, context
@@ -60,13 +61,16 @@ class Writer:
         self.streams = {}  # CPU: [bytes of a packet]
         self.discarded, self.sequence = {}, {}
         os.makedirs(folder, exist_ok=True)
-        text = TEXT.format(long=long_bits, uuid=UUID, order='be' if big else 'le', offset=offset,
-                           context=' '.join(f'{declaration};' for declaration, _ in context))
-        for name, (number, fields) in events.items():
+        with open(os.path.join(folder, 'metadata'), 'wb') as file:
+            file.write(self.in_packets(self.metadata()) if packed else self.metadata())
+
+    def metadata(self):
+        text = TEXT.format(long=self.long_bits, uuid=UUID, order='be' if self.mark == '>' else 'le', offset=self.offset,
+                           context=' '.join(f'{declaration};' for declaration, _ in self.context))
+        for name, (number, fields) in self.events.items():
             declared = ' '.join(f'{declaration};' for declaration, _ in fields)
             text += f'event {{ name = "{name}"; id = {number}; stream_id = 0; fields := struct {{ {declared} }}; }};\n'
-        with open(os.path.join(folder, 'metadata'), 'wb') as file:
-            file.write(self.in_packets(text.encode()) if packed else text.encode())
+        return text.encode()
 
     def pack(self, code, *values):
         code = code.replace('L', 'Q' if self.long_bits == 64 else 'I').replace('l', 'q' if self.long_bits == 64 else 'i')
@@ -78,7 +82,7 @@ class Writer:
         for at in range(0, len(text), most):
             part = text[at:at + most]
             out += self.pack('I', METADATA_MAGIC) + UUID.bytes + self.pack(
-                'IIIBBBBB', 0, (37 + len(part)) * 8, (37 + most) * 8, 0, 0, 0, 1, 8) + part.ljust(most, b'\0')
+                'IIIBBBBB', 0, (37 + len(part)) * 8, (37 + most) * 8, 0, 0, 0, *self.version) + part.ljust(most, b'\0')
         return out
 
     def values(self, fields, values):

@@ -104,6 +104,7 @@ void Matching::match_pointer(const Event& event, Step& step, SlabMatcher& object
     case FreeOutcome::allocated_before_trace: step.outcome = Outcome::allocated_before_trace; break;
     case FreeOutcome::double_or_untraced:
       step.outcome = Outcome::double_or_untraced;
+      step.freed_again = true;
       step.call_site = {object.origin};
       step.began_ns = object.time_ns;
       break;
@@ -119,11 +120,19 @@ void Matching::match_pages(MatchedBatch& batch, std::uint32_t index) {
   if (event.kind == EventKind::page_alloc) {
     step.outcome = Outcome::began;
     frames_.allocate(event, step.origin, taken);
+    freed_.allocate(event);
     return;
   }
   const std::size_t before = batch.pages.size();
   frames_.release(event.address, event.order, taken);
-  step.outcome = batch.pages.size() > before ? Outcome::freed : Outcome::allocated_before_trace;
+  const auto freed_before = freed_.free(event);
+  step.outcome = batch.pages.size() > before ? Outcome::freed
+                 : freed_before              ? Outcome::double_or_untraced
+                                             : Outcome::allocated_before_trace;
+  if (!freed_before) return;
+  step.freed_again = true;
+  step.call_site = freed_before->call_site;
+  step.began_ns = freed_before->time_ns;
 }
 
 }  // namespace kmt

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/matching/event_filter.hpp"
+#include "analysis/matching/freed_frames.hpp"
 #include "analysis/matching/grouping.hpp"
 #include "analysis/matching/page_matcher.hpp"
 #include "analysis/matching/slab_matcher.hpp"
@@ -18,15 +19,16 @@
 namespace kmt {
 
 struct Step {
-  // Freed or replaced: time of the allocation; double_or_untraced: time of the previous free.
+  // Freed or replaced: time of the allocation; freed_again: time of the previous free.
   std::uint64_t began_ns = 0;
   // Origin of the allocation that begins, fails or is freed; 0: the filter does not select it.
   std::uint32_t origin = 0;
   std::uint32_t replaced = 0;  // for an allocation: origin of the live allocation that had this pointer
-  CallSiteId call_site;        // double_or_untraced: call site of the previous free
+  CallSiteId call_site;        // freed_again: call site of the previous free
   std::uint16_t began_cpu = 0;
   Outcome outcome = Outcome::unseen;
-  bool selected = false;  // the filter selects this event
+  bool selected = false;     // the filter selects this event
+  bool freed_again = false;  // a second free of an object or of pages without an allocation in between
 };
 
 // Pages of one live allocation that an event frees or replaces.
@@ -71,7 +73,8 @@ class Classifier {
 
 class Matching {
  public:
-  Matching(PageIdentity identity, std::uint64_t page_size) : page_size_(page_size), frames_(identity) {}
+  Matching(PageIdentity identity, std::uint64_t page_size)
+      : page_size_(page_size), frames_(identity), freed_(identity) {}
   void match(MatchedBatch& batch, unsigned unit);
 
   // Calls visit(allocator, origin, began_ns, pages, head) for each live allocation, in no particular order. `pages` is
@@ -99,6 +102,7 @@ class Matching {
   std::array<SlabMatcher, kSlabUnits> slab_;
   std::array<SlabMatcher, kPointerAllocators> others_;  // for percpu and vmap; the element for slab is unused
   PageMatcher frames_;
+  FreedFrames freed_;
 };
 
 }  // namespace kmt

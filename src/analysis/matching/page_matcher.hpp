@@ -3,11 +3,9 @@
 // allocation may be freed in parts or with a different order (free_pages_exact, split_page; seen on Linux 7.2).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
-#include "base/flat_map.hpp"
-#include "base/frame_set.hpp"
+#include "analysis/matching/frame_blocks.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -26,6 +24,17 @@ struct LiveFrames {
   bool head = true;                   // includes the first frame; an allocation ends when its first frame is freed
 };
 
+inline LiveFrames part_of(LiveFrames block, std::uint64_t offset, std::uint64_t count) {
+  block.count = count;
+  block.head = block.head && offset == 0;
+  return block;
+}
+
+// If the trace names only the first struct page of a block, it represents all pages.
+constexpr std::uint64_t frames_of(PageIdentity identity, unsigned order) {
+  return identity == PageIdentity::frame ? std::uint64_t{1} << order : 1;
+}
+
 class PageMatcher {
  public:
   explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
@@ -35,36 +44,23 @@ class PageMatcher {
   template <typename Visit>
   void allocate(const Event& event, std::uint32_t origin, Visit&& closed) {
     release(event.address, event.order, closed);
-    LiveFrames frames = extent_of(event.order);
+    LiveFrames frames;
+    frames.order = event.order;
+    frames.count = frames_of(identity_, event.order);
     frames.time_ns = event.time_ns;
     frames.cpu = event.cpu;
     frames.origin = origin;
-    insert(event.address, frames);
+    blocks_.insert(event.address, frames);
   }
 
   // Calls released(part, pages) for each live allocation that loses pages. `part.head` is true if these include its
   // first page.
   template <typename Visit>
   void release(std::uint64_t first, unsigned order, Visit&& released) {
-    const std::uint64_t end = first + extent_of(order).count;
-    // Go from the highest frame down: if the last block that starts before `end` does not overlap, no block does.
-    for (auto start = starts_.floor(end - 1); start; start = starts_.floor(end - 1)) {
-      const LiveFrames block = *blocks_.find(*start);
-      const std::uint64_t block_end = *start + block.count;
-      if (block_end <= first) return;
-      starts_.erase(*start);
-      blocks_.erase(*start);
-      if (*start < first) insert(*start, part_of(block, first - *start, block.head));
-      if (block_end > end) insert(end, part_of(block, block_end - end, false));
-      const std::uint64_t overlap = std::min(end, block_end) - std::max(first, *start);
-      const LiveFrames part = part_of(block, overlap, block.head && *start >= first);
-      released(part, pages_of(part));
-      if (*start <= first) return;
-    }
+    blocks_.take(first, frames_of(identity_, order), [&](const LiveFrames& part) { released(part, pages_of(part)); });
   }
 
   std::uint64_t pages_of(const LiveFrames& frames) const {
-    // If events contain only the first struct page, it represents all pages of the allocation.
     return identity_ == PageIdentity::frame ? frames.count : std::uint64_t{1} << frames.order;
   }
 
@@ -75,25 +71,8 @@ class PageMatcher {
   }
 
  private:
-  LiveFrames extent_of(unsigned order) const {
-    LiveFrames frames;
-    frames.order = static_cast<std::uint8_t>(order);
-    frames.count = identity_ == PageIdentity::frame ? std::uint32_t{1} << order : 1;
-    return frames;
-  }
-  static LiveFrames part_of(LiveFrames block, std::uint64_t count, bool head) {
-    block.count = static_cast<std::uint32_t>(count);
-    block.head = head;
-    return block;
-  }
-  void insert(std::uint64_t first, const LiveFrames& frames) {
-    *blocks_.insert(first).first = frames;
-    starts_.insert(first);
-  }
-
   PageIdentity identity_;
-  FrameSet starts_;
-  FlatMap<LiveFrames> blocks_;  // key: first frame of the block
+  FrameBlocks<LiveFrames> blocks_;
 };
 
 }  // namespace kmt

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "analysis/matching/freed_by.hpp"
+#include "analysis/matching/freed_frames.hpp"
 #include "analysis/matching/page_matcher.hpp"
 #include "analysis/matching/slab_matcher.hpp"
 #include "analysis/matching/trace_summary.hpp"
@@ -71,6 +72,7 @@ struct CheckAnalysis::State {
         may_nest_times(nests_times(trace_info)),
         cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.machine.kernel)),
         recorder(trace_info),
+        freed_frames(trace_info.recording.page_identity),
         names(symbol_names) {
     if (names != nullptr) causes.emplace(info, *names);
     for (const BufferStatistics& statistics : info.losses.buffers) {
@@ -124,6 +126,7 @@ struct CheckAnalysis::State {
   std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
   bool cache_object_may_be_kfreed;
   RecorderTasks recorder;
+  FreedFrames freed_frames;
   const SymbolNames* names;           // may be null
   std::optional<KnownCauses> causes;  // empty if there are no symbol names
   ExplainedAnomalies explained;
@@ -286,9 +289,16 @@ void CheckAnalysis::State::check_free(const Event& event) {
 
 void CheckAnalysis::State::check_pages(const Event& event) {
   if (event.order > kMostPageOrder)
-    found(Imperfection::impossible_order, event, [&] { return fmt::format("order {}", event.order); });
-  else if (event.address == kNoPage && event.kind == EventKind::page_alloc)
-    found(Imperfection::failed_allocation, event, [&] { return fmt::format("no page of order {}", event.order); });
+    return found(Imperfection::impossible_order, event, [&] { return fmt::format("order {}", event.order); });
+  const bool allocates = event.kind == EventKind::page_alloc;
+  if (allocates && event.address == kNoPage)
+    return found(Imperfection::failed_allocation, event,
+                 [&] { return fmt::format("no page of order {}", event.order); });
+  if (!pairs) return;
+  if (allocates) return freed_frames.allocate(event);
+  if (freed_frames.free(event))
+    found(Imperfection::pages_freed_twice, event,
+          [&] { return fmt::format("order {}, address {:#x}{}", event.order, event.address, at_call_site(event)); });
 }
 
 CheckAnalysis::CheckAnalysis(const TraceInfo& info, bool pairs, const SymbolNames* names)

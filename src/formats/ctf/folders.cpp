@@ -17,6 +17,7 @@
 #include "base/folder.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "formats/ctf/json_metadata.hpp"
 #include "formats/ctf/metadata_checks.hpp"
 #include "formats/ctf/stream_index.hpp"
 
@@ -28,6 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTextStart = "/* CTF 1";
 constexpr std::size_t kUuidBytes = 16;
+constexpr std::size_t kBegin = 64;              // bytes of metadata that show its version
 constexpr int kMostDepth = 6;                   // levels: session, archives, chunk, domain, uid, 64-bit
 constexpr std::size_t kMostText = 1u << 20;     // bytes of metadata to search for `trace { … }`
 constexpr std::size_t kMostFolders = 1u << 16;  // larger folder trees are not traces
@@ -65,7 +67,12 @@ std::string_view value_of(std::string_view text, std::string_view name) {
 std::optional<Metadata> metadata_at(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return std::nullopt;
-  const std::string start = start_of(path, 4 + kUuidBytes);
+  const std::string begin = start_of(path, kBegin);
+  if (is_json_metadata({reinterpret_cast<const std::uint8_t*>(begin.data()), begin.size()})) {
+    const JsonMetadataStart json = start_of_json_metadata(MappedFile(path.string()).bytes());
+    return Metadata{json.uuid, json.big_endian ? ByteOrder::big : ByteOrder::little};
+  }
+  const std::string start = begin.substr(0, 4 + kUuidBytes);
   if (start.size() == 4 + kUuidBytes)
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
       if (load<std::uint32_t>(start.data(), order) == kMetadataMagic) return Metadata{start.substr(4), order};
@@ -155,7 +162,8 @@ void look_for_missing_streams(const fs::path& folder, Folders& folders) {
 
 void check_metadata_of(const std::string& path) {
   try {
-    check_metadata(MappedFile(path).bytes());
+    const MappedFile file(path);
+    if (!is_json_metadata(file.bytes())) check_metadata(file.bytes());
   } catch (Error& error) {
     throw error.at({path, {}, {}});
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "formats/ctf/json_trace.hpp"
 #include "formats/ctf/library_call.hpp"
 
 namespace kmt::ctf {
@@ -78,6 +79,7 @@ Error babeltrace_error(const std::string& what) {
 }
 
 std::optional<TimeRange> time_range(const std::vector<std::string>& folders) {
+  if (is_json_trace(folders.front())) return JsonTrace(folders).time_range();
   const LibraryCall call;
   const PluginRef plugin = ctf_plugin();
   const ValueRef parameters = inputs_of(folders);
@@ -123,6 +125,7 @@ void Messages::assign(bt_message_array_const messages, std::size_t count) {
 
 struct Graph::State {
   PluginRef plugin;
+  std::vector<std::unique_ptr<JsonTrace>> json_traces;  // destroyed after the graph
   SinkClassRef sink_class;
   std::size_t sources = 0;
   std::vector<const bt_port_output*> outputs;
@@ -139,6 +142,7 @@ struct Graph::State {
   bt_graph* mutable_graph() const { return const_cast<bt_graph*>(graph.get()); }
   void create_sink_class();
   void add_source(const std::vector<std::string>& folders);
+  const bt_component_source* add_plugin_source(const std::vector<std::string>& folders, const std::string& name);
   void add_sink();
 
   static State& of(bt_self_component_sink* sink) {
@@ -161,13 +165,24 @@ void Graph::State::create_sink_class() {
     throw std::bad_alloc();
 }
 
-void Graph::State::add_source(const std::vector<std::string>& folders) {
+const bt_component_source* Graph::State::add_plugin_source(const std::vector<std::string>& folders,
+                                                           const std::string& name) {
+  if (!plugin) plugin = ctf_plugin();
   const ValueRef parameters = inputs_of(folders);
   const bt_component_source* source = nullptr;
-  const std::string name = fmt::format("trace {}", sources);  // names must be unique in the graph
   if (bt_graph_add_source_component(mutable_graph(), source_class_of(plugin), name.c_str(), parameters.get(),
                                     BT_LOGGING_LEVEL_NONE, &source) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
     throw babeltrace_error("Cannot read the CTF trace").at({folders.front(), {}, {}});
+  return source;
+}
+
+void Graph::State::add_source(const std::vector<std::string>& folders) {
+  const std::string name = fmt::format("trace {}", sources);  // names must be unique in the graph
+  const bt_component_source* source = nullptr;
+  if (is_json_trace(folders.front()))
+    source = json_traces.emplace_back(std::make_unique<JsonTrace>(folders))->add_to(mutable_graph(), name);
+  else
+    source = add_plugin_source(folders, name);
   const std::uint64_t count = bt_component_source_get_output_port_count(source);
   if (count == 0) empty.push_back(sources);
   ++sources;
@@ -232,7 +247,7 @@ Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::
   const LibraryCall call;
   // Libbabeltrace2 prints no messages, because its failures are thrown as Error.
   bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
-  state_->plugin = ctf_plugin();
+  clear_left_error();
   state_->create_sink_class();
   state_->graph.reset(bt_graph_create(0));
   if (!state_->graph) throw std::bad_alloc();

@@ -112,16 +112,13 @@ class MemberCount {
   std::size_t all_ = 0;
 };
 
-}  // namespace
-
-void check_metadata(Bytes file) {
-  MemberCount members;
-  const std::optional<ByteOrder> order = order_of(file);
-  if (!order) return members.add(file, 0);
+// Calls visit(content, offset) for each packet.
+template <typename Visit>
+void for_each_packet(Bytes file, ByteOrder order, const Visit& visit) {
   for (std::uint64_t at = 0; at < file.size();) {
     const Bytes rest = file.subspan(at);
     if (rest.size() < kHeaderBytes) throw cut_off(at, kHeaderBytes, rest.size());
-    ByteReader in(rest, *order, at);
+    ByteReader in(rest, order, at);
     const std::uint32_t magic = in.u32();
     const Bytes uuid = in.bytes(kUuidBytes);
     in.skip(4);  // checksum
@@ -132,9 +129,22 @@ void check_metadata(Bytes file) {
         content_bits > packet_bits)
       throw Error("The trace's metadata is damaged: a packet's header is impossible").at({{}, {}, at});
     if (packet_bits / 8 > rest.size()) throw cut_off(at, packet_bits / 8, rest.size());
-    members.add(rest.subspan(kHeaderBytes, content_bits / 8 - kHeaderBytes), at + kHeaderBytes);
+    visit(rest.subspan(kHeaderBytes, content_bits / 8 - kHeaderBytes), at + kHeaderBytes);
     at += packet_bits / 8;
   }
+}
+
+}  // namespace
+
+void check_packets(Bytes file) {
+  if (const std::optional<ByteOrder> order = order_of(file)) for_each_packet(file, *order, [](Bytes, std::uint64_t) {});
+}
+
+void check_metadata(Bytes file) {
+  MemberCount members;
+  const std::optional<ByteOrder> order = order_of(file);
+  if (!order) return members.add(file, 0);
+  for_each_packet(file, *order, [&members](Bytes text, std::uint64_t offset) { members.add(text, offset); });
 }
 
 }  // namespace kmt::ctf

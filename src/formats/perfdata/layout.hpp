@@ -44,6 +44,9 @@ constexpr bool is_known_type(std::uint32_t type) {
   return (type > 0 && type <= kLastKernelType) || (type >= kUserTypes && type <= kLastUserType);
 }
 
+// Bit of `misc` in kLostSamples: a filter dropped the samples (PERF_RECORD_MISC_LOST_SAMPLES_BPF).
+constexpr std::uint16_t kDroppedByFilter = 1u << 15;
+
 // Bits of perf_event_attr::sample_type. Up to kUserRegisters, they are in the order of a sample's fields.
 struct SampleBits {
   static constexpr std::uint64_t kIp = 1u << 0;

@@ -57,8 +57,10 @@ std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
         if (!task_.mapping) break;
         task_.time_ns = is_time(at_end.time_ns) ? at_end.time_ns : 0;
         return Kind::task;
-      case kLost:
       case kLostSamples:
+        if ((record_.misc & kDroppedByFilter) != 0) break;  // perf record --filter, not a loss
+        [[fallthrough]];
+      case kLost:
       case kThrottle: take_loss(at_end); return Kind::loss;
       default: break;
     }

@@ -104,6 +104,12 @@ void skip_difference_and_period(std::string_view& rest) {
     rest.remove_prefix(static_cast<std::size_t>(word.data() + word.size() - rest.data()));
 }
 
+// Markers of programs are printed with the function that wrote them. If symbols are hidden, this is 0 or an address.
+bool is_address(std::string_view name) {
+  if (name.starts_with("0x")) name.remove_prefix(2);
+  return name == "0" || (name.size() >= 8 && name.find_first_not_of("0123456789abcdef") == name.npos);
+}
+
 // Parses text like "kmalloc: call_site=…". The kmemtrace tracer printed no event name.
 bool parse_event(std::string_view rest, Line& line) {
   skip_difference_and_period(rest);
@@ -119,7 +125,7 @@ bool parse_event(std::string_view rest, Line& line) {
     line.system = name.substr(0, colon);
     name.remove_prefix(colon + 1);
   }
-  line.event = name;
+  line.event = is_address(name) ? "print" : name;
   line.fields = trim(rest);
   return is_name(name) && (line.system.empty() || is_name(line.system));
 }

@@ -98,6 +98,7 @@ class TextSource : public Source {
     TraceDescription description = trace_.description();
     info_.path = file.path;
     info_.format = "text of events, assuming pages of 4 KiB";  // the text does not state the page size
+    if (!file.damage.empty()) info_.findings.add({Imperfection::truncated_file, file.damage});
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
     info_.recording.buffers = {""};
@@ -154,6 +155,7 @@ std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) 
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   const TextTrace trace(file.bytes);
+  if (!file.damage.empty()) findings.add({Imperfection::truncated_file, file.damage});
   findings.merge(trace.findings());
   TraceDescription description = trace.description();
   note_task_names(names_in(trace), description.kernel.notes, findings);

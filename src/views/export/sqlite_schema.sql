@@ -54,7 +54,7 @@ CREATE VIEW report_page_orders AS
         CASE state WHEN 'failed' THEN 0 ELSE bytes_allocated END AS bytes, live_bytes
       FROM allocation_details WHERE allocator = 'pages'
     UNION ALL SELECT e.page_order, 0, 0, 1, 0, 0 FROM events e JOIN event_types t ON t.id = e.type
-      WHERE t.allocator = 'pages' AND e.outcome IN ('free', 'free-of-older'))
+      WHERE t.allocator = 'pages' AND e.outcome IN ('free', 'free-of-older', 'double-free-or-untraced'))
   GROUP BY page_order;
 CREATE VIEW report_call_sites AS
   SELECT allocator, printf('0x%x', d.call_site) AS call_site, symbol, {measures}
@@ -83,8 +83,9 @@ CREATE VIEW report_cpus AS
 CREATE VIEW report_contexts AS
   SELECT allocator, context, {measures} FROM allocation_details GROUP BY allocator, context;
 CREATE VIEW report_anomalies AS
-  SELECT CASE e.outcome WHEN 'free-of-older' THEN 'allocated_before_trace'
-      WHEN 'double-free-or-untraced' THEN 'double_free_or_untraced_allocation' ELSE 'impossible_order' END AS kind,
+  SELECT CASE WHEN e.outcome = 'free-of-older' THEN 'allocated_before_trace'
+      WHEN e.outcome = 'impossible-order' THEN 'impossible_order'
+      WHEN t.allocator = 'pages' THEN 'pages_freed_twice' ELSE 'double_free_or_untraced_allocation' END AS kind,
     count(*) AS count
   FROM events e JOIN event_types t ON t.id = e.type
   WHERE e.outcome IN ('double-free-or-untraced', 'impossible-order')

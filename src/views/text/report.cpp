@@ -177,6 +177,7 @@ std::string short_name(Imperfection kind) {
   switch (kind) {
     case Imperfection::allocated_before_trace: return "before trace";
     case Imperfection::double_free_or_untraced_allocation: return "freed again";
+    case Imperfection::pages_freed_twice: return "pages twice";
     case Imperfection::allocation_on_live_pointer: return "live pointer";
     case Imperfection::free_before_allocation: return "freed early";
     case Imperfection::freed_by_another_family: return "other family";

@@ -385,6 +385,15 @@ TEST(PerfData, RecordsOfUnknownTypesAreReported) {
   EXPECT_EQ(read.found(Imperfection::unknown_section), 3u);
 }
 
+TEST(PerfData, SamplesDroppedByAFilterAreNotLost) {
+  PerfData data(kMachine);
+  samples(data, {10});
+  data.kernel_record(13, data.bytes().u64(4).get(), 0, 0, 1, 0x8000);
+  const Read read = read_all(data.file());
+  EXPECT_EQ(total_lost_events(read.info().losses), 0u);
+  EXPECT_EQ(read.found(Imperfection::lost_events), 0u);
+}
+
 TEST(PerfData, LossHasItsPositionAndIsCountedOnce) {
   PerfData data(kMachine);
   data.attributes[0].ids = {1, 2};

@@ -13,6 +13,8 @@ const kKinds: Record<string, string> = {
   allocated_before_trace: 'a free of an object that was not allocated or freed earlier in the trace',
   double_free_or_untraced_allocation:
     'a free of an object that was already freed; the allocation between the frees was not traced (usually bulk allocation)',
+  pages_freed_twice:
+    'a free of pages that were already freed; the allocation between the frees was not traced, or it is a double free',
   allocation_on_live_pointer: 'an allocation at an address that is live: its free was not traced, or was lost',
   allocated_less_than_requested: 'an allocation of fewer bytes than requested',
   freed_by_another_family: 'a kmalloc object freed by kmem_cache_free, or vice versa',

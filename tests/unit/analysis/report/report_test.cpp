@@ -358,6 +358,25 @@ TEST_F(Report, FailedPageAllocationsHaveNoFrame) {
   EXPECT_EQ(anomaly(result, "impossible_order"), 1u);
 }
 
+TEST_F(Report, APageFreedTwiceIsAnAnomaly) {
+  add(EventKind::page_free, 9);  // older than the trace
+  add(EventKind::page_alloc, 64).order = 2;
+  add(EventKind::page_free, 64).order = 2;
+  add(EventKind::page_free, 66).call_site = {2};
+  add(EventKind::page_alloc, 66);
+  add(EventKind::page_free, 66).order = 1;  // 66 was allocated again, 67 was not
+  add(EventKind::page_alloc, 9);
+  add(EventKind::page_free, 9);
+  const ReportResult result = report();
+  EXPECT_EQ(anomaly(result, "pages_freed_twice"), 2u);
+  EXPECT_EQ(anomaly(result, "double_free_or_untraced_allocation"), 0u);
+  EXPECT_EQ(result.pages.bytes_freed, 6 * 4096u);
+  EXPECT_EQ(result.pages.live_bytes, 0u);
+  CheckAnalysis check(info);
+  check.add(events);
+  EXPECT_EQ(check.finish().findings.count_of(Imperfection::pages_freed_twice), 2u);
+}
+
 TEST_F(Report, EachAllocatorHasSeparateAddressesAndRules) {
   add(EventKind::kmalloc, 0x10000);
   add(EventKind::percpu_alloc, 0x10000).bytes_allocated = 520;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reads traces of CTF 2 as a source of libbabeltrace2, so that they are handled like CTF 1.8 from there on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <babeltrace2/babeltrace.h>
+
+#include "formats/ctf/graph.hpp"
+
+namespace kmt::ctf {
+
+// True if the metadata in the folder is that of CTF 2.
+bool is_json_trace(const std::string& folder);
+
+class JsonTrace {
+ public:
+  // Throws Error if the metadata cannot be used.
+  explicit JsonTrace(const std::vector<std::string>& folders);
+  ~JsonTrace();
+  JsonTrace(const JsonTrace&) = delete;
+  JsonTrace& operator=(const JsonTrace&) = delete;
+
+  std::optional<TimeRange> time_range() const;
+  // Adds the source, with a port for each stream. The trace must outlive the graph.
+  const bt_component_source* add_to(bt_graph* graph, const std::string& name);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kmt::ctf

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/wrapped.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "formats/text/reader.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+// -- zlib ---------------------------------------------------------------------------------------------------------
+
+// The first two bytes of a zlib stream (RFC 1950): the method "deflate" and a checksum.
+bool starts_like_zlib(std::string_view data) {
+  if (data.size() < 2) return false;
+  const auto first = static_cast<unsigned char>(data[0]), second = static_cast<unsigned char>(data[1]);
+  return (first & 0x8F) == 8 && (first * 256u + second) % 31 == 0;
+}
+
+UnwrappedText inflate_text(std::string_view packed) {
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) throw Error("zlib cannot unpack: too little memory");
+  UnwrappedText out;
+  std::array<char, 1 << 16> part{};
+  int result = Z_OK;
+  for (std::string_view rest = packed; result == Z_OK && (!rest.empty() || stream.avail_in > 0);) {
+    if (stream.avail_in == 0) {
+      const std::string_view piece = rest.substr(0, 1 << 20);
+      rest.remove_prefix(piece.size());
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
+      stream.avail_in = static_cast<uInt>(piece.size());
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(part.data());
+    stream.avail_out = part.size();
+    result = inflate(&stream, Z_NO_FLUSH);
+    out.text.append(part.data(), part.size() - stream.avail_out);
+    if (out.text.size() > kMostBytes) break;
+  }
+  inflateEnd(&stream);
+  if (out.text.size() > kMostBytes)
+    throw Error(fmt::format("The compressed text has more than {}", humane_bytes(kMostBytes)))
+        .hint("Unpack it first, for example with zlib-flate or pigz -dz");
+  if (result == Z_OK || result == Z_BUF_ERROR) out.damage = "the compressed text is cut off";
+  if (result < 0 && result != Z_BUF_ERROR) out.damage = "the compressed text is damaged";
+  return out;
+}
+
+// Old versions of adb wrote each line feed of the binary data as CR LF.
+std::string without_carriage_returns(std::string_view data) {
+  std::string out;
+  out.reserve(data.size());
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (data[i] != '\r' || i + 1 == data.size() || data[i + 1] != '\n') out += data[i];
+  return out;
+}
+
+// Returns the data after the line "TRACE:", or all data if the file starts with it.
+std::string_view after_marker(std::string_view file) {
+  constexpr std::string_view kMarker = "TRACE:";
+  constexpr std::size_t kMostBefore = 4096;  // messages such as "capturing trace... done"
+  const std::string_view begin = file.substr(0, kMostBefore);
+  const std::size_t at = begin.find(kMarker);
+  if (at == std::string_view::npos) return file;
+  std::string_view rest = file.substr(at + kMarker.size());
+  while (rest.starts_with('\r') || rest.starts_with('\n') || rest.starts_with(' ')) rest.remove_prefix(1);
+  return rest;
+}
+
+std::optional<UnwrappedText> unwrap_zlib(std::string_view file) {
+  const std::string_view packed = after_marker(file);
+  if (!starts_like_zlib(packed)) return std::nullopt;
+  UnwrappedText plain = inflate_text(packed);
+  if (!plain.damage.empty() && packed.find("\r\n") != std::string_view::npos) {
+    UnwrappedText repaired = inflate_text(without_carriage_returns(packed));
+    if (repaired.damage.empty() || repaired.text.size() > plain.text.size()) plain = std::move(repaired);
+  }
+  if (!is_text(bytes_of(plain.text))) return std::nullopt;
+  return plain;
+}
+
+// -- web pages ----------------------------------------------------------------------------------------------------
+
+void append_utf8(std::string& out, std::uint32_t code) {
+  const auto byte = [&out](std::uint32_t value) { out += static_cast<char>(value); };
+  if (code < 0x80) return byte(code);
+  if (code < 0x800) {
+    byte(0xC0 | code >> 6);
+  } else if (code < 0x10000) {
+    byte(0xE0 | code >> 12);
+    byte(0x80 | (code >> 6 & 0x3F));
+  } else {
+    byte(0xF0 | (code >> 18 & 0x07));
+    byte(0x80 | (code >> 12 & 0x3F));
+    byte(0x80 | (code >> 6 & 0x3F));
+  }
+  byte(0x80 | (code & 0x3F));
+}
+
+std::optional<std::uint32_t> number_in(std::string_view digits, int base) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  return error == std::errc() && end == digits.data() + digits.size() && value < 0x110000 ? std::optional(value)
+                                                                                          : std::nullopt;
+}
+
+// Appends the character that an escape of a JavaScript string stands for. `rest` starts after the backslash.
+void append_escaped(std::string& out, std::string_view& rest) {
+  const char kind = rest.front();
+  rest.remove_prefix(1);
+  constexpr std::string_view kLetters = "ntrbfv0", kMeanings{"\n\t\r\b\f\v\0", 7};
+  if (kind == '\n') return;  // the string goes on in the next line
+  if (kind == '\r') return rest.remove_prefix(rest.starts_with('\n') ? 1 : 0);
+  if (const std::size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : 0; digits > 0) {
+    const std::optional<std::uint32_t> code = number_in(rest.substr(0, digits), 16);
+    if (code) rest.remove_prefix(digits);
+    return append_utf8(out, code.value_or(static_cast<unsigned char>(kind)));
+  }
+  const std::size_t letter = kLetters.find(kind);
+  out += letter == std::string_view::npos ? kind : kMeanings[letter];
+}
+
+// Returns the contents of the JavaScript or JSON string that starts at the quotation mark.
+std::string string_literal(std::string_view text) {
+  const char quote = text.front();
+  std::string out;
+  for (std::string_view rest = text.substr(1); !rest.empty() && rest.front() != quote;) {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    if (c == '\\' && !rest.empty())
+      append_escaped(out, rest);
+    else
+      out += c;
+  }
+  return out;
+}
+
+// Replaces &lt; &#39; &#x27; and similar.
+std::string without_entities(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, char>, 6> kNames = {
+      {{"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}}};
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t mark = std::min(text.find('&'), text.size());
+    out += text.substr(0, mark);
+    text.remove_prefix(mark);
+    if (text.empty()) break;
+    const std::size_t end = text.substr(0, 10).find(';');
+    const std::string_view name = end == std::string_view::npos ? std::string_view() : text.substr(1, end - 1);
+    const auto* const known = std::ranges::find(kNames, name, &std::pair<std::string_view, char>::first);
+    std::optional<std::uint32_t> code;
+    if (known != kNames.end()) code = static_cast<unsigned char>(known->second);
+    if (name.starts_with("#x") || name.starts_with("#X"))
+      code = number_in(name.substr(2), 16);
+    else if (name.starts_with('#'))
+      code = number_in(name.substr(1), 10);
+    append_utf8(out, code.value_or('&'));
+    text.remove_prefix(code ? end + 1 : 1);
+  }
+  return out;
+}
+
+bool starts_with_word(std::string_view text, std::string_view lower_case) {
+  return text.size() >= lower_case.size() &&
+         std::equal(lower_case.begin(), lower_case.end(), text.begin(), [](char wanted, char c) {
+           return wanted == static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+         });
+}
+
+// Calls visit(contents) for each element <NAME …>contents</NAME>. The last one may lack its end.
+template <typename Visit>
+void for_each_element(std::string_view page, std::string_view name, const Visit& visit) {
+  const std::string begin = fmt::format("<{}", name), end = fmt::format("</{}", name);
+  for (std::size_t at = page.find('<'); at != std::string_view::npos; at = page.find('<', at + 1)) {
+    if (!starts_with_word(page.substr(at), begin)) continue;
+    const std::size_t contents = page.find('>', at);
+    if (contents == std::string_view::npos) return;
+    std::size_t close = page.find('<', contents);
+    while (close != std::string_view::npos && !starts_with_word(page.substr(close), end))
+      close = page.find('<', close + 1);
+    visit(page.substr(contents + 1, close == std::string_view::npos ? close : close - contents - 1));
+    if (close == std::string_view::npos) return;
+    at = close;
+  }
+}
+
+// Appends the text if it is the text of a trace.
+bool append_trace(std::string_view text, std::string& out) {
+  while (text.starts_with('\r') || text.starts_with('\n')) text.remove_prefix(1);
+  if (!is_text(bytes_of(text))) return false;
+  out += text;
+  if (!out.ends_with('\n')) out += '\n';
+  return true;
+}
+
+// The text of a script is the trace itself, a string of old versions of systrace, or a string of JSON from Chrome.
+void append_script(std::string_view script, std::string& out) {
+  for (const std::string_view name : {"linuxPerfData", "\"systemTraceEvents\"", "\"traceEvents\""}) {
+    const std::size_t at = script.find(name);
+    const std::size_t quote =
+        at == std::string_view::npos ? at : script.find_first_not_of(" =:\t\r\n", at + name.size());
+    if (quote == std::string_view::npos || (script[quote] != '"' && script[quote] != '\'')) continue;
+    if (append_trace(string_literal(script.substr(quote)), out)) return;
+  }
+  append_trace(script, out);
+}
+
+bool is_page(std::string_view file) {
+  file.remove_prefix(file.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+  file.remove_prefix(std::min(file.find_first_not_of(" \t\r\n"), file.size()));
+  return starts_with_word(file, "<!doctype html") || starts_with_word(file, "<html") || starts_with_word(file, "<!--");
+}
+
+UnwrappedText unwrap_page(std::string_view page) {
+  UnwrappedText out;
+  for_each_element(page, "script", [&out](std::string_view script) { append_script(script, out.text); });
+  if (out.text.empty())
+    for_each_element(page, "pre", [&out](std::string_view text) { append_trace(without_entities(text), out.text); });
+  if (out.text.empty())
+    throw Error("The web page has no text of a trace in it")
+        .hint("kmemtrace reads the pages of Android's systrace, and pages with a trace in <pre>");
+  return out;
+}
+
+}  // namespace
+
+std::optional<UnwrappedText> unwrap(Bytes file) {
+  const std::string_view text = text_of(file);
+  return is_page(text) ? unwrap_page(text) : unwrap_zlib(text);
+}
+
+}  // namespace kmt::text

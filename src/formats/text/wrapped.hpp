@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Extracts the text of a trace from the files that Android's atrace and systrace write: text that zlib has compressed,
+// and web pages.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/byte_reader.hpp"
+
+namespace kmt::text {
+
+struct UnwrappedText {
+  std::string text;
+  std::string damage;  // why the end of the text is missing; empty: the text is complete
+};
+
+// Returns nothing if the file is neither compressed text of atrace nor a web page. Throws Error if it is a web page
+// without the text of a trace.
+std::optional<UnwrappedText> unwrap(Bytes file);
+
+}  // namespace kmt::text
