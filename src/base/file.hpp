@@ -57,7 +57,7 @@ void write_all(int fd, std::string_view text, const std::string& path);
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
-  // Holds contents that were made from the file at the path.
+  // Holds contents that were made from the file `path`, instead of mapping the file.
   MappedFile(std::string path, std::string contents);
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

@@ -359,12 +359,12 @@ TEST_F(Report, FailedPageAllocationsHaveNoFrame) {
 }
 
 TEST_F(Report, APageFreedTwiceIsAnAnomaly) {
-  add(EventKind::page_free, 9);  // older than the trace
+  add(EventKind::page_free, 9);  // a page from before the trace
   add(EventKind::page_alloc, 64).order = 2;
   add(EventKind::page_free, 64).order = 2;
   add(EventKind::page_free, 66).call_site = {2};
   add(EventKind::page_alloc, 66);
-  add(EventKind::page_free, 66).order = 1;  // 66 was allocated again, 67 was not
+  add(EventKind::page_free, 66).order = 1;  // page 66 was allocated again, page 67 was not
   add(EventKind::page_alloc, 9);
   add(EventKind::page_free, 9);
   const ReportResult result = report();
