@@ -122,6 +122,8 @@ THIRD_PARTY = {
     'elfutils/': ['symbols'],
     'dwarf.h': ['symbols'],
     'gelf.h': ['symbols'],
+    'archive.h': ['snapshot'],
+    'archive_entry.h': ['snapshot'],
     'zlib.h': ['base', 'formats/tracedat', 'formats/text'],
     'zstd.h': ['formats'],
     'xxhash.h': ['formats', 'fleet'],

@@ -171,7 +171,8 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
       to.texts.emplace_back(name, cgroups(text, pseudonyms));
     else
       left_out.push_back(name);
-    if (name != "dmesg") continue;  // all other lines of the text are dropped
+    if (name == "oom") to.texts.emplace_back(name, "Mem-Info:\n");  // marks meminfo as converted from a log
+    if (name != "dmesg") continue;                                  // all other lines are dropped
     if (std::string kept = boot_messages(text); !kept.empty()) to.texts.emplace_back(name, std::move(kept));
   }
   return to;

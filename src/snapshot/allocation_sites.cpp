@@ -120,33 +120,6 @@ std::string_view frame_in(std::string_view line) {
 
 }  // namespace
 
-// Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …".
-void parse_allocinfo(std::string_view text, KernelMemory& memory) {
-  each_line(text, [&](std::string_view line) {
-    if (line.empty() || line.starts_with("allocinfo - version") || line.starts_with('#')) return;
-    Words words(line);
-    const auto bytes = whole_number(words.next());
-    const auto count = whole_number(words.next());
-    const std::string_view place = words.next();
-    if (!bytes || !count || place.empty()) return keep_unknown("allocinfo", line, memory);
-    if (*count == 0 && *bytes == 0) return;
-    AllocationSite site;
-    site.name = place;
-    site.bytes = *bytes;
-    site.count = *count;
-    while (!words.empty()) {
-      const std::string_view word = words.next();
-      if (word.starts_with("func:"))
-        site.name.append(" ").append(word.substr(5));
-      else if (word.starts_with('[') && word.ends_with(']'))
-        site.of = word.substr(1, word.size() - 2);
-      else
-        site.others.append(site.others.empty() ? "" : " ").append(word);
-    }
-    memory.allocinfo.push_back(std::move(site));
-  });
-}
-
 // Parses lines such as "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0". The lines after it
 // are the frames. Without debugging, the text is "No data".
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,

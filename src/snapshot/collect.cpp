@@ -333,7 +333,7 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
 std::string copied_path(const SnapshotSource& source, const std::string& folder) {
   std::string plain = fmt::format("{}/{}", folder, source.name);
   std::error_code code;
-  return fs::exists(plain, code) ? plain : folder + std::string(source.path);
+  return fs::exists(plain, code) || !source.path.starts_with('/') ? plain : folder + std::string(source.path);
 }
 
 bool is_in_debugfs(const SnapshotSource& source) { return source.path.starts_with("/sys/kernel/debug/"); }
@@ -423,6 +423,15 @@ bool lacks_meminfo(const std::string& folder) {
 }
 
 bool has_slabinfo_copy(const std::string& folder) { return has_copy_in(folder, "slabinfo"); }
+
+std::vector<std::string> copied_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code code;
+  for (const SnapshotSource& source : snapshot_sources())
+    if (const std::string path = copied_path(source, folder); fs::exists(path, code))
+      files.push_back(fs::path(path).lexically_relative(folder));
+  return files;
+}
 
 StateSample collect_snapshot_from(const std::string& folder) {
   if (has_meminfo_copy(folder))

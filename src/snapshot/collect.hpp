@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "trace/state/sample.hpp"
 
@@ -25,6 +26,8 @@ bool has_slabinfo_copy(const std::string& folder);
 // Returns a snapshot of all copies in the folder. If there is a file "uname" with the output of `uname -a`, adds it.
 // Throws Error if a copy is damaged.
 StateSample collect_copies(const std::string& folder);
+// Returns the paths of the copies, in the folder.
+std::vector<std::string> copied_files(const std::string& folder);
 // Like collect_copies(). Also throws Error if there is no meminfo.
 StateSample collect_snapshot_from(const std::string& folder);
 

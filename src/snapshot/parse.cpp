@@ -90,6 +90,7 @@ constexpr Step kSteps[] = {
     {"kmemleak", parse_kmemleak},
     {"missing", parse_missing},
     {"uname", take_uname},
+    {"oom", parse_oom},
 };
 
 constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabs}};
@@ -125,10 +126,6 @@ std::string_view first_lines(std::string_view text, std::size_t& left) {
     --left;
   }
   return text.substr(0, end);
-}
-
-bool is_in(const StateSample& sample, std::string_view name) {
-  return std::ranges::any_of(sample.texts, [name](const auto& text) { return text.first == name; });
 }
 
 }  // namespace
@@ -174,8 +171,6 @@ KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) 
   }
   for (const auto& [name, text] : sample.texts)
     if (name != "missing") memory.has.push_back(name);
-  if (is_in(sample, "allocinfo") && memory.allocinfo.empty())
-    memory.missing.push_back({"allocinfo", "profiling is switched off", "sysctl vm.mem_profiling=1"});
   return memory;
 }
 

@@ -36,6 +36,8 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
 void parse_page_owner(std::string_view text, KernelMemory& memory);
 void parse_page_owner_stacks(std::string_view text, KernelMemory& memory);
 void parse_kmemleak(std::string_view text, KernelMemory& memory);
+// Parses a report of the kernel's log. meminfo, vmstat, zoneinfo and buddyinfo have its numbers (oom_report.hpp).
+void parse_oom(std::string_view text, KernelMemory& memory);
 void parse_missing(std::string_view text, KernelMemory& memory);
 
 }  // namespace kmt

@@ -128,6 +128,10 @@ def write_snapshot_seeds(folder):
                     seed += first_lines(os.path.join(slab, cache, name), f'{cache}/{name}:'.encode())
             seeds.write(folder, f'{machine}.{when}', seed)
     seeds.write(folder, 'others', OTHER_TEXTS)
+    logs = os.path.join(HERE, '..', 'data', 'oom')
+    for name in sorted(os.listdir(logs)):
+        with open(os.path.join(logs, name), 'rb') as file:
+            seeds.write(folder, 'oom.' + name, file.read())
 
 
 def user_chunks(trace):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Treats any texts as the kernel's files. Parsing, adding up and showing must not crash, hang or use excessive memory,
-// and the lines of the balance sheet must add up to MemTotal. An input consists of texts, each after a line "@NAME".
+// and the lines of the balance sheet must add up to MemTotal. An input consists of texts, each after a line "@NAME". It
+// is also read as a file with copies.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "snapshot/copies.hpp"
 #include "snapshot/parse.hpp"
 #include "views/json/series.hpp"
 #include "views/json/snapshot.hpp"
@@ -93,9 +95,25 @@ void show_as_series(kmt::StateSample sample, const kmt::SnapshotResult& whole) {
   kmt::text_series_timeline(series, {kmt::SeriesOrder::change, 0}, {});
 }
 
+// Reads the input as an archive or a kernel log.
+void read_as_file(const std::uint8_t* data, std::size_t size) {
+  try {
+    const kmt::Copies copies = kmt::copies_in_file("input", {data, size});
+    for (const kmt::StateSample& report : copies.reports) {
+      const kmt::SnapshotResult result = kmt::take_stock(kmt::parse_snapshot(report, 0));
+      expect_to_add_up(result);
+      kmt::json_snapshot(result, {});
+      kmt::text_snapshot(result, {}, {});
+    }
+  } catch (const kmt::Error&) {
+    // expected: most inputs have no report
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_as_file(data, size);
   kmt::StateSample sample = sample_of({reinterpret_cast<const char*>(data), size});
   try {
     const kmt::SnapshotResult result = stock_of(sample);

@@ -33,6 +33,14 @@ MemorySeries values_of(MemorySource source, std::string_view text, std::string_v
   return series;
 }
 
+// True if VmallocUsed counts address space instead of memory, as before Linux 4.4. Since then, VmallocChunk is 0.
+bool vmalloc_is_address_space(const std::vector<StateSample>& samples) {
+  return std::ranges::any_of(samples, [](const StateSample& sample) {
+    const auto chunk = find_proc_value(text_of(sample, "meminfo"), "VmallocChunk");
+    return chunk && chunk->value != 0;
+  });
+}
+
 // Returns the rates of a counter. There is no rate if the counter decreases: the machine was resumed from another
 // state, or the trace is damaged.
 MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& samples, double scale) {
@@ -77,7 +85,8 @@ std::vector<MemorySeries> memory_series_of(const std::vector<StateSample>& sampl
   const auto page = static_cast<double>(page_size);
   std::vector<MemorySeries> all;
   for (const std::string_view name : kMeminfoNames)
-    add_if_any(values_of(MemorySource::meminfo, "meminfo", name, samples, 1), all);
+    if (name != "VmallocUsed" || !vmalloc_is_address_space(samples))
+      add_if_any(values_of(MemorySource::meminfo, "meminfo", name, samples, 1), all);
   for (const std::string_view name : kVmstatPages)
     add_if_any(values_of(MemorySource::vmstat, "vmstat", name, samples, page), all);
   for (const std::string_view name : kVmstatCounters) add_if_any(rates_of(name, samples, page), all);

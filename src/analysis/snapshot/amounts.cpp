@@ -38,7 +38,7 @@ std::uint64_t memory_of(const CgroupMemory& cgroup) {
 std::vector<std::string_view> texts_of(SnapshotPart part) {
   switch (part) {
     case SnapshotPart::balance_sheet: return {"meminfo"};
-    case SnapshotPart::slab_caches: return {"slabinfo"};
+    case SnapshotPart::slab_caches: return {"slabinfo", "oom"};
     case SnapshotPart::vmalloc: return {"vmallocinfo"};
     case SnapshotPart::allocinfo: return {"allocinfo"};
     case SnapshotPart::cgroups: return {"cgroups"};
@@ -55,7 +55,8 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
   SnapshotAmounts lines;
   switch (part) {
     case SnapshotPart::balance_sheet:
-      for (const BalanceLine& line : result.sheet) lines[line.id] = line.bytes;
+      for (const BalanceLine& line : result.sheet)
+        if (line.known) lines[line.id] = line.bytes;
       return lines;
     case SnapshotPart::slab_caches:
       return sums_of(result.caches, std::mem_fn(&SlabCacheUse::name), std::mem_fn(&SlabCacheUse::bytes));

@@ -4,60 +4,12 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/snapshot/sheet.hpp"
+#include "base/number.hpp"
+
 namespace kmt {
 
 namespace {
-
-// Unsigned, so that sums of absurdly large numbers in a hostile snapshot wrap around without undefined behaviour.
-using ByteCount = std::uint64_t;
-
-class Sheet {
- public:
-  explicit Sheet(const KernelMemory& memory) : memory_(memory) {}
-
-  ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
-  ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
-
-  // Adds a line whose parts are added next. Its amount is the sum of these parts.
-  void group(std::string id, std::string label, std::string source) {
-    group_ = lines_.size();
-    lines_.push_back({std::move(id), std::move(label), 0, 0, true, std::move(source)});
-  }
-  void part(std::string id, std::string label, ByteCount bytes, std::string source) {
-    lines_.push_back(
-        {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, true, std::move(source)});
-    lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
-  }
-  // Adds a part for the rest of the line: `whole` minus the parts added so far.
-  void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
-    part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
-  }
-  void remark(std::string id, std::string label, ByteCount bytes, std::string source) {
-    if (bytes == 0) return;
-    lines_.push_back(
-        {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, false, std::move(source)});
-  }
-  void line(std::string id, std::string label, ByteCount bytes, std::string source) {
-    group_ = lines_.size();
-    lines_.push_back({std::move(id), std::move(label), as_signed(bytes), 0, true, std::move(source)});
-  }
-  // Adds a line for the rest: `total` minus the lines added so far.
-  void last_line(std::string id, std::string label, ByteCount total, std::string source) {
-    ByteCount sum = 0;
-    for (const BalanceLine& one : lines_)
-      if (one.depth == 0) sum += as_bytes(one.bytes);
-    line(std::move(id), std::move(label), total - sum, std::move(source));
-  }
-  std::vector<BalanceLine> take() { return std::move(lines_); }
-
- private:
-  static std::int64_t as_signed(ByteCount bytes) { return static_cast<std::int64_t>(bytes); }
-  static ByteCount as_bytes(std::int64_t bytes) { return static_cast<ByteCount>(bytes); }
-
-  const KernelMemory& memory_;
-  std::vector<BalanceLine> lines_;
-  std::size_t group_ = 0;
-};
 
 void add_free(Sheet& sheet, const KernelMemory& memory) {
   ByteCount on_cpus = 0;
@@ -120,41 +72,81 @@ void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
 
+// The meanings of VmallocUsed.
+enum class VmallocMeaning : std::uint8_t {
+  memory,         // pages that vmalloc allocated (since Linux 5.3)
+  address_space,  // sizes of all areas, also of mapped devices (before Linux 4.4)
+  nothing,        // always 0 (Linux 4.4 to 5.2)
+};
+
+bool is_before_4_4(std::string_view release) {
+  const auto major = take_number<unsigned>(release);
+  if (!major || !release.starts_with('.')) return false;
+  const auto minor = parse_leading<unsigned>(release.substr(1));
+  return *major < 4 || (*major == 4 && minor < 4);
+}
+
+// Reads the meaning from the numbers, because distributions change it in older versions, and the version is often
+// unknown. VmallocChunk has been 0 since Linux 4.4.
+VmallocMeaning vmalloc_meaning(const Sheet& sheet, const KernelMemory& memory, ByteCount total) {
+  const ByteCount used = sheet.meminfo("VmallocUsed");
+  if (sheet.meminfo("VmallocChunk") != 0 || used > total || is_before_4_4(memory.release))
+    return VmallocMeaning::address_space;
+  return used == 0 ? VmallocMeaning::nothing : VmallocMeaning::memory;
+}
+
 // True if kernel stacks are in vmalloc areas, as on most architectures (CONFIG_VMAP_STACK). 32-bit x86 uses the page
 // allocator for them.
 bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount stacks) {
-  if (used < stacks) return false;
   if (!memory.vmalloc.empty()) return std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks);
+  if (used < stacks) return false;
   constexpr std::array<std::string_view, 6> kWithout = {"i386", "i486", "i586", "i686", "mips", "mips64"};
   return std::ranges::find(kWithout, memory.machine) == kWithout.end();
 }
 
-void add_vmalloc(Sheet& sheet, const KernelMemory& memory) {
-  const ByteCount used = sheet.meminfo("VmallocUsed");
+// Adds vmalloc from the pages in vmallocinfo. VmallocUsed shows whether vmallocinfo lacks areas.
+void add_vmalloc_callers(Sheet& sheet, const KernelMemory& memory, VmallocMeaning meaning, bool without_stacks) {
   const ByteCount stacks = sheet.meminfo("KernelStack");
-  const bool without_stacks = stacks_are_vmalloced(memory, used, stacks);
-  const ByteCount whole = used - (without_stacks ? stacks : 0);
-  const std::string said = without_stacks ? "meminfo: VmallocUsed - KernelStack" : "meminfo: VmallocUsed";
   ByteCount of_stacks = 0;
   ByteCount of_others = 0;
   for (const VmallocCaller& caller : memory.vmalloc)
     (caller.stacks ? of_stacks : of_others) += caller.pages * memory.page_size;
-  if (memory.vmalloc.empty()) {
-    sheet.line("vmalloc", "vmalloc", whole, said);
-  } else {
-    sheet.group("vmalloc", "vmalloc", said);
-    sheet.part("callers", "by caller", of_others, "vmallocinfo: pages");
-    if (without_stacks)
-      sheet.part("spare-stacks", "stacks kept for new tasks", of_stacks > stacks ? of_stacks - stacks : 0,
-                 "vmallocinfo: stacks - KernelStack");
-    sheet.last_part("rest", "not in vmallocinfo", whole, "VmallocUsed - vmallocinfo: pages");
-  }
+  const bool is_memory = meaning == VmallocMeaning::memory;
+  sheet.group("vmalloc", "vmalloc",
+              !is_memory       ? "vmallocinfo: pages"
+              : without_stacks ? "meminfo: VmallocUsed - KernelStack"
+                               : "meminfo: VmallocUsed");
+  sheet.part("callers", "by caller", of_others, "vmallocinfo: pages");
+  if (without_stacks)
+    sheet.part("spare-stacks", "stacks kept for new tasks", of_stacks > stacks ? of_stacks - stacks : 0,
+               "vmallocinfo: stacks - KernelStack");
+  if (is_memory)
+    sheet.last_part("rest", "not in vmallocinfo", sheet.meminfo("VmallocUsed") - (without_stacks ? stacks : 0),
+                    "VmallocUsed - vmallocinfo: pages");
+}
+
+void add_vmalloc(Sheet& sheet, const KernelMemory& memory, ByteCount total) {
+  const ByteCount used = sheet.meminfo("VmallocUsed");
+  const ByteCount stacks = sheet.meminfo("KernelStack");
+  const VmallocMeaning meaning = vmalloc_meaning(sheet, memory, total);
+  const bool without_stacks = stacks_are_vmalloced(memory, used, stacks);
+  if (!memory.vmalloc.empty())
+    add_vmalloc_callers(sheet, memory, meaning, without_stacks);
+  else if (meaning == VmallocMeaning::address_space)
+    sheet.unknown_line("vmalloc", "vmalloc", "vmallocinfo is missing; VmallocUsed is address space");
+  else if (meaning == VmallocMeaning::nothing)
+    sheet.unknown_line("vmalloc", "vmalloc", "vmallocinfo is missing; VmallocUsed is always 0 here");
+  else
+    sheet.line("vmalloc", "vmalloc", used - (without_stacks ? stacks : 0),
+               without_stacks ? "meminfo: VmallocUsed - KernelStack" : "meminfo: VmallocUsed");
   sheet.remark("recorder", "(kmemtrace's own BPF maps)", number_or_0(memory.recorder, "bpf_maps"),
                "recorder: bpf_maps, in by caller");
   sheet.line("kernel-stacks", "kernel stacks", stacks, "meminfo: KernelStack");
 }
 
 void add_percpu(Sheet& sheet, const KernelMemory& memory) {
+  if (!find_number(memory.meminfo, "Percpu"))
+    return sheet.unknown_line("percpu", "percpu", "meminfo has Percpu since Linux 4.20");
   const ByteCount percpu = sheet.meminfo("Percpu");
   const ByteCount first = std::min(memory.percpu.first_chunk_bytes.value_or(0), percpu);
   sheet.line("percpu", "percpu", percpu - first,
@@ -193,7 +185,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   add_user(sheet);
   sheet.line("hugetlb", "hugetlb", hugetlb_bytes(sheet, memory), "meminfo: Hugetlb");
   add_slab(sheet, caches);
-  add_vmalloc(sheet, memory);
+  add_vmalloc(sheet, memory, total);
   sheet.group("page-tables", "page tables", "");
   sheet.part("processes", "of processes", sheet.meminfo("PageTables"), "meminfo: PageTables");
   sheet.part("secondary", "of KVM and IOMMUs", sheet.meminfo("SecPageTables"), "meminfo: SecPageTables");

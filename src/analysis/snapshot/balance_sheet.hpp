@@ -11,5 +11,7 @@ namespace kmt {
 // Remarks are not part of these sums.
 std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::vector<SlabCacheUse>& caches,
                                        std::uint64_t total);
+// Like balance_sheet(), for a report in the kernel's log, which has other lines.
+std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_t total);
 
 }  // namespace kmt

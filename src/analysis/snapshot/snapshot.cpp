@@ -44,6 +44,13 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
     cache.free = (slab.objects - cache.active_objects) * slab.object_bytes;
     cache.tails = cache.bytes - slab.objects * slab.object_bytes;
   }
+  for (const SlabTotal& slab : memory.unreclaimable_slabs) {
+    SlabCacheUse& cache = caches.emplace_back();
+    cache.name = slab.name;
+    cache.bytes = slab.bytes;
+    cache.in_use = slab.used_bytes;
+    cache.free = slab.bytes - slab.used_bytes;
+  }
   return caches;
 }
 
@@ -90,7 +97,10 @@ std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResu
            std::ranges::find(has, missing.name) != has.end();
   });
   if (is_of_a_part) return std::nullopt;
-  if (own != snapshot.sheet.end()) return own->bytes;
+  // The kernel's log has other lines than meminfo.
+  if (own == snapshot.sheet.end() && snapshot.memory.oom.has_value() != other.memory.oom.has_value())
+    return std::nullopt;
+  if (own != snapshot.sheet.end()) return own->known ? std::optional(own->bytes) : std::nullopt;
   const bool lacks_file = std::ranges::any_of(other.memory.has, [&](const std::string& name) {
     return name != "recorder" && files.find(fmt::format(" {}:", name)) != std::string::npos &&
            std::ranges::find(has, name) == has.end();
@@ -119,6 +129,10 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
   const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
+  if (memory.oom)
+    return has("MemTotal") && has("MemFree")
+               ? std::nullopt
+               : std::optional<std::string>("The report in the kernel's log has no total or no free memory");
   if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
   for (const std::string_view line : kLines)
     if (!has(line))
@@ -135,11 +149,13 @@ SnapshotResult take_stock(KernelMemory&& memory) {
   SnapshotResult result;
   result.memory = std::move(memory);
   if (const auto why = why_no_sheet(result.memory))
-    throw Error(*why).hint("It has to be the whole text of /proc/meminfo");
+    throw Error(*why).hint(result.memory.oom ? "It has to be the whole report, from \"Mem-Info:\" to \"pages reserved\""
+                                             : "It has to be the whole text of /proc/meminfo");
   result.total = *find_number(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
   add_bytes(result.caches, result.memory.slab_allocations);
-  result.sheet = balance_sheet(result.memory, result.caches, result.total);
+  result.sheet = result.memory.oom ? balance_of_log(result.memory, result.total)
+                                   : balance_sheet(result.memory, result.caches, result.total);
   return result;
 }
 

@@ -18,7 +18,7 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
                                              const PseudonymKey& key) {
   SnapshotFile from(input);
   TraceDescription description;
-  description.kernel = from.reader().kernel();
+  description.kernel = from.reader()->kernel();
   description.uname = uname_of(description.kernel);
   const unsigned word_bits = description.kernel.long_bytes * 8;
   const Pseudonyms pseudonyms(key, word_bits);
@@ -39,9 +39,9 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
   }
   if (!to) throw Error("All snapshots in the file are damaged").at({input, {}, {}});
   to->finish();
-  damaged += from.reader().without_base();
+  damaged += from.reader()->without_base();
   if (damaged > 0) left_out.push_back(fmt::format("{} damaged snapshots", damaged));
-  if (!from.reader().damage().empty()) left_out.emplace_back("damaged parts of the file");
+  if (!from.reader()->damage().empty()) left_out.emplace_back("damaged parts of the file");
   std::ranges::sort(left_out);
   left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
   return left_out;

@@ -57,21 +57,22 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
 // Drops copies without uptime if enough other copies have one. If a copy has no time, the times of all copies would be
 // unusable.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
-  const auto has_none = [](const std::string& folder) { return uptime_of(folder) == 0; };
-  const auto without = static_cast<std::size_t>(std::ranges::count_if(folders, has_none));
+  const auto without = static_cast<std::size_t>(std::ranges::count(copied.states, 0, &StateSample::ticks));
   if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
   for (std::size_t i = folders.size(); i-- > 0;) {
-    if (!has_none(folders[i])) continue;
+    if (copied.states[i].ticks != 0) continue;
     copied.damaged.push_back(name_in(folders[i]) + ": it has no uptime, but other copies have one");
     folders.erase(folders.begin() + static_cast<std::ptrdiff_t>(i));
     copied.states.erase(copied.states.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
-// Sets the ticks of all states on one clock. Modification times are useless, because they are the times of copying.
+// Sets the ticks of all states, which are their uptimes, on one clock. Modification times are useless, because they are
+// the times of copying.
 void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::uint64_t> uptimes(folders.size());
-  std::ranges::transform(folders, uptimes.begin(), uptime_of);
+  std::ranges::transform(copied.states, uptimes.begin(), &StateSample::ticks);
+  for (StateSample& state : copied.states) state.ticks = 0;
   const bool are_known = std::ranges::find(uptimes, 0) == uptimes.end();
   const bool rise = std::ranges::adjacent_find(uptimes, std::greater_equal()) == uptimes.end();
   if (are_known && !rise && copied.no_order.empty())
@@ -96,10 +97,24 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   }
 }
 
-// Returns the reason why the numbers in the copy would be wrong. Returns an empty string if the copy is complete.
+// Takes the state in an archive. A log in it is used only if it has no copies.
+void take_archive(const std::string& path, StateSample& state) {
+  Copies copies = load_copies(path);
+  state = copies.state ? std::move(*copies.state) : std::move(copies.reports.back());
+  state.ticks = copies.uptime_ns;
+}
+
+// Reads the state, with the uptime as ticks. Returns the reason why the numbers in the copy would be wrong. Returns an
+// empty string if the copy is complete.
 std::string take_state(const std::string& folder, StateSample& state) {
   try {
+    if (is_archive_file(folder)) {
+      take_archive(folder, state);
+      take_stock(parse_snapshot(state, 0));
+      return {};
+    }
     state = collect_copies(folder);
+    state.ticks = uptime_of(folder);
     const std::string_view slabinfo = text_of(state, "slabinfo");
     if (!slabinfo.empty() && slabinfo.back() != '\n') return "its slabinfo is cut off";
     if (!has_meminfo_copy(folder)) return slabinfo.empty() ? "its slabinfo is empty, or cannot be read" : "";
@@ -111,12 +126,16 @@ std::string take_state(const std::string& folder, StateSample& state) {
   }
 }
 
-// Returns the folders with usable copies, sorted by time.
+// Returns the folders and archives with usable copies, sorted by time.
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
   const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
+  const auto has_copies = [&](const std::string& name) {
+    return has_meminfo_copy(path_of(name)) || has_slabinfo_copy(path_of(name));
+  };
+  const bool has_folders = std::ranges::any_of(names, has_copies);
   std::erase_if(names, [&](const std::string& name) {
-    if (has_meminfo_copy(path_of(name)) || has_slabinfo_copy(path_of(name))) return false;
+    if (has_copies(name) || (!has_folders && is_archive_file(path_of(name)))) return false;
     if (lacks_meminfo(path_of(name))) copied.lacking_meminfo.push_back(name);
     return true;
   });
@@ -141,12 +160,43 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
   return folders;
 }
 
+// Uses the reports of a log as states. They are ordered, and have times on one clock if their messages have.
+void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKernel& copied) {
+  Copies copies = load_copies(path);
+  if (copies.reports.size() < 2)
+    throw Error(copies.state ? "There is only one state, so there is nothing to compare"
+                             : "The log has only one report, so there is nothing to compare")
+        .hint(fmt::format("kmemtrace snapshot --from {} shows where memory was then", path))
+        .at({path, {}, {}});
+  copied.states = std::move(copies.reports);
+  const std::size_t last = copied.states.size() - 1;
+  if (duration_ns != 0)
+    for (std::size_t i = 0; i <= last; ++i) copied.states[i].ticks = duration_ns / last * i;
+  else if (!copies.reports_have_times || copied.states.back().ticks == 0)
+    copied.no_times = "the messages of the log have no times, or the times do not increase";
+  copied.before_path = fmt::format("{}, report 1", copies.log);
+  copied.after_path = fmt::format("{}, report {}", copies.log, last + 1);
+  copied.before.emplace(take_stock(parse_snapshot(copied.states.front(), 0)));
+  copied.after.emplace(take_stock(parse_snapshot(copied.states.back(), 0)));
+  copied.page_size = copied.after->memory.page_size;
+  copied.is_log = true;
+}
+
 // Returns the path of a snapshot, or an empty string if there is none.
 std::string snapshot_in(const std::string& folder, const char* name) {
   std::string path = folder + "/" + name;
   if (has_meminfo_copy(path)) return path;
   path += ".kmt";
   return is_snapshot_file(path) ? path : std::string();
+}
+
+// True for folders of support tools, and for folders with a log.
+bool may_have_log(const std::string& folder) {
+  for (const std::string& name : names_in(folder)) {
+    if (name == "sos_commands" || name == "insights_commands" || name == "var") return true;
+    if (is_log_file(fmt::format("{}/{}", folder, name))) return true;
+  }
+  return false;
 }
 
 std::string trace_in(const std::string& folder) {
@@ -161,7 +211,10 @@ std::string trace_in(const std::string& folder) {
 CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   CopiedKernel copied;
   std::error_code code;
-  if (!fs::is_directory(folder, code)) throw Error("--from needs a folder").at({folder, {}, {}});
+  if (!fs::is_directory(folder, code)) {
+    take_reports(folder, duration_ns, copied);
+    return copied;
+  }
   copied.trace = trace_in(folder);
   if (const std::string evidence = fmt::format("{}/{}", folder, kEvidenceFile); fs::is_regular_file(evidence, code))
     copied.evidence = evidence;
@@ -169,8 +222,9 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   copied.before_path = snapshot_in(folder, "before");
   copied.after_path = snapshot_in(folder, "after");
   if (folders.size() > 1) {
-    if (copied.before_path.empty() && has_meminfo_copy(folders.front())) copied.before_path = folders.front();
-    if (copied.after_path.empty() && has_meminfo_copy(folders.back())) copied.after_path = folders.back();
+    const auto is_whole = [](const std::string& path) { return has_meminfo_copy(path) || is_archive_file(path); };
+    if (copied.before_path.empty() && is_whole(folders.front())) copied.before_path = folders.front();
+    if (copied.after_path.empty() && is_whole(folders.back())) copied.after_path = folders.back();
   }
   if (folders.empty() && !copied.before_path.empty() && !copied.after_path.empty()) take_snapshots(duration_ns, copied);
   const auto whole =
@@ -178,6 +232,12 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   if (whole != copied.states.end()) copied.page_size = parse_snapshot(*whole, 0).page_size;
   if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
   if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
+  const bool has_nothing = copied.evidence.empty() && copied.trace.empty() && folders.empty() && !copied.before &&
+                           !copied.after && copied.damaged.empty() && copied.lacking_meminfo.empty();
+  if (has_nothing && may_have_log(folder)) {
+    take_reports(folder, duration_ns, copied);
+    return copied;
+  }
   if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2)
     throw Error("Nothing to compare")
         .hint(!copied.damaged.empty() ? fmt::format("Copy these again, completely: {}", fmt::join(copied.damaged, "; "))

@@ -24,11 +24,13 @@ struct CopiedKernel {
   std::vector<std::string> lacking_slabinfo;
   std::vector<std::string> lacking_meminfo;  // unused folders, whose files are not meminfo or slabinfo
   std::vector<std::string> damaged;          // unusable folders, each with the reason
+  bool is_log = false;                       // the states are reports in the kernel's log
   std::uint32_t page_size = 4096;
   std::string trace;     // path; empty if there is no trace
   std::string evidence;  // path of evidence that `investigate` wrote; empty if there is none
 };
 
+// Reads the reports in a log or in an archive with a log if `folder` is a file or has only a log. Otherwise:
 // Reads FOLDER/before and FOLDER/after, or .kmt files with these names, or folders with copies in any number. Folders
 // are sorted by name, or else by their uptime files. Also reads FOLDER/trace.kmt, trace.dat or perf.data. If
 // `duration_ns` is not 0, states are spread evenly over it; otherwise times are from uptime. Throws Error if there are

@@ -233,6 +233,9 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
              ? "everything except slab caches"
              : fmt::format("everything except slab caches in {}", fmt::join(copied.only_slabinfo, ", ")),
          "there is no meminfo among these copies", "copy it too"});
+  if (copied.is_log)
+    result.unseen.push_back({"slab caches, vmalloc and percpu memory", "the kernel's log does not have them",
+                             "copy /proc/meminfo, slabinfo, vmallocinfo and zoneinfo at two or more times"});
   if (!copied.lacking_slabinfo.empty())
     result.unseen.push_back({copied.lacking_slabinfo.size() == copied.states.size()
                                  ? "slab caches"
@@ -300,7 +303,7 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
                              "folder of the copies"});
   }
   if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
-  result.copies = {copied.before_path, copied.after_path, copied.trace};
+  if (!copied.is_log) result.copies = {copied.before_path, copied.after_path, copied.trace};
   result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
@@ -340,10 +343,13 @@ Command investigate_command() {
                  "replaced. The default is a new folder with the current time in its name.");
   command.flag("--dry-run", &options->dry_run, "Only show the plan, its cost, and what cannot be observed");
   command.option(
-      "--from", &options->from, "FOLDER",
-      "Investigate copies in FOLDER instead of this machine\nFOLDER contains the folders before and after, or more "
-      "folders from different times. Each has copies of kernel files, as for `kmemtrace snapshot --from`. FOLDER may "
-      "also contain trace.kmt, trace.dat or perf.data. It may also be a folder that -o wrote.",
+      "--from", &options->from, "PATH",
+      "Investigate copies in the folder PATH instead of this machine\nThe folder contains the folders before and "
+      "after, or more "
+      "folders from different times. Each has copies of kernel files, as for `kmemtrace snapshot --from`. It may "
+      "also contain trace.kmt, trace.dat or perf.data. It may also be a folder that -o wrote. PATH may also be a "
+      "kernel "
+      "log with reports of several OOM kills, or the folder or archive of a support tool with such a log.",
       {.excludes = {"--dry-run"}});
   command.option("--threshold", &options->threshold, "RATE", "Report growth above RATE: 64K/m, 1M/h (default: 64K/m)");
   command.option(

@@ -39,7 +39,7 @@ void refuse_others(const Command& command) {
 
 bool names_series(const TraceOptions& options) {
   const std::string file = file_of(options);
-  return !file.empty() && is_snapshot_file(file) && has_snapshots(file);
+  return !file.empty() && (is_log_file(file) || (is_snapshot_file(file) && has_snapshots(file)));
 }
 
 bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -12,15 +13,24 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "cli/input/reading.hpp"
 #include "cli/support/interrupt.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/snapshot.hpp"
+#include "snapshot/archive.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
 
 namespace kmt {
 
 namespace {
+
+// The kernel of copies. The page size is read from the copies.
+KernelDescription unknown_kernel() {
+  KernelDescription kernel;
+  kernel.page_size = 0;
+  return kernel;
+}
 
 TraceFile open(const std::string& path) {
   auto mapping = std::make_shared<const MappedFile>(path);
@@ -39,12 +49,49 @@ bool is_snapshot_file(const std::string& path) {
   }
 }
 
-bool is_snapshot(const std::string& path) { return is_snapshot_file(path) || has_meminfo_copy(path); }
+bool is_archive_file(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename();
+  const bool is_named_so = name.find(".tar") != std::string::npos || name.ends_with(".tgz") || name.ends_with(".txz");
+  std::error_code none;
+  return is_named_so && std::filesystem::is_regular_file(path, none) && is_archive(MappedFile(path).bytes());
+}
+
+bool is_log_file(const std::string& path) {
+  try {
+    std::error_code none;
+    return std::filesystem::is_regular_file(path, none) &&
+           (is_archive_file(path) || has_report(MappedFile(path).bytes()));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool is_snapshot(const std::string& path) {
+  return is_snapshot_file(path) || has_meminfo_copy(path) || is_log_file(path);
+}
+
+Copies load_copies(const std::string& path) {
+  std::error_code none;
+  if (path == "-") return copies_in_file("standard input", standard_input().bytes);
+  if (!std::filesystem::is_directory(path, none)) return copies_in_file(path, MappedFile(path).bytes());
+  if (!has_meminfo_copy(path)) return copies_in_folder(path);
+  // Support tools add the kernel's log and uname. Other folders are not searched, because they may be as large as "/".
+  Copies copies;
+  for (const char* const commands : {"/sos_commands", "/insights_commands"})
+    if (std::filesystem::is_directory(path + commands, none)) copies = copies_in_folder(path);
+  StateSample state = collect_snapshot_from(path);
+  if (copies.state && text_of(state, "uname").empty())
+    state.texts.emplace_back("uname", text_of(*copies.state, "uname"));
+  copies.state = std::move(state);
+  copies.files = copied_files(path);
+  if (!copies.log.empty()) copies.files.push_back(copies.log);
+  return copies;
+}
 
 bool has_snapshots(const std::string& path) {
   try {
     const SnapshotFile file(path);
-    return file.size() + file.reader().without_base() > 1;
+    return file.size() + (file.reader() != nullptr ? file.reader()->without_base() : 0) > 1;
   } catch (const Error&) {
     return false;
   }
@@ -58,14 +105,34 @@ SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& k
   return take_stock(std::move(memory));
 }
 
-SnapshotFile::SnapshotFile(const std::string& path) : file_(open(path)), reader_(file_) {}
+SnapshotResult snapshot_of(Copies&& copies) {
+  SnapshotResult result = snapshot_of(copies.state ? *copies.state : copies.reports.back(), unknown_kernel());
+  result.files = std::move(copies.files);
+  result.log = std::move(copies.log);
+  result.log_reports = copies.reports.size();
+  if (!copies.damage.empty()) result.memory.missing.push_back({"archive", std::move(copies.damage), {}});
+  if (copies.unusable_reports > 0)
+    result.memory.missing.push_back(
+        {"oom", fmt::format("{} reports in the log are incomplete", copies.unusable_reports), {}});
+  return result;
+}
+
+SnapshotFile::SnapshotFile(const std::string& path) : file_(open(path)) {
+  if (is_log_file(path)) {
+    reports_ = load_copies(path).reports;
+    if (reports_.empty()) throw Error("The archive has no kernel log with a report of an OOM kill").at({path, {}, {}});
+  } else {
+    reader_.emplace(file_);
+  }
+}
 
 SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
   try {
-    const StateSample sample = reader_.at(index);
-    if (elapsed_ns != nullptr) *elapsed_ns = sample.ticks;
-    SnapshotResult result = snapshot_of(sample, reader_.kernel());
-    for (const std::string& damage : reader_.damage()) result.memory.missing.push_back({"damaged", damage, {}});
+    const StateSample state = sample(index);
+    if (elapsed_ns != nullptr) *elapsed_ns = state.ticks;
+    SnapshotResult result = snapshot_of(state, reader_ ? reader_->kernel() : unknown_kernel());
+    if (reader_)
+      for (const std::string& damage : reader_->damage()) result.memory.missing.push_back({"damaged", damage, {}});
     return result;
   } catch (Error& error) {
     throw error.at({file_.path, {}, {}});
@@ -91,7 +158,7 @@ SnapshotResult SnapshotFile::first_intact(bool backwards) {
 }
 
 SnapshotResult read_snapshot(const std::string& path) {
-  if (has_meminfo_copy(path)) return take_stock(parse_snapshot(collect_snapshot_from(path), 0));
+  if (has_meminfo_copy(path) || is_log_file(path)) return snapshot_of(load_copies(path));
   return SnapshotFile(path).last();
 }
 
@@ -101,7 +168,7 @@ SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s
   InterruptGuard guard;
   SnapshotSeriesAnalysis analysis;
   std::optional<Error> damage;
-  std::size_t damaged = file.reader().without_base();
+  std::size_t damaged = file.reader() != nullptr ? file.reader()->without_base() : 0;
   std::size_t read = 0;
   const std::size_t looked_at = std::min(file.size(), kEnough);
   for (std::size_t i = 0; i < looked_at; ++i) {
@@ -120,10 +187,13 @@ SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s
   if (read == 0) throw *damage;
   SnapshotSeries series = analysis.finish(threshold_bytes_per_s);
   series.path = path;
-  series.stored = file.size() + file.reader().without_base();
+  series.stored = file.size();
   series.damaged = damaged;
-  series.finished = file.reader().finished();
-  series.damage = file.reader().damage();
+  if (file.reader() != nullptr) {
+    series.stored += file.reader()->without_base();
+    series.finished = file.reader()->finished();
+    series.damage = file.reader()->damage();
+  }
   return series;
 }
 

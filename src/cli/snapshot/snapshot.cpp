@@ -45,6 +45,8 @@ constexpr const char* kSnapshotFooter = R"(Examples:
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
   kmemtrace snapshot after.kmt --sort free       shows slab caches with unused memory
   kmemtrace snapshot --from copied/ --json       uses files that were copied from another machine
+  kmemtrace snapshot --from sosreport.tar.xz     uses an archive of a support tool
+  journalctl -k | kmemtrace snapshot --from -    shows where memory was at the last OOM kill in the kernel's log
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt; kmemtrace leaks hour.kmt
                                                  shows growth in an hour; report, timeline and diff also work
 
@@ -72,15 +74,29 @@ KernelDescription described(const StateSample& sample) {
   return kernel;
 }
 
-SnapshotResult take(const SnapshotArguments& options) {
-  const StateSample sample = options.from.empty() ? collect_snapshot() : collect_snapshot_from(options.from);
-  KernelDescription kernel = options.from.empty() ? describe_running_kernel() : described(sample);
-  SnapshotResult result = snapshot_of(sample, kernel);
+void write(const std::string& path, const std::vector<StateSample>& states, KernelDescription kernel) {
+  kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
+  kmt_format::SnapshotWriter file(path, kernel);
+  for (const StateSample& state : states) file.add(state);
+  file.finish();
+}
+
+// Reads copies. The reports of a log are written as a series.
+SnapshotResult take_copies(const SnapshotArguments& options) {
+  Copies copies = load_copies(options.from);
   if (!options.output.empty()) {
-    kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
-    kmt_format::write_snapshot(options.output, sample, kernel);
+    const std::vector<StateSample> states = copies.state ? std::vector{*copies.state} : copies.reports;
+    write(options.output, states, described(states.back()));
   }
-  return result;
+  return snapshot_of(std::move(copies));
+}
+
+SnapshotResult take(const SnapshotArguments& options) {
+  if (!options.from.empty()) return take_copies(options);
+  const StateSample sample = collect_snapshot();
+  const KernelDescription kernel = describe_running_kernel();
+  if (!options.output.empty()) write(options.output, {sample}, kernel);
+  return snapshot_of(sample, kernel);
 }
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
@@ -164,10 +180,12 @@ Command snapshot_command() {
                    "Show a snapshot that was written with -o\nFILE may also be a recording (.kmt), which contains the "
                    "state of memory at its end.",
                    {.excludes = {"--from", "--output"}});
-  command.option("--from", &options->from, "FOLDER",
-                 "Read copies of kernel files in FOLDER, from any machine\nThe files have their names in /proc "
-                 "(meminfo, slabinfo, …), or their full path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. A file "
-                 "uname may contain the output of `uname -a`.");
+  command.option("--from", &options->from, "PATH",
+                 "Read copies of kernel files, or a kernel log, from any machine\nPATH is a folder, whose files have "
+                 "their names in /proc (meminfo, slabinfo, …) or their full path (proc/meminfo, sys/kernel/slab). A "
+                 "file uname may contain the output of `uname -a`. PATH may also be a folder or archive (tar, also "
+                 "compressed) of sosreport, insights, kdump or must-gather, or a kernel log with the report of an OOM "
+                 "kill: the output of dmesg or journalctl, or a file of syslog. `-` is standard input.");
   command.option("-o,--output", &options->output, "FILE",
                  "Write the snapshot to FILE.kmt instead of showing it\nWith --json, write the file and print JSON.");
   command.option("--every", &options->every, "INTERVAL",

@@ -12,6 +12,11 @@ Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttrib
   return *(cache.attributes->*number);
 }
 
+// Returns a number of objects or slabs. The kernel's log has only bytes.
+Cell if_counted(const SlabCacheUse& cache, std::uint64_t number) {
+  return cache.object_bytes == 0 ? Cell() : Cell(number);
+}
+
 constexpr std::array<Column<SlabCacheUse>, 13> kSnapshotColumns = {{
     {"name", "Cache", Unit::text, 0, [](const SlabCacheUse& r) { return Cell(std::string_view(r.name)); },
      "the cache; for merged caches, the name in slabinfo"},
@@ -23,11 +28,11 @@ constexpr std::array<Column<SlabCacheUse>, 13> kSnapshotColumns = {{
      "bytes of alignment and metadata in objects"},
     {"tails", "Tails", Unit::bytes, 4, [](const SlabCacheUse& r) { return Cell(r.tails); },
      "unused bytes at the ends of slabs, too few for an object"},
-    {"objects", "Objects", Unit::count, 1, [](const SlabCacheUse& r) { return Cell(r.active_objects); },
+    {"objects", "Objects", Unit::count, 1, [](const SlabCacheUse& r) { return if_counted(r, r.active_objects); },
      "objects in use"},
-    {"size", "Size", Unit::bytes, 2, [](const SlabCacheUse& r) { return Cell(r.object_bytes); },
+    {"size", "Size", Unit::bytes, 2, [](const SlabCacheUse& r) { return if_counted(r, r.object_bytes); },
      "bytes of an object with padding"},
-    {"slabs", "Slabs", Unit::count, 3, [](const SlabCacheUse& r) { return Cell(r.slabs); }, "number of slabs"},
+    {"slabs", "Slabs", Unit::count, 3, [](const SlabCacheUse& r) { return if_counted(r, r.slabs); }, "number of slabs"},
     {"partial", "Partial", Unit::count, 4, [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::partial); },
      "slabs with free objects on the lists of the NUMA nodes"},
     {"cpu-slabs", "On CPUs", Unit::count, 5,

@@ -19,13 +19,15 @@
 namespace kmt {
 
 struct BalanceLine {
-  std::string id;     // "slab.in-use"; its meaning never changes
-  std::string label;  // readable name
-  // May be negative: the kernel's files are read one after the other, so their numbers may disagree.
-  std::int64_t bytes;
-  unsigned depth;      // 0: the line is part of MemTotal; 1: the line is part of the line of depth 0 above it
-  bool counted;        // false: the line is a remark, and its bytes are already in other lines
-  std::string source;  // names of the files from which the amount is computed
+  std::string id;           // "slab.in-use"; its meaning never changes
+  std::string label;        // readable name
+  std::int64_t bytes = 0;   // negative if the files of `source` contradict each other
+  unsigned depth = 0;       // 0: part of MemTotal; 1: part of the line of depth 0 above it
+  bool counted = true;      // false: a remark, whose bytes are already in other lines
+  bool known = true;        // false: no file has the amount; `bytes` is 0
+  std::string source = {};  // names of the files from which the amount is computed
+
+  bool is_contradiction() const { return counted && bytes < 0; }
 };
 
 // A slab cache as slabinfo and /sys/kernel/slab describe it.
@@ -39,7 +41,7 @@ struct SlabCacheUse {
   std::uint64_t tails = 0;           // unused bytes at the ends of slabs
   std::uint64_t active_objects = 0;
   std::uint64_t objects = 0;
-  std::uint64_t object_bytes = 0;  // includes padding
+  std::uint64_t object_bytes = 0;  // includes padding; 0: the numbers of objects and slabs are unknown
   std::uint64_t slabs = 0;
   const SlabAttributes* attributes = nullptr;  // points into the SnapshotResult of this cache; null: unknown
 
@@ -58,6 +60,9 @@ struct SnapshotResult {
   std::uint64_t total = 0;  // MemTotal
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
+  std::vector<std::string> files;  // of copies: the files that were read
+  std::string log;                 // of copies: the file with reports of OOM kills
+  std::size_t log_reports = 0;     // number of reports in it
 
   SnapshotResult() = default;
   SnapshotResult(const SnapshotResult&) = delete;  // not copyable, because `caches` points into `memory`

@@ -78,6 +78,7 @@ struct AllocationSite {
   std::string of;    // the slab cache; for allocinfo, the module; may be empty
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;         // 0: unknown
+  bool approximate = false;        // the text has rounded bytes, such as "2.8M"
   std::vector<std::string> stack;  // innermost first
   std::string others;              // all other fields of the line
 
@@ -117,6 +118,32 @@ struct PercpuUse {
   NamedAmounts values;  // percpu_stats
 };
 
+// A task in the kernel's report about an OOM kill.
+struct OomTask {
+  std::uint64_t pid = 0;
+  std::string name;
+  std::uint64_t rss_pages = 0;
+  std::uint64_t swap_pages = 0;
+  std::optional<std::uint64_t> page_table_bytes;  // since Linux 4.15
+};
+
+// The kernel's report about an OOM kill, a failed allocation or SysRq+M. Members are empty if the report lacks them.
+struct OomKill {
+  std::string invoked_by;  // the process whose allocation failed
+  std::string gfp_flags;
+  std::optional<std::uint64_t> order;
+  std::string victim;
+  std::uint64_t victim_pid = 0;
+  std::vector<OomTask> tasks;
+};
+
+// A slab cache whose objects were not counted, only its bytes.
+struct SlabTotal {
+  std::string name;
+  std::uint64_t used_bytes = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct MissingSource {
   std::string name;
   std::string why;
@@ -152,6 +179,8 @@ struct KernelMemory {
   std::vector<AllocationSite> slab_frees;        // free_traces: call sites that freed objects
   std::vector<AllocationSite> page_owners;       // counts pages
   std::vector<AllocationSite> kmemleak;
+  std::optional<OomKill> oom;  // set if meminfo and zones are from the kernel's log
+  std::vector<SlabTotal> unreclaimable_slabs;
   std::vector<MissingSource> missing;
   std::vector<UnknownLine> unknown;  // only the first few lines of each source
   std::uint64_t unknown_lines = 0;   // number of all unknown lines

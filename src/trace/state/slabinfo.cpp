@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -26,6 +25,11 @@ constexpr std::string_view kUsualHeader =
     "# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> "
     "<sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>";
 
+// Version 1.1 (Linux 2.4) has no header.
+constexpr std::string_view kFirstVersion = "slabinfo - version: 1.1";
+constexpr std::string_view kHeaderOfFirstVersion =
+    "# name <active_objs> <num_objs> <objsize> <active_slabs> <num_slabs> <pagesperslab>";
+
 // Returns the words of the header without "#" and "<>".
 std::vector<std::string_view> column_names(std::string_view header) {
   std::vector<std::string_view> columns;
@@ -42,7 +46,7 @@ bool take_column(std::string_view column, std::string_view value, SlabInfo& slab
     slab.name = value;
     return !value.empty();
   }
-  if (column == ":" || column == "tunables" || column == "slabdata") return value == column;
+  if (value == column) return true;  // ":", or the name of a group, such as "tunables" or "globalstat"
   for (const auto& [known, member] : kColumns) {
     if (column != known) continue;
     const auto number = whole_number(value);
@@ -79,9 +83,17 @@ std::string_view take_name(std::string_view& line, const std::vector<std::string
 std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::string_view>& columns) {
   SlabInfo slab;
   if (columns.empty() || !take_column(columns.front(), take_name(line, columns), slab)) return std::nullopt;
+  // Columns after the last known one are statistics, which are not needed.
+  const auto is_known = [](std::string_view column) {
+    return std::ranges::find(kColumns, column, [](const auto& known) { return known.first; }) != kColumns.end();
+  };
+  const auto needed =
+      static_cast<std::size_t>(std::find_if(columns.rbegin(), columns.rend(), is_known).base() - columns.begin());
   Words words(line);
-  for (const std::string_view column : std::span(columns).subspan(1))
-    if (words.empty() || !take_column(column, words.next(), slab)) return std::nullopt;
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    if (words.empty() && i >= needed) break;
+    if (words.empty() || (!take_column(columns[i], words.next(), slab) && i < needed)) return std::nullopt;
+  }
   // Statistics that a debug kernel with SLAB adds to the line.
   if (!words.empty()) slab.others.emplace_back("rest", words.rest());
   if (is_too_large(slab)) return std::nullopt;
@@ -94,6 +106,7 @@ Slabinfo parse_slabinfo(std::string_view text) {
   Slabinfo slabinfo;
   std::vector<std::string_view> columns = column_names(kUsualHeader);
   each_line(text, [&](std::string_view line) {
+    if (line.starts_with(kFirstVersion)) columns = column_names(kHeaderOfFirstVersion);
     if (line.empty() || line.starts_with("slabinfo - version")) return;
     if (line.starts_with('#')) {
       columns = column_names(line);

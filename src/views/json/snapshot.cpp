@@ -17,7 +17,7 @@ Json to_json(const BalanceLine& line) {
   Json json = Json::object();
   json["id"] = line.id;
   json["label"] = line.label;
-  json["bytes"] = line.bytes;
+  json["bytes"] = line.known ? Json(line.bytes) : Json(nullptr);
   json["depth"] = line.depth;
   json["counted"] = line.counted;
   json["source"] = text_or_null(line.source);
@@ -66,10 +66,14 @@ Json to_json(const SlabCacheUse& cache) {
   json["empty_bytes"] = cache.free;
   json["padding_bytes"] = cache.padding;
   json["tail_bytes"] = cache.tails;
-  json["active_objects"] = cache.active_objects;
-  json["objects"] = cache.objects;
-  json["object_bytes"] = cache.object_bytes;
-  json["slabs"] = cache.slabs;
+  const bool counts_objects = cache.object_bytes != 0;  // the kernel's log has only bytes
+  const auto if_counted = [counts_objects](std::uint64_t count) {
+    return counts_objects ? Json(count) : Json(nullptr);
+  };
+  json["active_objects"] = if_counted(cache.active_objects);
+  json["objects"] = if_counted(cache.objects);
+  json["object_bytes"] = if_counted(cache.object_bytes);
+  json["slabs"] = if_counted(cache.slabs);
   const SlabAttributes none;
   const SlabAttributes& attributes = cache.attributes != nullptr ? *cache.attributes : none;
   json["asked_object_bytes"] = number_or_null(attributes.object_bytes);
@@ -99,6 +103,7 @@ Json to_json(const AllocationSite& site) {
   json["of"] = text_or_null(site.of);
   json["count"] = site.count;
   json["bytes"] = site.bytes;
+  json["approximate"] = site.approximate;
   json["stack"] = to_json(site.stack);
   json["more"] = text_or_null(site.others);
   return json;
@@ -129,6 +134,30 @@ Json to_json(const FreeByType& free) {
   json["zone"] = printable(free.zone);
   json["migrate_type"] = printable(free.type);
   json["free_blocks"] = free.free;
+  return json;
+}
+
+Json to_json(const OomTask& task, std::uint64_t page_size) {
+  Json json = Json::object();
+  json["pid"] = task.pid;
+  json["name"] = printable(task.name);
+  json["rss_bytes"] = task.rss_pages * page_size;
+  json["swap_bytes"] = task.swap_pages * page_size;
+  json["page_table_bytes"] = number_or_null(task.page_table_bytes);
+  return json;
+}
+
+Json to_json(const OomKill& kill, std::uint64_t page_size, const SnapshotOptions& options) {
+  Json json = Json::object();
+  json["invoked_by"] = text_or_null(kill.invoked_by);
+  json["gfp_flags"] = text_or_null(kill.gfp_flags);
+  json["order"] = number_or_null(kill.order);
+  json["victim"] = text_or_null(kill.victim);
+  json["victim_pid"] = kill.victim_pid == 0 ? Json(nullptr) : Json(kill.victim_pid);
+  json["tasks_total"] = kill.tasks.size();
+  json["tasks"] = Json::array();
+  for (const OomTask* task : largest(kill.tasks, options, [](const OomTask& one) { return one.rss_pages; }))
+    json["tasks"].push_back(to_json(*task, page_size));
   return json;
 }
 
@@ -212,14 +241,21 @@ std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   json["host"] = text_or_null(memory.host);
   json["page_size"] = memory.page_size;
   json["sources"] = to_json(memory.has);
+  json["files"] = to_json(result.files);
+  json["log"] = text_or_null(result.log);
+  json["log_reports"] = result.log_reports;
   json["total_bytes"] = result.total;
   json["balance"] = all_of(result.sheet);
+  json["contradictions"] = Json::array();
+  for (const BalanceLine& line : result.sheet)
+    if (line.is_contradiction()) json["contradictions"].push_back(line.id);
   append_tables(json, result, options);
   json["zones"] = all_of(memory.zones);
   json["free_by_type"] = all_of(memory.free_by_type);
   json["percpu"] = {{"first_chunk_bytes", number_or_null(memory.percpu.first_chunk_bytes)},
                     {"stats", to_json(memory.percpu.values)}};
   json["sockets"] = to_json(memory.sockets);
+  json["oom"] = memory.oom ? to_json(*memory.oom, memory.page_size, options) : Json(nullptr);
   json["meminfo"] = to_json(memory.meminfo);
   json["vmstat"] = to_json(memory.vmstat);
   append_missing(json, memory);

@@ -44,10 +44,11 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
     out += labelled("taken", fmt::format("{} to {}", say_time(series.first_unix_ns), say_time(series.last_unix_ns)),
                     style);
   if (!series.release.empty())
-    out += labelled("machine",
-                    fmt::format("Linux {} {}, {} of memory", printable(series.release), printable(series.machine),
-                                say_bytes(series.total, style)),
-                    style);
+    out +=
+        labelled("machine",
+                 fmt::format("Linux {}{}{}, {} of memory", printable(series.release), series.machine.empty() ? "" : " ",
+                             printable(series.machine), say_bytes(series.total, style)),
+                 style);
   if (series.damaged > 0)
     out +=
         labelled("damaged", fmt::format("{} cannot be read", say_number_of(series.damaged, "snapshot", style)), style);
@@ -117,9 +118,13 @@ std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
       threshold, who, say_duration(series.span_ns(), style));
 }
 
+enum class SeriesRows : std::uint8_t { all, risen };
+
 std::string changed_rows(SnapshotPart part, const SnapshotSeries& series, const SeriesOptions& options,
-                         const TextStyle& style) {
-  const auto rows = sorted_rows(series, part, SeriesOrder::change);
+                         const TextStyle& style, SeriesRows which = SeriesRows::all) {
+  auto rows = sorted_rows(series, part, SeriesOrder::change);
+  if (which == SeriesRows::risen)
+    std::erase_if(rows, [](const SnapshotRow* row) { return !row->judged || row->change() <= 0; });
   if (rows.empty()) return {};
   const bool is_sheet = part == SnapshotPart::balance_sheet;
   Table table{{{std::string(is_sheet ? "Where it is" : describe(part).one), true},
@@ -144,7 +149,8 @@ std::string changed_rows(SnapshotPart part, const SnapshotSeries& series, const 
     if (is_sheet && row.depth == 0) line.emphasis = Emphasis::heading;
     table.rows.push_back(std::move(line));
   }
-  return (is_sheet ? "\n" + heading("Where the memory was", style)
+  const std::string_view title = which == SeriesRows::risen ? "Kernel memory that rose" : "Where the memory was";
+  return (is_sheet ? "\n" + heading(std::string(title), style)
                    : part_heading(part, "by change", shown, rows.size(), style)) +
          to_text(table, style);
 }
@@ -153,7 +159,10 @@ std::string changed_rows(SnapshotPart part, const SnapshotSeries& series, const 
 
 std::string text_series_leaks(const SnapshotSeries& series, const SeriesOptions& options, const TextStyle& style) {
   std::string out = series_lines(series, style);
-  for (const SnapshotPart part : kSnapshotParts) out += growing_rows(part, series, options, style);
+  const bool is_short = series.elapsed_ns.size() < Trend::kFewestValues;
+  for (const SnapshotPart part : kSnapshotParts)
+    out += is_short ? changed_rows(part, series, options, style, SeriesRows::risen)
+                    : growing_rows(part, series, options, style);
   return out + "\n" + hanging("", verdict(series, style), style);
 }
 

@@ -32,6 +32,19 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
+// Names the files that contradict each other, because a line of memory cannot be negative.
+std::string contradictions_text(const SnapshotResult& result, const TextStyle& style) {
+  std::string out;
+  for (const BalanceLine& line : result.sheet)
+    if (line.is_contradiction() && !line.source.empty())
+      out += hanging("  ",
+                     fmt::format("\"{}\" is negative, because the files contradict each other: {}. They are read one "
+                                 "after the other, and kernels round and delay their counters.",
+                                 line.label, line.source),
+                     style);
+  return out;
+}
+
 // Narrow tables first drop the shares and then shorten the sources. Labels are never shortened.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   constexpr unsigned kWithShares = 90;
@@ -52,15 +65,18 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
     return row;
   };
   for (const BalanceLine& line : result.sheet) {
-    if (line.bytes == 0 && !style.raw && line.id != "unaccounted") continue;
-    TableRow& row = add(line_label(line), signed_bytes(line.bytes, style),
-                        line.depth == 0 ? share(line.bytes, result.total) : "", line.source);
+    if (line.bytes == 0 && line.known && !style.raw && line.id != "unaccounted") continue;
+    TableRow& row = add(line_label(line), line.known ? signed_bytes(line.bytes, style) : "unknown",
+                        line.depth == 0 && line.known ? share(line.bytes, result.total) : "", line.source);
     row.aside = !line.counted;
     if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
   }
-  add("total", say_bytes(result.total, style), "100.0%", "meminfo: MemTotal").aside = true;
+  add("total", say_bytes(result.total, style), "100.0%",
+      result.memory.oom ? "oom: pages RAM - pages reserved" : "meminfo: MemTotal")
+      .aside = true;
   return to_text(table, style) +
-         hanging("  ", "Lines in brackets are remarks: their bytes are already part of other lines.", style);
+         hanging("  ", "Lines in brackets are remarks: their bytes are already part of other lines.", style) +
+         contradictions_text(result, style);
 }
 
 std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style) {
@@ -158,6 +174,47 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
 }
 
+// Shows who needed memory, who was killed, and the largest tasks.
+std::string oom_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
+  if (!result.memory.oom) return {};
+  const OomKill& kill = *result.memory.oom;
+  std::string what = "From the kernel's log.";
+  if (!kill.invoked_by.empty())
+    what += fmt::format(" {} could not get memory{}.", ascii(kill.invoked_by),
+                        kill.order ? fmt::format(" of order {}", *kill.order) : "");
+  if (!kill.victim.empty()) what += fmt::format(" The kernel killed {} (pid {}).", ascii(kill.victim), kill.victim_pid);
+  std::string out = hanging("  ", what, style);
+  if (kill.tasks.empty()) return out;
+  Table table{{{"Task", true}, {"Pid"}, {"Resident"}, {"Swapped"}, {"Page tables", false, 1}}, {}};
+  const auto rows = largest(kill.tasks, options, [](const OomTask& one) { return one.rss_pages; });
+  for (const OomTask* task : rows)
+    table.rows.push_back(
+        {{ascii(task->name), std::to_string(task->pid), say_bytes(task->rss_pages * result.memory.page_size, style),
+          say_bytes(task->swap_pages * result.memory.page_size, style),
+          bytes_or_unknown(task->page_table_bytes, style)}});
+  return out + counted_heading("Tasks by resident memory", rows.size(), kill.tasks.size(), style) +
+         to_text(table, style);
+}
+
+// Names the files of copies, and reports in their log.
+std::string files_text(const SnapshotResult& result, const TextStyle& style) {
+  std::string out;
+  if (!result.files.empty()) {
+    constexpr std::size_t kMost = 20;
+    out += "\n" + hanging("", "Read from: " + printable(first_of(result.files, kMost)), style);
+  }
+  const std::string about = fmt::format("{} has {} of low memory.", printable(result.log),
+                                        say_number_of(result.log_reports, "report", style));
+  if (result.log_reports > 1)
+    out += hanging("",
+                   about + (result.memory.oom ? " This is the last one." : "") +
+                       " `kmemtrace leaks` shows what changed between them.",
+                   style);
+  else if (result.log_reports == 1 && !result.memory.oom)
+    out += hanging("", about, style);
+  return out;
+}
+
 // Returns one line for each site; long stacks are wrapped.
 std::string sites_text(std::string_view what, const std::vector<AllocationSite>& sites, std::string_view noun,
                        const SnapshotOptions& options, const TextStyle& style) {
@@ -166,7 +223,9 @@ std::string sites_text(std::string_view what, const std::vector<AllocationSite>&
   std::string out = counted_heading(what, rows.size(), sites.size(), style);
   for (const AllocationSite* site : rows) {
     const std::string count = say_number_of(site->count, noun, style);
-    const std::string amount = site->bytes != 0 ? fmt::format("{}, {}", say_bytes(site->bytes, style), count) : count;
+    const std::string_view about = site->approximate ? "~" : "";
+    const std::string amount =
+        site->bytes != 0 ? fmt::format("{}{}, {}", about, say_bytes(site->bytes, style), count) : count;
     std::string text = ascii(site->name);
     if (!site->of.empty()) text += " [" + ascii(site->of) + ']';
     for (const std::string& frame : site->callers()) text += " < " + ascii(frame);
@@ -215,6 +274,7 @@ std::string changes_text(std::string_view what, std::string_view name, const std
 std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   const KernelMemory& memory = result.memory;
   std::string out = heading(title(memory), style) + sheet_text(result, style);
+  out += oom_text(result, options, style);
   out += caches_text(result, options, style);
   out += vmalloc_text(result, options, style);
   out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);
@@ -226,7 +286,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
       sites_text("Free slab objects by freeing call site (free_traces)", memory.slab_frees, "object", options, style);
   out += sites_text("Pages by allocating stack (page_owner)", memory.page_owners, "page", options, style);
   out += sites_text("Unreferenced objects (kmemleak)", memory.kmemleak, "object", options, style);
-  return out + missing_text(memory, style);
+  return out + missing_text(memory, style) + files_text(result, style);
 }
 
 std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options, const TextStyle& style) {

@@ -43,6 +43,11 @@ TEST(MemorySeries, MeminfoIsInBytesAndMayHaveGaps) {
   EXPECT_EQ(points_of(all, MemorySource::meminfo, "SUnreclaim"), (Points{{10, 7168}, {30, 9216}}));
 }
 
+TEST(MemorySeries, AddressSpaceIsNotMemory) {
+  EXPECT_TRUE(memory_series_of({sample(1, "meminfo", "VmallocUsed: 9 kB\nVmallocChunk: 7 kB\n")}, 4096).empty());
+  EXPECT_EQ(memory_series_of({sample(1, "meminfo", "VmallocUsed: 9 kB\nVmallocChunk: 0 kB\n")}, 4096).size(), 1u);
+}
+
 TEST(MemorySeries, VmstatGivesBytesAndRates) {
   const auto all = memory_series_of(
       {sample(0, "vmstat", "nr_slab_unreclaimable 3\npgalloc_normal 100\npgfree 50\n"),

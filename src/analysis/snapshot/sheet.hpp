@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Builds a balance sheet line by line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/snapshot/snapshot.hpp"
+
+namespace kmt {
+
+// Amounts may wrap around if hostile text contains too large numbers. The sums are still consistent.
+using ByteCount = std::uint64_t;
+
+class Sheet {
+ public:
+  explicit Sheet(const KernelMemory& memory) : memory_(memory) {}
+
+  ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
+  ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
+
+  // Adds a line whose parts follow. Its amount is the sum of its parts.
+  void group(std::string id, std::string label, std::string source) {
+    group_ = lines_.size();
+    lines_.push_back({.id = std::move(id), .label = std::move(label), .source = std::move(source)});
+  }
+  void part(std::string id, std::string label, ByteCount bytes, std::string source) {
+    lines_.push_back(part_of_group(std::move(id), std::move(label), bytes, std::move(source)));
+    lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
+  }
+  // Adds the part of the whole line that the preceding parts do not cover.
+  void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
+    part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
+  }
+  void remark(std::string id, std::string label, ByteCount bytes, std::string source) {
+    if (bytes == 0) return;
+    lines_.push_back(part_of_group(std::move(id), std::move(label), bytes, std::move(source)));
+    lines_.back().counted = false;
+  }
+  void line(std::string id, std::string label, ByteCount bytes, std::string source) {
+    group_ = lines_.size();
+    lines_.push_back(
+        {.id = std::move(id), .label = std::move(label), .bytes = as_signed(bytes), .source = std::move(source)});
+  }
+  // Adds a line whose amount no file shows. It counts as 0, so its memory is in the last line.
+  void unknown_line(std::string id, std::string label, std::string source) {
+    line(std::move(id), std::move(label), 0, std::move(source));
+    lines_.back().known = false;
+  }
+  void known_line(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
+    line(std::move(id), std::move(label), bytes.value_or(0), std::move(source));
+    lines_.back().known = bytes.has_value();
+  }
+  // Adds the part of the total that all preceding lines do not cover.
+  void last_line(std::string id, std::string label, ByteCount total, std::string source) {
+    ByteCount sum = 0;
+    std::string unknown;
+    for (const BalanceLine& one : lines_) {
+      if (one.depth == 0) sum += as_bytes(one.bytes);
+      if (!one.known) unknown += (unknown.empty() ? "; includes " : ", ") + one.label;
+    }
+    source += unknown;
+    line(std::move(id), std::move(label), total - sum, std::move(source));
+  }
+  std::vector<BalanceLine> take() { return std::move(lines_); }
+
+ private:
+  BalanceLine part_of_group(std::string id, std::string label, ByteCount bytes, std::string source) const {
+    return {.id = lines_[group_].id + '.' + std::move(id),
+            .label = std::move(label),
+            .bytes = as_signed(bytes),
+            .depth = 1,
+            .source = std::move(source)};
+  }
+  static std::int64_t as_signed(ByteCount bytes) { return static_cast<std::int64_t>(bytes); }
+  static ByteCount as_bytes(std::int64_t bytes) { return static_cast<ByteCount>(bytes); }
+
+  const KernelMemory& memory_;
+  std::vector<BalanceLine> lines_;
+  std::size_t group_ = 0;
+};
+
+}  // namespace kmt

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Parses /proc/allocinfo, also after programs such as numfmt, column, sort and awk.
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/words.hpp"
+#include "snapshot/parsers.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Amount {
+  double value = 0;
+  bool rounded = false;
+  bool has_unit = false;
+};
+
+// Returns the factor of a unit such as "K", "Ki", "KiB" or "kB". numfmt writes "k" for 1000 and "K" for 1024.
+std::optional<double> unit_factor(std::string_view unit) {
+  if (unit == "B") return 1;
+  if (unit.empty()) return std::nullopt;
+  constexpr std::string_view kPrefixes = "KMGTPE";
+  if (unit.front() == 'k') return unit == "k" || unit == "kB" ? std::optional(1000.0) : std::nullopt;
+  const std::size_t power = kPrefixes.find(unit.front());
+  const std::string_view rest = unit.substr(1);
+  if (power == std::string_view::npos || (!rest.empty() && rest != "i" && rest != "iB" && rest != "B"))
+    return std::nullopt;
+  return std::pow(1024.0, static_cast<double>(power + 1));
+}
+
+// Parses "25165824", "25,165,824", "2.8M" or "1.20MiB". Returns nothing if the word is not a number.
+std::optional<Amount> amount_of(std::string_view word) {
+  std::string digits;
+  std::size_t at = 0;
+  for (; at < word.size() && (word[at] == '.' || word[at] == ',' || (word[at] >= '0' && word[at] <= '9')); ++at)
+    if (word[at] != ',') digits += word[at];
+  if (digits.empty()) return std::nullopt;
+  const std::string_view unit = word.substr(at);
+  const bool is_whole = digits.find('.') == std::string::npos;
+  const auto factor = unit.empty() ? std::optional(1.0) : unit_factor(unit);
+  const double value = std::strtod(digits.c_str(), nullptr);
+  if (!factor || value * *factor > static_cast<double>(kMostNumber)) return std::nullopt;
+  return Amount{value * *factor, !is_whole || *factor != 1, !unit.empty()};
+}
+
+// True for "mm/slub.c:2367".
+bool is_place(std::string_view word) {
+  const std::size_t colon = word.rfind(':');
+  return colon != std::string_view::npos && colon != 0 && !word.starts_with("func:") &&
+         whole_number(word.substr(colon + 1)).has_value();
+}
+
+// The two header lines, also after `column -t`: "allocinfo - version: 1.0" and "# <size> <calls> <tag info>".
+bool is_header(std::string_view line) {
+  Words words(line);
+  const std::string_view first = words.next();
+  return first.empty() || first.starts_with('#') || first == "Memory" ||
+         (first == "allocinfo" && words.next() == "-" && words.next() == "version:");
+}
+
+std::optional<AllocationSite> site_of(std::string_view line) {
+  AllocationSite site;
+  std::string function;
+  std::array<std::optional<Amount>, 2> numbers;  // bytes and calls
+  std::size_t count = 0;
+  for (Words words(line); !words.empty();) {
+    const std::string_view word = words.next();
+    const auto amount = count < numbers.size() ? amount_of(word) : std::nullopt;
+    const auto unit = count == 1 ? unit_factor(word) : std::nullopt;
+    if (amount) {
+      numbers[count++] = amount;
+    } else if (unit && !numbers[0]->has_unit) {  // "1.20 MiB"
+      numbers[0] = Amount{numbers[0]->value * *unit, *unit != 1, true};
+    } else if (site.name.empty() && is_place(word)) {
+      site.name = word;
+    } else if (word.starts_with("func:") && function.empty()) {
+      function = word.substr(5);
+    } else if (word.starts_with('[') && word.ends_with(']') && word.size() > 2) {
+      site.of = word.substr(1, word.size() - 2);
+    } else if (word != "|") {
+      site.others.append(site.others.empty() ? "" : " ").append(word);
+    }
+  }
+  if (count != numbers.size() || site.name.empty() || numbers[0]->value > static_cast<double>(kMostNumber))
+    return std::nullopt;
+  if (!function.empty()) site.name.append(" ").append(function);
+  site.bytes = static_cast<std::uint64_t>(numbers[0]->value);
+  site.count = static_cast<std::uint64_t>(numbers[1]->value);
+  site.approximate = numbers[0]->rounded || numbers[1]->rounded;
+  return site;
+}
+
+}  // namespace
+
+// Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". Columns after the two
+// numbers may be in any order.
+void parse_allocinfo(std::string_view text, KernelMemory& memory) {
+  bool has_sites = false;
+  each_line(text, [&](std::string_view line) {
+    if (is_header(line)) return;
+    has_sites = true;
+    auto site = site_of(line);
+    if (!site) return keep_unknown("allocinfo", line, memory);
+    if (site->count != 0 || site->bytes != 0) memory.allocinfo.push_back(std::move(*site));
+  });
+  if (!text.empty() && !has_sites)
+    memory.missing.push_back({"allocinfo", "profiling is switched off", "sysctl vm.mem_profiling=1"});
+}
+
+}  // namespace kmt

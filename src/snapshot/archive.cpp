@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/archive.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
+
+// Formats and compressions that libarchive decodes itself. For others, it would start a program.
+Archive open_archive(const std::string& path, Bytes bytes) {
+  Archive reader(archive_read_new(), archive_read_free);
+  if (!reader) throw Error("Not enough memory to read the archive").at({path, {}, {}});
+  for (const auto support :
+       {archive_read_support_filter_gzip, archive_read_support_filter_bzip2, archive_read_support_filter_xz,
+        archive_read_support_filter_lzma, archive_read_support_filter_zstd, archive_read_support_filter_lz4,
+        archive_read_support_format_tar, archive_read_support_format_cpio, archive_read_support_format_zip,
+        archive_read_support_format_raw, archive_read_support_format_empty})
+    support(reader.get());
+  if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK)
+    throw Error(fmt::format("The archive cannot be read: {}", archive_error_string(reader.get()))).at({path, {}, {}});
+  return reader;
+}
+
+std::string reason_of(archive* reader) {
+  const char* const reason = archive_error_string(reader);
+  return reason != nullptr ? reason : "it is damaged";
+}
+
+// Reads the content of the current member, at most `most` bytes. Returns false if it is damaged.
+bool read_member(archive* reader, std::size_t most, std::string& text) {
+  constexpr std::size_t kPiece = 1 << 16;
+  for (;;) {
+    const std::size_t used = text.size();
+    if (used >= most) return true;
+    const std::size_t room = std::min(kPiece, most - used);
+    text.resize(used + room);
+    const la_ssize_t count = archive_read_data(reader, text.data() + used, room);
+    text.resize(used + static_cast<std::size_t>(std::max<la_ssize_t>(count, 0)));
+    if (count <= 0) return count == 0;
+  }
+}
+
+std::string member_path(archive_entry* entry, bool is_raw) {
+  const char* const name = is_raw ? nullptr : archive_entry_pathname(entry);
+  std::string path = name != nullptr ? name : "";
+  while (path.starts_with("./")) path.erase(0, 2);
+  return path;
+}
+
+}  // namespace
+
+bool is_archive(Bytes bytes) {
+  const auto begins = [bytes](std::string_view magic, std::size_t at = 0) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return at <= text.size() && text.substr(at).starts_with(magic);
+  };
+  constexpr std::size_t kTarMagic = 257;
+  return begins("\x1f\x8b") ||
+         begins(
+             "\xfd"
+             "7zXZ") ||
+         begins("BZh") || begins("\x28\xb5\x2f\xfd") || begins("\x04\x22\x4d\x18") || begins("PK\x03\x04") ||
+         begins("070701") || begins("ustar", kTarMagic);
+}
+
+std::string each_member(const std::string& path, Bytes bytes, const ArchiveLimits& limits,
+                        const std::function<bool(std::string_view)>& wants,
+                        const std::function<void(std::string_view, std::string&&)>& take) {
+  const Archive reader = open_archive(path, bytes);
+  std::size_t left = limits.bytes;
+  archive_entry* entry = nullptr;
+  for (std::size_t members = 0;; ++members) {
+    const int status = archive_read_next_header(reader.get(), &entry);
+    if (status == ARCHIVE_EOF) return {};
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
+      if (members > 0) return reason_of(reader.get());
+      throw Error(fmt::format("The archive cannot be read: {}", reason_of(reader.get()))).at({path, {}, {}});
+    }
+    const auto unpacked = archive_filter_bytes(reader.get(), 0);
+    if (members >= limits.members ||
+        static_cast<std::size_t>(std::max<la_int64_t>(unpacked, 0)) > limits.unpacked_bytes)
+      throw Error(fmt::format("The archive has more than {} files, or more than {} in them", limits.members,
+                              humane_bytes(limits.unpacked_bytes)))
+          .hint("Unpack it, and name the folder")
+          .at({path, {}, {}});
+    const bool is_raw = archive_format(reader.get()) == ARCHIVE_FORMAT_RAW;
+    const std::string name = member_path(entry, is_raw);
+    if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr || !wants(name)) continue;
+    std::string text;
+    const bool intact = read_member(reader.get(), std::min(limits.bytes_of_a_member, left), text);
+    left -= std::min(left, text.size());
+    take(name, std::move(text));
+    if (!intact) return reason_of(reader.get());
+    if (left == 0) return fmt::format("only the first {} were read", humane_bytes(limits.bytes));
+  }
+}
+
+}  // namespace kmt

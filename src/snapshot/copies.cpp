@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/copies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/words.hpp"
+#include "snapshot/archive.hpp"
+#include "snapshot/collect.hpp"
+#include "snapshot/oom_report.hpp"
+#include "snapshot/parse.hpp"
+#include "snapshot/sources.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostOfACopy = 16u << 20;
+constexpr std::size_t kMostOfALog = 256u << 20;
+
+std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
+
+// True for files that may contain the kernel's log.
+bool is_log(std::string_view path) {
+  constexpr std::array<std::string_view, 7> kStarts = {"dmesg",  "vmcore-dmesg", "journal", "messages",
+                                                       "syslog", "kern.log",     "console"};
+  const std::string_view name = file_name(path);
+  if (name.ends_with(".journal")) return false;  // the binary journal
+  return std::ranges::any_of(kStarts, [name](std::string_view start) { return name.starts_with(start); });
+}
+
+// A copied file: its place in the tree of files, and the name of its text in a snapshot.
+struct Place {
+  std::string root;  // ends with "/", or is empty
+  std::string name;
+};
+
+// Returns the place of a copy such as "sosreport-host/proc/meminfo" or "host/sos_commands/kernel/uname_-a".
+std::optional<Place> place_of(std::string_view path) {
+  const auto root_before = [path](std::string_view end) -> std::optional<std::string> {
+    if (!path.ends_with(end)) return std::nullopt;
+    const std::string_view root = path.substr(0, path.size() - end.size());
+    return root.empty() || root.ends_with('/') ? std::optional(std::string(root)) : std::nullopt;
+  };
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"sos_commands/kernel/uname_-a", "uname"}, {"insights_commands/uname_-a", "uname"}, {"proc/uptime", "uptime"}};
+  for (const auto& [end, name] : kOthers)
+    if (auto root = root_before(end)) return Place{std::move(*root), std::string(name)};
+  for (const SnapshotSource& source : snapshot_sources()) {
+    if (source.kind != SourceKind::file || !source.path.starts_with('/')) continue;
+    if (auto root = root_before(source.path.substr(1))) return Place{std::move(*root), std::string(source.name)};
+  }
+  return std::nullopt;
+}
+
+struct CopiedFile {
+  std::string path;
+  std::string text;
+};
+
+// Takes files of a folder or an archive one by one.
+class Finder {
+ public:
+  static bool wants(std::string_view path) { return path.empty() || is_log(path) || place_of(path).has_value(); }
+
+  void take(std::string_view path, std::string&& text) {
+    if (const auto place = place_of(path)) {
+      if (text.size() <= kMostOfACopy && !text.empty())
+        roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text)});
+    } else {
+      take_log(path, text);
+    }
+  }
+
+  void take_log(std::string_view path, std::string_view text) {
+    std::vector<OomReport> found = oom_reports(text);
+    if (text.find("emory cgroup out of memory") != std::string_view::npos) has_cgroup_kills_ = true;
+    const std::size_t unusable =
+        std::erase_if(found, [](const OomReport& report) { return total_bytes_of(report).value_or(0) == 0; });
+    // Several logs may have the same reports.
+    if (std::pair(found.size(), unusable) <= std::pair(reports_.size(), unusable_)) return;
+    reports_ = std::move(found);
+    unusable_ = unusable;
+    log_ = path;
+  }
+
+  Copies finish(const std::string& path, const char* noun) {
+    Copies copies;
+    std::erase_if(roots_, [](const auto& root) { return !root.second.contains("meminfo"); });
+    // A tool may also copy the files of containers, in folders below those of the machine.
+    if (!roots_.empty()) {
+      const std::string first = roots_.begin()->first;
+      std::erase_if(roots_, [&](const auto& root) { return root.first != first && root.first.starts_with(first); });
+    }
+    if (roots_.size() > 1) throw several_machines(path);
+    if (!roots_.empty()) take_state(roots_.begin()->second, copies);
+    take_reports(copies);
+    if (!copies.state && copies.reports.empty())
+      throw Error(why_nothing(noun))
+          .hint(
+              "It must have a copy of /proc/meminfo, or a kernel log with the report of an OOM kill, from "
+              "\"Mem-Info:\" to \"pages reserved\"")
+          .at({path, {}, {}});
+    return copies;
+  }
+
+ private:
+  using Root = std::map<std::string, CopiedFile, std::less<>>;
+
+  std::string why_nothing(const char* noun) const {
+    if (unusable_ > 0) return "The reports in the kernel's log are incomplete: they have no total of memory";
+    if (has_cgroup_kills_)
+      return "The kernel killed tasks only inside a memory cgroup, and such reports do not show the machine's memory";
+    return fmt::format("The {} has no readable meminfo, and no kernel log with a report of memory", noun);
+  }
+
+  Error several_machines(const std::string& path) const {
+    std::vector<std::string> names;
+    for (const auto& [root, files] : roots_) names.push_back(root.empty() ? "." : root);
+    return Error(fmt::format("There are copies of {} machines: {}", names.size(), first_of(names)))
+        .hint("Name the folder of one machine. Unpack an archive first")
+        .at({path, {}, {}});
+  }
+
+  static void take_state(Root& root, Copies& copies) {
+    StateSample& state = copies.state.emplace();
+    std::string missing;
+    for (const SnapshotSource& source : snapshot_sources()) {
+      const auto found = root.find(source.name);
+      if (found == root.end()) {
+        missing += fmt::format("{}\tnot among the copies\tcopy {} too\n", source.name, source.path);
+        continue;
+      }
+      refuse_damage(source.name, found->second.text, found->second.path);
+      copies.files.push_back(found->second.path);
+      state.texts.emplace_back(source.name, std::move(found->second.text));
+    }
+    if (const auto uname = root.find("uname"); uname != root.end()) {
+      copies.files.push_back(uname->second.path);
+      state.texts.emplace_back("uname", std::move(uname->second.text));
+    }
+    if (const auto uptime = root.find("uptime"); uptime != root.end()) {
+      const double seconds = std::strtod(uptime->second.text.c_str(), nullptr);
+      constexpr double kMost = 1e10;
+      if (seconds > 0 && seconds < kMost) copies.uptime_ns = static_cast<std::uint64_t>(seconds * 1e9);
+    }
+    state.texts.emplace_back("missing", std::move(missing));
+  }
+
+  void take_reports(Copies& copies) {
+    copies.unusable_reports = unusable_;
+    if (reports_.empty()) return;
+    copies.log = log_;
+    copies.files.push_back(log_);
+    const auto times = times_of(reports_);
+    copies.reports_have_times = !times.empty();
+    for (std::size_t i = 0; i < reports_.size(); ++i) {
+      StateSample& sample = copies.reports.emplace_back(sample_of(reports_[i]));
+      if (!times.empty()) sample.ticks = times[i] - times.front();
+    }
+  }
+
+  // Returns times on one clock, or none if the reports have none or it goes backwards, as after a boot.
+  static std::vector<std::uint64_t> times_of(const std::vector<OomReport>& reports) {
+    for (const auto clock : {&OomReport::boot_ns, &OomReport::wall_ns}) {
+      std::vector<std::uint64_t> times;
+      for (const OomReport& report : reports)
+        if (report.*clock) times.push_back(*(report.*clock));
+      if (times.size() == reports.size() && std::ranges::is_sorted(times)) return times;
+    }
+    return {};
+  }
+
+  std::map<std::string, Root> roots_;
+  std::vector<OomReport> reports_;  // with a total of memory
+  std::size_t unusable_ = 0;        // reports without it in the same log
+  bool has_cgroup_kills_ = false;
+  std::string log_;
+};
+
+// Reads at most `most` bytes of a regular file.
+std::string text_of_file(const std::string& path, std::size_t most) {
+  const MappedFile file(path);
+  return std::string(as_text(file.bytes()).substr(0, most));
+}
+
+}  // namespace
+
+Copies copies_in_file(const std::string& path, Bytes bytes) {
+  Finder finder;
+  if (is_archive(bytes)) {
+    std::string damage = each_member(path, bytes, {}, Finder::wants, [&](std::string_view member, std::string&& text) {
+      finder.take(member, std::move(text));
+    });
+    Copies copies = finder.finish(path, "archive");
+    copies.damage = std::move(damage);
+    for (std::string& file : copies.files)
+      if (file.empty()) file = path;
+    return copies;
+  }
+  const std::string_view text = as_text(bytes).substr(0, kMostOfALog);
+  if (text.starts_with("MemTotal:"))
+    finder.take("proc/meminfo", std::string(text.substr(0, kMostOfACopy)));
+  else
+    finder.take_log(path, text);
+  Copies copies = finder.finish(path, "file");
+  copies.files = {path};
+  return copies;
+}
+
+Copies copies_in_folder(const std::string& folder) {
+  constexpr int kDeepestFolder = 12;
+  constexpr std::size_t kMostListed = 1'000'000;
+  Finder finder;
+  std::vector<std::string> wanted;
+  std::error_code code;
+  std::size_t files = 0;
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, code);
+  for (; !code && entry != fs::recursive_directory_iterator() && ++files < kMostListed; entry.increment(code)) {
+    std::error_code ignored;
+    if (entry.depth() >= kDeepestFolder) entry.disable_recursion_pending();
+    const std::string path = entry->path().lexically_relative(folder).string();
+    if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored) && Finder::wants(path)) wanted.push_back(path);
+  }
+  std::ranges::sort(wanted);
+  for (const std::string& path : wanted) {
+    const std::string whole = fmt::format("{}/{}", folder, path);
+    try {
+      finder.take(path, text_of_file(whole, is_log(path) ? kMostOfALog : kMostOfACopy));
+    } catch (const Error& error) {
+      if (!fs::exists(whole, code)) continue;  // a link without target, or removed meanwhile
+      throw;
+    }
+  }
+  return finder.finish(folder, "folder");
+}
+
+bool has_report(Bytes bytes) {
+  constexpr std::size_t kBegin = 4096;
+  const std::string_view text = as_text(bytes).substr(0, kMostOfALog);
+  if (text.substr(0, kBegin).find('\0') != std::string_view::npos || text.starts_with("# tracer:")) return false;
+  return text.find(" inactive_anon:") != std::string_view::npos &&
+         (text.find("Mem-Info:") != std::string_view::npos || text.find("Mem-info:") != std::string_view::npos);
+}
+
+}  // namespace kmt

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Splits copies of the kernel's log into messages. Understands the output of dmesg and journalctl, files of syslog,
+// serial consoles, and logs quoted in mail.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace kmt {
+
+struct LogMessage {
+  std::string_view text;                 // without time, host and level
+  std::optional<std::uint64_t> boot_ns;  // time since boot
+  std::optional<std::uint64_t> wall_ns;  // wall clock; from an arbitrary year if `has_year` is false
+  bool has_year = true;
+};
+
+// Calls take() for each message. A message of several lines becomes several messages. The text is valid during the
+// call.
+void each_log_message(std::string_view log, const std::function<void(const LogMessage&)>& take);
+
+}  // namespace kmt

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/oom_report.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "base/words.hpp"
+#include "snapshot/kernel_log.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostReports = 4096;
+constexpr std::size_t kMostOfAReport = 1 << 20;
+constexpr std::size_t kMostZones = 4096;
+constexpr std::size_t kMostOrders = 64;
+constexpr std::size_t kMostRows = 1 << 16;  // tasks or slab caches
+
+// Names of counters. Other words with a colon are parts of foreign messages.
+constexpr std::array<std::string_view, 47> kCounters = {"active_anon",
+                                                        "inactive_anon",
+                                                        "isolated_anon",
+                                                        "active_file",
+                                                        "inactive_file",
+                                                        "isolated_file",
+                                                        "unevictable",
+                                                        "dirty",
+                                                        "writeback",
+                                                        "unstable",
+                                                        "buffer",
+                                                        "slab_reclaimable",
+                                                        "slab_unreclaimable",
+                                                        "mapped",
+                                                        "shmem",
+                                                        "pagetables",
+                                                        "sec_pagetables",
+                                                        "bounce",
+                                                        "kernel_misc_reclaimable",
+                                                        "free",
+                                                        "free_pcp",
+                                                        "free_cma",
+                                                        "isolated(anon)",
+                                                        "isolated(file)",
+                                                        "shmem_thp",
+                                                        "shmem_pmdmapped",
+                                                        "anon_thp",
+                                                        "file_thp",
+                                                        "writeback_tmp",
+                                                        "kernel_stack",
+                                                        "shadow_call_stack",
+                                                        "min",
+                                                        "low",
+                                                        "high",
+                                                        "boost",
+                                                        "reserved_highatomic",
+                                                        "free_highatomic",
+                                                        "writepending",
+                                                        "present",
+                                                        "managed",
+                                                        "mlocked",
+                                                        "local_pcp",
+                                                        "pages_scanned",
+                                                        "zspages",
+                                                        "balloon",
+                                                        "gpu_active",
+                                                        "gpu_reclaim"};
+
+bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
+
+// Arm prints "Mem-info:" before Linux 3.13.
+bool has_title(std::string_view text) { return has(text, "Mem-Info:") || has(text, "Mem-info:"); }
+
+bool is_number(std::string_view word) { return whole_number(word).has_value(); }
+
+// Reads the words of a report one by one, because lines may be wrapped, cut in pieces or mixed with other messages.
+class MemoryWords {
+ public:
+  explicit MemoryWords(OomReport& report) : report_(report) {}
+
+  void take(std::string_view line) {
+    for (Words words(line); !words.empty();) take_word(words.next());
+  }
+
+ private:
+  enum class Place : std::uint8_t { none, totals, node, zone, free_blocks, cpu_lists, huge_pages };
+
+  void take_word(std::string_view word) {
+    const std::string before = std::exchange(last_, std::string(word));
+    if (has_title(word)) {
+      place_ = Place::totals;
+    } else if (before == "Node" && is_number(word)) {
+      node_ = static_cast<unsigned>(std::min<std::uint64_t>(*whole_number(word), 0xFFFF));
+      place_ = Place::node;
+      last_ = "Node N";
+    } else if (word == "per-cpu:") {
+      enter_zone(before, Place::cpu_lists);
+    } else if (word == "=") {
+      place_ = Place::none;
+    } else if (const std::size_t star = word.find('*'); star != std::string_view::npos) {
+      take_blocks(word, star, before);
+    } else if (const std::size_t equals = word.find('='); word.starts_with("hugepages_")) {
+      take_huge_pages(word.substr(0, equals), word.substr(std::min(equals, word.size() - 1) + 1));
+    } else if (!pending_.empty()) {  // "anon_thp: 0kB"
+      take_counter(std::exchange(pending_, {}), word, before);
+    } else if (const std::size_t colon = word.find(':'); colon != std::string_view::npos) {
+      take_named(word.substr(0, colon), word.substr(colon + 1), before);
+    }
+  }
+
+  void take_named(std::string_view name, std::string_view value, std::string_view before) {
+    const bool is_usd = name == "usd" && place_ == Place::cpu_lists;
+    if (!is_usd && std::ranges::find(kCounters, name) == kCounters.end()) return;
+    if (value.empty())
+      pending_ = name;
+    else
+      take_counter(name, value, before);
+  }
+
+  void take_counter(std::string_view name, std::string_view value, std::string_view before) {
+    const auto number = leading_number(value);
+    if (!number) return;
+    const bool in_kb = value.ends_with("kB") || value.ends_with("KB");
+    if (name == "usd" && zone_ != nullptr) {
+      zone_->cpu_list_pages += *number;
+    } else if (!in_kb) {
+      if (name == "active_anon") place_ = Place::totals;
+      if (place_ == Place::totals) report_.totals.try_emplace(std::string(name), *number);
+    } else if (name == "free") {
+      enter_zone(before, Place::zone);
+      if (zone_ != nullptr) zone_->numbers.try_emplace("free", *number);
+    } else if (place_ == Place::zone && zone_ != nullptr) {
+      zone_->numbers.try_emplace(std::string(name), *number);
+    } else if (place_ == Place::node && report_.nodes.size() < kMostZones) {
+      report_.nodes[node_].try_emplace(std::string(name), *number);
+    }
+  }
+
+  // Takes "3*64kB", the number of free blocks of one order. The first one is after the name of the zone, as in "DMA:".
+  void take_blocks(std::string_view word, std::size_t star, std::string_view before) {
+    const auto count = whole_number(word.substr(0, star));
+    const std::string_view size = word.substr(star + 1);
+    const auto kb = leading_number(size);
+    if (!count || !kb || !size.ends_with("kB")) return;
+    if (before.ends_with(':')) {
+      enter_zone(before.substr(0, before.size() - 1), Place::free_blocks);
+      constexpr std::uint64_t kMostKb = 1 << 10;
+      if (*kb != 0 && *kb <= kMostKb && (*kb & (*kb - 1)) == 0)
+        report_.page_size = static_cast<std::uint32_t>(*kb << 10);
+    }
+    if (place_ == Place::free_blocks && zone_ != nullptr && zone_->free.size() < kMostOrders)
+      zone_->free.push_back(*count);
+  }
+
+  void take_huge_pages(std::string_view name, std::string_view value) {
+    const auto number = leading_number(value);
+    if (!number) return;
+    if (name == "hugepages_total") huge_pages_ = *number;
+    if (name == "hugepages_size") {
+      const std::uint64_t most = kMostNumber / std::max<std::uint64_t>(*number, 1);
+      report_.hugetlb_kb = report_.hugetlb_kb.value_or(0) + std::min(huge_pages_, most) * *number;
+      huge_pages_ = 0;
+    }
+  }
+
+  // The name of a zone is the word before. Kernels without NUMA print no node.
+  void enter_zone(std::string_view name, Place place) {
+    place_ = place;
+    zone_ = nullptr;
+    if (name.empty() || name == "Node N" || name.size() > 32 || report_.zones.size() >= kMostZones) return;
+    zone_ = &report_.zones[{node_, std::string(name)}];
+  }
+
+  OomReport& report_;
+  Place place_ = Place::none;
+  unsigned node_ = 0;
+  LogZone* zone_ = nullptr;
+  std::uint64_t huge_pages_ = 0;
+  std::string last_;     // the word before
+  std::string pending_;  // a name whose number is the next word
+};
+
+// Splits a log into reports.
+class ReportReader {
+ public:
+  void take(const LogMessage& message) {
+    const std::string_view text = message.text;
+    if (text.empty() || reports_.size() >= kMostReports) return;
+    remember_release(text);
+    if (begins_report(text)) begin();
+    if (!in_report_) return;
+    if (!report_.boot_ns && !report_.wall_ns) {
+      report_.boot_ns = message.boot_ns;
+      report_.wall_ns = message.wall_ns;
+      report_.has_year = message.has_year;
+    }
+    if (report_.text.size() + text.size() < kMostOfAReport && !is_frame(text)) report_.text.append(text).append("\n");
+    if (take_task(text) || take_slab(text) || take_allocation(text)) return;
+    take_header(text);
+    take_line(text);
+    words_->take(text);
+  }
+
+  std::vector<OomReport> finish() {
+    end();
+    return std::move(reports_);
+  }
+
+ private:
+  // Frames of the call trace tell nothing about memory.
+  static bool is_frame(std::string_view text) {
+    return text.starts_with("[<") || (has(text, "+0x") && has(text, "/0x"));
+  }
+
+  bool begins_report(std::string_view text) const {
+    if (has(text, " invoked oom-killer:") || has(text, "page allocation failure")) return true;
+    if (has(text, "Linux version ") && in_report_) return true;
+    const bool is_title = has_title(text);
+    if (!is_title && !is_totals(text)) return false;
+    return !in_report_ || report_.totals.contains("active_anon") || (is_title && report_.has_memory());
+  }
+
+  // "active_anon:123" in pages is in the first line of the totals. Lines of nodes and zones have kB.
+  static bool is_totals(std::string_view text) {
+    constexpr std::string_view kFirst = "active_anon:";
+    const std::size_t at = text.find(kFirst);
+    return at != text.npos && (at == 0 || text[at - 1] == ' ') &&
+           is_number(Words(text.substr(at + kFirst.size())).next());
+  }
+
+  void begin() {
+    end();
+    in_report_ = true;
+    report_ = OomReport();
+    report_.release = release_;
+    words_.emplace(report_);
+  }
+
+  void end() {
+    if (in_report_ && report_.has_memory()) {
+      if (report_.release.empty()) report_.release = release_;
+      reports_.push_back(std::move(report_));
+    }
+    in_report_ = false;
+    task_columns_.clear();
+    in_slabs_ = in_allocations_ = false;
+  }
+
+  // "Linux version 5.4.0 (…", or "CPU: 1 PID: 2 Comm: x Not tainted 5.4.0-42-generic #46".
+  void remember_release(std::string_view text) {
+    constexpr std::string_view kVersion = "Linux version ";
+    if (text.starts_with(kVersion)) {
+      release_ = Words(text.substr(kVersion.size())).next();
+    } else if (has(text, "ainted") && (text.starts_with("CPU:") || text.starts_with("Pid:"))) {
+      std::string_view before;
+      for (Words words(text); !words.empty();) {
+        const std::string_view word = words.next();
+        if (word.starts_with('#') && !before.empty() && before.front() >= '0' && before.front() <= '9')
+          release_ = before;
+        before = word;
+      }
+    } else {
+      return;
+    }
+    if (in_report_ && report_.release.empty()) report_.release = release_;
+  }
+
+  // "PROCESS invoked oom-killer: gfp_mask=0x…, order=0, oom_score_adj=0", and lines about the victim.
+  void take_header(std::string_view text) {
+    if (const std::size_t at = text.find(" invoked oom-killer:"); at != text.npos) {
+      report_.kill.invoked_by = text.substr(0, at);
+      report_.kill.order = number_after(text, "order=");
+      constexpr std::string_view kMask = "gfp_mask=";
+      if (const std::size_t mask = text.find(kMask); mask != text.npos)
+        report_.kill.gfp_flags = text.substr(mask + kMask.size(), text.find(", ", mask) - mask - kMask.size());
+    }
+    // "PROCESS: page allocation failure: order:4, mode:0x…"
+    if (const std::size_t at = text.find(": page allocation failure"); at != text.npos) {
+      report_.kill.invoked_by = text.substr(0, at);
+      report_.kill.order = number_after(text, "order:");
+    }
+    for (const std::string_view word : {"Killed process ", "Kill process "}) {
+      const std::size_t at = text.find(word);
+      const auto process = at == text.npos ? std::nullopt : leading_number(text.substr(at + word.size()));
+      if (!process || has(text, "emory cgroup")) continue;
+      report_.kill.victim_pid = *process;
+      const std::size_t begin = text.find('(', at);
+      const std::size_t end = begin == text.npos ? begin : text.find(')', begin);
+      if (end != text.npos) report_.kill.victim = text.substr(begin + 1, end - begin - 1);
+    }
+  }
+
+  static std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {
+    const std::size_t at = text.find(words);
+    return at == text.npos ? std::nullopt : leading_number(text.substr(at + words.size()));
+  }
+
+  // Takes lines such as "524178 pages RAM", "130048 pages of RAM" (Arm), "338595 total pagecache pages" and
+  // "Total swap = 4194300kB".
+  void take_line(std::string_view text) {
+    for (const char* const name : {"Free swap", "Total swap"}) {
+      const std::size_t at = text.find(name);
+      const std::size_t equals = at == text.npos ? at : text.find('=', at);
+      const auto number = equals == text.npos ? std::nullopt : leading_number(trim(text.substr(equals + 1)));
+      if (number) report_.lines.try_emplace(name, *number);
+    }
+    constexpr std::size_t kMost = 40;
+    for (Words words(text); !words.empty();) {
+      const auto number = whole_number(words.next());
+      const std::string_view what = trim(words.rest());
+      const bool is_count = what.starts_with("pages ") || what.starts_with("total pagecache pages") ||
+                            what == "reserved pages" || what == "free pages";
+      if (number && is_count && what.size() <= kMost) report_.lines.try_emplace(std::string(what), *number);
+    }
+  }
+
+  // Takes the table of tasks. Its header names the columns: "[  pid  ]   uid  tgid total_vm rss … name".
+  bool take_task(std::string_view text) {
+    for (std::size_t at = text.find('['); at != text.npos; at = text.find('[', at + 1)) {
+      const std::size_t end = text.find(']', at);
+      if (end == text.npos) return false;
+      if (take_task(trim(text.substr(at + 1, end - at - 1)), text.substr(end + 1))) return true;
+    }
+    return false;
+  }
+
+  // `inside` is the text in brackets.
+  bool take_task(std::string_view inside, std::string_view rest) {
+    Words words(rest);
+    if (inside == "pid") {
+      task_columns_.clear();
+      while (!words.empty()) task_columns_.emplace_back(words.next());
+      return true;
+    }
+    const auto process = whole_number(inside);
+    if (!process || task_columns_.empty() || report_.kill.tasks.size() >= kMostRows) return false;
+    OomTask task{.pid = *process};
+    for (const std::string& column : task_columns_) {
+      if (column == "name") {
+        task.name = trim(words.rest());
+        break;
+      }
+      const auto value = whole_number(words.next());
+      if (column == "rss") task.rss_pages = value.value_or(0);
+      if (column == "swapents") task.swap_pages = value.value_or(0);
+      if (column == "pgtables_bytes") task.page_table_bytes = value;
+    }
+    if (task.name.empty()) return false;
+    report_.kill.tasks.push_back(std::move(task));
+    return true;
+  }
+
+  // Takes lines such as "kmalloc-96  480KB  512KB" after "Unreclaimable slab info:".
+  bool take_slab(std::string_view text) {
+    if (has(text, "Unreclaimable slab info:")) {
+      in_slabs_ = true;
+      return true;
+    }
+    if (!in_slabs_) return false;
+    const auto take_kb = [](std::string_view& left) -> std::optional<std::uint64_t> {
+      left = trim(left);
+      const std::size_t begin = left.find_last_of(" \t") + 1;
+      const std::string_view word = left.substr(begin);
+      if (!word.ends_with("KB") && !word.ends_with("kB")) return std::nullopt;
+      left = left.substr(0, begin);
+      return whole_number(word.substr(0, word.size() - 2));
+    };
+    std::string_view left = text;
+    const auto total = take_kb(left);
+    const auto used = total ? take_kb(left) : std::nullopt;
+    if (!used || trim(left).empty() || report_.slabs.size() >= kMostRows) return false;
+    report_.slabs.push_back({std::string(trim(left)), std::min(*used, *total) << 10, *total << 10});
+    return true;
+  }
+
+  // Takes the largest call sites, which Linux 6.10 and later print with memory allocation profiling.
+  bool take_allocation(std::string_view text) {
+    constexpr std::size_t kMost = 64;
+    if (has(text, "Memory allocations:")) {
+      in_allocations_ = true;
+      return true;
+    }
+    if (!in_allocations_ || !has(text, " func:") || report_.allocations.size() >= kMost) return false;
+    report_.allocations.emplace_back(text);
+    return true;
+  }
+
+  std::vector<OomReport> reports_;
+  OomReport report_;
+  std::optional<MemoryWords> words_;
+  std::string release_;
+  std::vector<std::string> task_columns_;
+  bool in_report_ = false;
+  bool in_slabs_ = false;
+  bool in_allocations_ = false;
+};
+
+}  // namespace
+
+std::vector<OomReport> oom_reports(std::string_view log) {
+  ReportReader reader;
+  each_log_message(log, [&](const LogMessage& message) { reader.take(message); });
+  return reader.finish();
+}
+
+}  // namespace kmt

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Converts reports in the kernel's log to the texts of a snapshot, and parses the text "oom" of a snapshot.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/words.hpp"
+#include "snapshot/oom_report.hpp"
+#include "snapshot/parsers.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Number = std::optional<std::uint64_t>;
+
+Number number_of(const LogNumbers& numbers, std::string_view name) {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? std::nullopt : Number(found->second);
+}
+
+// Returns the number of the line that starts with these words. Kernels differ in the words after them.
+Number find_line(const OomReport& report, std::string_view words) {
+  const auto found = report.lines.lower_bound(words);
+  return found == report.lines.end() || !found->first.starts_with(words) ? std::nullopt : Number(found->second);
+}
+
+// Adds up a number of all nodes or zones. Empty if none has it.
+template <typename Parts, typename Numbers>
+Number sum_of(const Parts& parts, std::string_view name, Numbers&& numbers) {
+  Number sum;
+  for (const auto& part : parts)
+    if (const auto number = number_of(numbers(part.second), name)) sum = sum.value_or(0) + *number;
+  return sum;
+}
+
+Number of_nodes(const OomReport& report, std::string_view name) {
+  return sum_of(report.nodes, name, [](const LogNumbers& node) -> const LogNumbers& { return node; });
+}
+
+Number of_zones(const OomReport& report, std::string_view name) {
+  return sum_of(report.zones, name, [](const LogZone& zone) -> const LogNumbers& { return zone.numbers; });
+}
+
+std::uint64_t kb_of_page(const OomReport& report) { return report.page_size >> 10; }
+
+Number kb(const OomReport& report, Number pages) { return pages ? Number(*pages * kb_of_page(report)) : std::nullopt; }
+
+Number free_pages(const OomReport& report) {
+  if (const auto free = number_of(report.totals, "free")) return free;
+  if (const auto free = of_zones(report, "free")) return *free / kb_of_page(report);
+  return find_line(report, "free pages");  // Arm before Linux 3.13
+}
+
+Number total_pages(const OomReport& report) {
+  Number all = find_line(report, "pages RAM");
+  if (!all) all = find_line(report, "pages of RAM");
+  Number reserved = find_line(report, "pages reserved");
+  if (!reserved) reserved = find_line(report, "reserved pages");
+  if (all && reserved && *all >= *reserved) return *all - *reserved;
+  const auto managed = of_zones(report, "managed");
+  return managed ? Number(*managed / kb_of_page(report)) : std::nullopt;
+}
+
+// Kernels print the size of stacks by node since Linux 5.9, and by zone before.
+Number stack_kb(const OomReport& report) {
+  const auto of_node = of_nodes(report, "kernel_stack");
+  return of_node ? of_node : of_zones(report, "kernel_stack");
+}
+
+Number sum_if_known(Number a, Number b) { return a && b ? Number(*a + *b) : std::nullopt; }
+
+std::string meminfo_of(const OomReport& report) {
+  std::string text;
+  const auto add = [&text](std::string_view name, Number value) {
+    if (value) text += fmt::format("{}: {} kB\n", name, *value);
+  };
+  const auto add_pages = [&](std::string_view name, Number pages) { add(name, kb(report, pages)); };
+  const auto total = [&](std::string_view name) { return number_of(report.totals, name); };
+  const Number reclaimable = total("slab_reclaimable");
+  add_pages("MemTotal", total_pages(report));
+  add_pages("MemFree", free_pages(report));
+  add_pages("SwapCached", find_line(report, "pages in swap cache"));
+  add_pages("Active(anon)", total("active_anon"));
+  add_pages("Inactive(anon)", total("inactive_anon"));
+  add_pages("Active(file)", total("active_file"));
+  add_pages("Inactive(file)", total("inactive_file"));
+  add_pages("Unevictable", total("unevictable"));
+  add("SwapTotal", find_line(report, "Total swap"));
+  add("SwapFree", find_line(report, "Free swap"));
+  add_pages("Dirty", total("dirty"));
+  add_pages("Writeback", total("writeback"));
+  add_pages("Mapped", total("mapped"));
+  add_pages("Shmem", total("shmem"));
+  add_pages("KReclaimable", sum_if_known(reclaimable, total("kernel_misc_reclaimable")));
+  add_pages("Slab", sum_if_known(reclaimable, total("slab_unreclaimable")));
+  add_pages("SReclaimable", reclaimable);
+  add_pages("SUnreclaim", total("slab_unreclaimable"));
+  add("KernelStack", stack_kb(report));
+  add_pages("PageTables", total("pagetables"));
+  add_pages("SecPageTables", total("sec_pagetables"));
+  add_pages("Bounce", total("bounce"));
+  add_pages("HardwareCorrupted", find_line(report, "pages hwpoisoned"));
+  add("AnonHugePages", of_nodes(report, "anon_thp"));
+  add("ShmemHugePages", of_nodes(report, "shmem_thp"));
+  add_pages("CmaTotal", find_line(report, "pages cma reserved"));
+  add_pages("CmaFree", total("free_cma"));
+  add("Hugetlb", report.hugetlb_kb);
+  return text;
+}
+
+std::string vmstat_of(const OomReport& report) {
+  std::string text;
+  const auto add = [&text](std::string_view name, Number value) {
+    if (value) text += fmt::format("{} {}\n", name, *value);
+  };
+  add("nr_free_pages", free_pages(report));
+  add("nr_file_pages", find_line(report, "total pagecache pages"));
+  add("nr_isolated_anon", number_of(report.totals, "isolated_anon"));
+  add("nr_isolated_file", number_of(report.totals, "isolated_file"));
+  add("nr_shmem", number_of(report.totals, "shmem"));
+  add("nr_page_table_pages", number_of(report.totals, "pagetables"));
+  return text;
+}
+
+std::string zoneinfo_of(const OomReport& report) {
+  std::string text;
+  for (const auto& [name, zone] : report.zones) {
+    text += fmt::format("Node {}, zone {}\n", name.first, name.second);
+    for (const char* const number : {"free", "min", "low", "high", "present", "managed"})
+      if (const auto value = number_of(zone.numbers, number))
+        text += fmt::format("  {}{} {}\n", number == std::string_view("free") ? "pages " : "", number,
+                            *value / kb_of_page(report));
+    const Number listed = number_of(zone.numbers, "free_pcp");
+    if (listed || zone.cpu_list_pages != 0)
+      text += fmt::format("  pagesets\n    cpu: 0\n      count: {}\n",
+                          listed ? *listed / kb_of_page(report) : zone.cpu_list_pages);
+  }
+  return text;
+}
+
+std::string buddyinfo_of(const OomReport& report) {
+  std::string text;
+  for (const auto& [name, zone] : report.zones) {
+    if (zone.free.empty()) continue;
+    text += fmt::format("Node {}, zone {}", name.first, name.second);
+    for (const std::uint64_t count : zone.free) text += fmt::format(" {}", count);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> total_bytes_of(const OomReport& report) {
+  const auto pages = total_pages(report);
+  return pages ? std::optional(*pages * report.page_size) : std::nullopt;
+}
+
+StateSample sample_of(const OomReport& report) {
+  StateSample sample;
+  if (report.has_year) sample.unix_ns = report.wall_ns.value_or(0);
+  const auto add = [&sample](const char* name, std::string text) {
+    if (!text.empty()) sample.texts.emplace_back(name, std::move(text));
+  };
+  add("meminfo", meminfo_of(report));
+  add("vmstat", vmstat_of(report));
+  add("zoneinfo", zoneinfo_of(report));
+  add("buddyinfo", buddyinfo_of(report));
+  std::string missing = "slabinfo\tthe kernel's log has no slabinfo\tcopy /proc/slabinfo\n";
+  if (!report.allocations.empty()) {
+    std::string allocations;
+    for (const std::string& line : report.allocations) allocations.append(line).append("\n");
+    add("allocinfo", std::move(allocations));
+    missing += "allocinfo\tthe kernel's log has only the largest call sites\tcopy /proc/allocinfo\n";
+  }
+  add("oom", report.text);
+  add("missing", std::move(missing));
+  return sample;
+}
+
+void parse_oom(std::string_view text, KernelMemory& memory) {
+  if (text.empty()) return;
+  memory.oom.emplace();
+  std::vector<OomReport> reports = oom_reports(text);
+  if (reports.empty()) return;
+  memory.oom = std::move(reports.front().kill);
+  memory.unreclaimable_slabs = std::move(reports.front().slabs);
+  if (memory.release.empty()) memory.release = std::move(reports.front().release);
+}
+
+}  // namespace kmt

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests finding copies in archives and folders of support tools.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "snapshot/archive.hpp"
+#include "snapshot/copies.hpp"
+#include "snapshot/parse.hpp"
+
+namespace kmt {
+namespace {
+
+const std::string kMeminfo =
+    "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 10 kB\nCached: 2000 kB\nAnonPages: 3000 kB\nShmem: 500 kB\n"
+    "Slab: 400 kB\nKernelStack: 64 kB\nPageTables: 100 kB\nVmallocUsed: 200 kB\n";
+
+Bytes bytes_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+// Returns a file of a tar archive (POSIX ustar).
+std::string tar_member(const std::string& path, const std::string& content) {
+  std::string header(512, '\0');
+  header.replace(0, path.size(), path);
+  header.replace(100, 7, "0000644");
+  char size[12];
+  std::snprintf(size, sizeof(size), "%011o", static_cast<unsigned>(content.size()));
+  header.replace(124, 11, size);
+  header.replace(136, 11, "00000000000");
+  header[156] = '0';
+  header.replace(257, 8, std::string("ustar\00000", 8));
+  header.replace(148, 8, "        ");
+  unsigned sum = 0;
+  for (const char c : header) sum += static_cast<unsigned char>(c);
+  char check[8];
+  std::snprintf(check, sizeof(check), "%06o", sum);
+  header.replace(148, 7, std::string(check, 7));
+  return header + content + std::string((512 - content.size() % 512) % 512, '\0');
+}
+
+std::string tar_of(const std::string& members) { return members + std::string(1024, '\0'); }
+
+TEST(Copies, OnlyWantedFilesOfAnArchiveAreRead) {
+  const std::string tar = tar_of(tar_member("sos/etc/shadow", "secret") + tar_member("sos/proc/meminfo", kMeminfo) +
+                                 tar_member("sos/proc/uptime", "12.5 1\n") +
+                                 tar_member("sos/sos_commands/kernel/uname_-a", "Linux h 6.1.0 x86_64\n"));
+  ASSERT_TRUE(is_archive(bytes_of(tar)));
+  const Copies copies = copies_in_file("sos.tar", bytes_of(tar));
+  ASSERT_TRUE(copies.state);
+  EXPECT_EQ(copies.files, (std::vector<std::string>{"sos/proc/meminfo", "sos/sos_commands/kernel/uname_-a"}));
+  EXPECT_EQ(copies.uptime_ns, 12'500'000'000u);
+  EXPECT_TRUE(copies.damage.empty());
+  const SnapshotResult found = take_stock(parse_snapshot(*copies.state, 0));
+  EXPECT_EQ(found.total, 100000u * 1024);
+  EXPECT_EQ(found.memory.release, "6.1.0");
+}
+
+TEST(Copies, PathsThatLeaveTheArchiveAreOnlyNames) {
+  const std::string tar = tar_of(tar_member("../../../proc/meminfo", kMeminfo));
+  const Copies copies = copies_in_file("x.tar", bytes_of(tar));
+  EXPECT_EQ(copies.files, std::vector<std::string>{"../../../proc/meminfo"});
+}
+
+TEST(Copies, OfSeveralMachinesAreRefused) {
+  const std::string tar = tar_of(tar_member("a/proc/meminfo", kMeminfo) + tar_member("b/proc/meminfo", kMeminfo));
+  EXPECT_THROW(copies_in_file("x.tar", bytes_of(tar)), Error);
+  // Those of a container are below the machine's.
+  const std::string inside = tar_of(tar_member("a/proc/meminfo", kMeminfo) + tar_member("a/c/proc/meminfo", kMeminfo));
+  EXPECT_EQ(copies_in_file("x.tar", bytes_of(inside)).files, std::vector<std::string>{"a/proc/meminfo"});
+}
+
+TEST(Copies, ADamagedArchiveGivesWhatIsIntact) {
+  std::string tar = tar_member("a/proc/meminfo", kMeminfo) + tar_member("a/proc/slabinfo", std::string(5000, 'x'));
+  tar.resize(tar.size() - 4000);
+  const Copies copies = copies_in_file("x.tar", bytes_of(tar));
+  EXPECT_TRUE(copies.state);
+  EXPECT_FALSE(copies.damage.empty());
+}
+
+TEST(Copies, ArchivesAreLimited) {
+  const std::string tar = tar_of(tar_member("a", std::string(3000, 'x')) + tar_member("b", std::string(3000, 'y')));
+  std::size_t read = 0;
+  const auto read_with = [&](const ArchiveLimits& limits) {
+    read = 0;
+    return each_member(
+        "x.tar", bytes_of(tar), limits, [](std::string_view) { return true; },
+        [&](std::string_view, std::string&& text) { read += text.size(); });
+  };
+  EXPECT_TRUE(read_with({}).empty());
+  EXPECT_EQ(read, 6000u);
+  EXPECT_TRUE(read_with({.bytes_of_a_member = 100}).empty());
+  EXPECT_EQ(read, 200u);
+  EXPECT_FALSE(read_with({.bytes = 3500}).empty());
+  EXPECT_EQ(read, 3500u);
+  EXPECT_THROW(read_with({.members = 1}), Error);
+  EXPECT_THROW(read_with({.unpacked_bytes = 1000}), Error);
+}
+
+TEST(Copies, FoldersOfSupportToolsAreSearched) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "kmemtrace-copies";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "data/root/proc");
+  std::ofstream(folder / "data/root/proc/meminfo") << kMeminfo;
+  const Copies copies = copies_in_folder(folder);
+  EXPECT_EQ(copies.files, std::vector<std::string>{"data/root/proc/meminfo"});
+  EXPECT_TRUE(copies.state);
+  fs::remove_all(folder / "data");
+  EXPECT_THROW(copies_in_folder(folder), Error);
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests copies from old kernels, and copies that other programs changed.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analysis/snapshot/snapshot.hpp"
+#include "snapshot/parse.hpp"
+#include "trace/state/slabinfo.hpp"
+#include "views/text/snapshot.hpp"
+
+namespace kmt {
+namespace {
+
+const std::string kBeforePercpu =
+    "MemTotal: 100000 kB\nMemFree: 0050000 kB\nBuffers: 10 kB\nCached: 2000 kB\nSwapCached: 0 kB\nAnonPages: 3000 kB\n"
+    "Shmem: 500 kB\nSlab: 400 kB\nSReclaimable: 80 kB\nKernelStack: 64 kB\nPageTables: 100 kB\n";
+
+SnapshotResult stock_of(std::map<std::string, std::string> texts) {
+  StateSample sample;
+  for (auto& [name, text] : texts) sample.texts.emplace_back(name, text);
+  return take_stock(parse_snapshot(sample, 4096));
+}
+
+const BalanceLine* line_of(const SnapshotResult& result, const std::string& id) {
+  const auto found = std::ranges::find(result.sheet, id, &BalanceLine::id);
+  return found == result.sheet.end() ? nullptr : &*found;
+}
+
+constexpr const char* kAreas =
+    "0xf0800000-0xf0802000    8192 take+0x1/0x2 pages=3 vmalloc\n"
+    "0xf0900000-0xf0a00000 1048576 map+0x1/0x2 phys=10000000 ioremap\n";
+
+// Before Linux 4.4, VmallocUsed is address space. From 4.4 to 5.2 it is 0.
+TEST(OldKernels, VmallocUsedIsNotAlwaysMemory) {
+  for (const char* const used :
+       {"VmallocUsed: 90000 kB\nVmallocChunk: 700 kB\n", "VmallocUsed: 0 kB\nVmallocChunk: 0 kB\n"}) {
+    SCOPED_TRACE(used);
+    const SnapshotResult without = stock_of({{"meminfo", kBeforePercpu + used}});
+    ASSERT_NE(line_of(without, "vmalloc"), nullptr);
+    EXPECT_FALSE(line_of(without, "vmalloc")->known);
+    EXPECT_EQ(line_of(without, "unaccounted")->bytes, (100000 - 50000 - 10 - 2000 - 3000 - 400 - 64 - 100) * 1024);
+    EXPECT_NE(line_of(without, "unaccounted")->source.find("includes vmalloc, percpu"), std::string::npos);
+    const SnapshotResult with = stock_of({{"meminfo", kBeforePercpu + used}, {"vmallocinfo", kAreas}});
+    EXPECT_EQ(line_of(with, "vmalloc")->bytes, 3 * 4096);
+    EXPECT_EQ(line_of(with, "vmalloc.rest"), nullptr);
+  }
+  const SnapshotResult by_release =
+      stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 900 kB\n"}, {"uname", "Linux h 3.18.20 #1 armv7l\n"}});
+  EXPECT_FALSE(line_of(by_release, "vmalloc")->known);
+}
+
+TEST(OldKernels, UnknownLinesAreNotCompared) {
+  const SnapshotResult old = stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 0 kB\n"}});
+  const SnapshotResult newer = stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 200 kB\nPercpu: 300 kB\n"}});
+  for (const BalanceChange& change : diff(old, newer).sheet) {
+    if (change.line.id != "percpu") continue;
+    EXPECT_FALSE(change.a);
+    EXPECT_EQ(change.b, 300 * 1024);
+  }
+}
+
+TEST(OldKernels, ContradictionsAreNamed) {
+  const SnapshotResult found = stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 8 kB\n"}, {"vmallocinfo", kAreas}});
+  ASSERT_TRUE(line_of(found, "vmalloc.rest")->is_contradiction());
+  EXPECT_NE(text_snapshot(found, {}, {}).find("contradict each other: VmallocUsed - vmallocinfo: pages"),
+            std::string::npos);
+}
+
+TEST(OldKernels, PaddedHashedAddressesAreSkipped) {
+  const SnapshotResult found =
+      stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 0 kB\n"},
+                {"vmallocinfo", "0x        (ptrval)-0x        (ptrval)    8192 take+0x1/0x2 pages=1 vmalloc\n"}});
+  EXPECT_EQ(found.memory.unknown_lines, 0u);
+  EXPECT_EQ(line_of(found, "vmalloc")->bytes, 4096);
+}
+
+TEST(OldKernels, SlabinfoHasSeveralVersions) {
+  constexpr const char* kFirst =
+      "slabinfo - version: 1.1 (statistics) (SMP)\nkmem_cache 68 68 232 4 4 1 : 68 4 0 0 0 : 252 126 : 1 2 3 4\n";
+  constexpr const char* kSecond =
+      "slabinfo - version: 2.0\n# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables "
+      "<batchcount> <limit> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n"
+      "kmem_cache 68 68 232 17 1 : tunables 120 60 8 : slabdata 4 4 0\n";
+  constexpr const char* kStatistics =
+      "slabinfo - version: 2.1 (statistics)\n# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : "
+      "tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail> : globalstat "
+      "<listallocs> <maxobjs> <grown> <reaped> <error> <maxfreeable> <nodeallocs> <remotefrees> <alienoverflow> : "
+      "cpustat <allochit> <allocmiss> <freehit> <freemiss>\n"
+      "kmem_cache 68 68 232 17 1 : tunables 120 60 8 : slabdata 4 4 0 : globalstat 70 68 4 0 0 0 0 0 0 : cpustat 1 2 3 "
+      "4\n";
+  for (const char* const text : {kFirst, kSecond, kStatistics}) {
+    SCOPED_TRACE(text);
+    const Slabinfo found = parse_slabinfo(text);
+    EXPECT_TRUE(found.unknown.empty());
+    ASSERT_EQ(found.caches.size(), 1u);
+    EXPECT_EQ(found.caches[0].name, "kmem_cache");
+    EXPECT_EQ(found.caches[0].objects, 68u);
+    EXPECT_EQ(found.caches[0].object_bytes, 232u);
+    EXPECT_EQ(found.caches[0].slabs, 4u);
+    EXPECT_EQ(found.caches[0].pages_per_slab, 1u);
+  }
+}
+
+// The same two sites, after numfmt, column, awk and others.
+TEST(ChangedCopies, AllocinfoMayHaveOtherColumns) {
+  struct Case {
+    const char* line;
+    std::uint64_t bytes;
+    bool approximate;
+  };
+  constexpr Case kCases[] = {{"  2936012   21007 fs/barn.c:615 [barn] func:new_node", 2936012, false},
+                             {"2,936,012 21,007 fs/barn.c:615 [barn] func:new_node", 2936012, false},
+                             {"2.8M 21007 fs/barn.c:615 [barn] func:new_node", 2936012, true},
+                             {"2.8Mi 21007 fs/barn.c:615 [barn] func:new_node", 2936012, true},
+                             {"2.8MiB 21007 fs/barn.c:615 [barn] func:new_node", 2936012, true},
+                             {"2.80 MiB 21007 fs/barn.c:615 [barn] func:new_node", 2936012, true},
+                             {"2936012 B 21007 fs/barn.c:615 [barn] func:new_node", 2936012, false},
+                             {"fs/barn.c:615 func:new_node [barn] 2936012 21007", 2936012, false},
+                             {"| 2936012 | 21007 | fs/barn.c:615 | [barn] | func:new_node |", 2936012, false}};
+  for (const Case& one : kCases) {
+    SCOPED_TRACE(one.line);
+    const SnapshotResult found =
+        stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 0 kB\n"}, {"allocinfo", std::string(one.line) + "\n"}});
+    EXPECT_EQ(found.memory.unknown_lines, 0u);
+    ASSERT_EQ(found.memory.allocinfo.size(), 1u);
+    const AllocationSite& site = found.memory.allocinfo[0];
+    EXPECT_EQ(site.name, "fs/barn.c:615 new_node");
+    EXPECT_EQ(site.of, "barn");
+    EXPECT_EQ(site.count, 21007u);
+    EXPECT_EQ(site.bytes, one.bytes);
+    EXPECT_EQ(site.approximate, one.approximate);
+    EXPECT_TRUE(found.memory.missing.empty());
+  }
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests reading reports of OOM kills. tests/data/oom has reports in the formats of several kernels, with different
+// prefixes. The expected sums were computed by hand.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "snapshot/copies.hpp"
+#include "snapshot/kernel_log.hpp"
+#include "snapshot/oom_report.hpp"
+#include "snapshot/parse.hpp"
+
+namespace kmt {
+namespace {
+
+std::string log_text(const std::string& name) {
+  return read_file(std::getenv("KMEMTRACE_DATA") + std::string("/oom/") + name);
+}
+
+Bytes bytes_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+SnapshotResult stock_of_report(const OomReport& report) { return take_stock(parse_snapshot(sample_of(report), 0)); }
+
+SnapshotResult stock_of_log(const std::string& name) {
+  const auto reports = oom_reports(log_text(name));
+  EXPECT_EQ(reports.size(), 1u) << name;
+  return stock_of_report(reports.at(0));
+}
+
+std::map<std::string, std::int64_t> lines_of(const SnapshotResult& result) {
+  std::map<std::string, std::int64_t> lines;
+  for (const BalanceLine& line : result.sheet)
+    if (line.known) lines[line.id] = line.bytes;
+  return lines;
+}
+
+struct Expected {
+  const char* name;
+  std::uint64_t total;
+  std::uint32_t page_size;
+  std::int64_t anonymous;
+  std::int64_t page_cache;
+  std::int64_t slab;
+  std::int64_t stacks;
+  std::int64_t unaccounted;
+  const char* release;
+  const char* victim;
+};
+
+constexpr std::array kExpected = {
+    Expected{"2.6.32-dmesg.txt", 1053192192, 4096, 940982272, 2048000, 36864000, 1638400, 50507776, "", "hog"},
+    Expected{"3.10-syslog.txt", 4136960000, 4096, 3640934400, 1228800, 184320000, 8192000, 215465984,
+             "3.10.0-1160.el7.x86_64", "java"},
+    Expected{"4.14-serial.txt", 1543684096, 4096, 1205714944, 8740864, 24576000, 4063232, 11456512, "4.14.0-xilinx",
+             "ultra 96"},
+    Expected{"5.15-journal.txt", 4111728640, 4096, 1916354560, 819200, 1261568000, 9216000, 559595520,
+             "5.15.0-91-generic", "postgres"},
+    Expected{"6.12-arm64-16k.txt", 4194304000, 16384, 3289907200, 1638400, 65536000, 4096000, 785121280,
+             "6.12.5-v8-16k+", "rescue"},
+};
+
+TEST(OomReports, FormatsOfAllKernelsGiveTheSameSheet) {
+  for (const Expected& expected : kExpected) {
+    SCOPED_TRACE(expected.name);
+    const SnapshotResult found = stock_of_log(expected.name);
+    auto lines = lines_of(found);
+    EXPECT_EQ(found.total, expected.total);
+    EXPECT_EQ(found.memory.page_size, expected.page_size);
+    EXPECT_EQ(lines["user.anonymous"], expected.anonymous);
+    EXPECT_EQ(lines["user.page-cache"], expected.page_cache);
+    EXPECT_EQ(lines["slab"], expected.slab);
+    EXPECT_EQ(lines["kernel-stacks"], expected.stacks);
+    EXPECT_EQ(lines["unaccounted"], expected.unaccounted);
+    EXPECT_EQ(found.memory.release, expected.release);
+    ASSERT_TRUE(found.memory.oom);
+    EXPECT_EQ(found.memory.oom->victim, expected.victim);
+    EXPECT_EQ(found.memory.oom->tasks.size(), 2u - (expected.page_size == 16384 ? 1 : 0));
+    EXPECT_EQ(found.memory.unknown_lines, 0u);
+    EXPECT_TRUE(std::ranges::none_of(found.sheet, &BalanceLine::is_contradiction));
+  }
+}
+
+TEST(OomReports, WhatTheLogLacksIsUnknown) {
+  const SnapshotResult found = stock_of_log("2.6.32-dmesg.txt");
+  for (const char* const id : {"vmalloc", "percpu", "hugetlb"}) {
+    const auto line = std::ranges::find(found.sheet, id, &BalanceLine::id);
+    ASSERT_NE(line, found.sheet.end()) << id;
+    EXPECT_FALSE(line->known) << id;
+  }
+  EXPECT_EQ(lines_of(found)["free.cpu-lists"], (40 + 24) * 4096);
+}
+
+TEST(OomReports, ZonesAndFreeBlocksAreRead) {
+  const SnapshotResult numa = stock_of_log("3.10-syslog.txt");
+  ASSERT_EQ(numa.memory.zones.size(), 2u);
+  EXPECT_EQ(numa.memory.zones[1].node, 1u);
+  EXPECT_EQ(numa.memory.zones[0].name, "Normal");
+  EXPECT_EQ(numa.memory.zones[0].cpu_list_pages, 60u);
+  EXPECT_EQ(numa.memory.zones[0].free[1], 2000u);
+  EXPECT_EQ(lines_of(numa)["hugetlb"], 8 * (2 << 20));
+  // Another message is between the parts of the line about free blocks.
+  const SnapshotResult cut = stock_of_log("4.14-serial.txt");
+  ASSERT_EQ(cut.memory.zones.size(), 1u);
+  ASSERT_EQ(cut.memory.zones[0].free.size(), 11u);
+  EXPECT_EQ(cut.memory.zones[0].free[10], 62u);
+  EXPECT_EQ(find_number(cut.memory.zones[0].values, "managed"), 1507504u / 4);
+}
+
+TEST(OomReports, ListedSlabCachesAndTasksAreRead) {
+  const SnapshotResult found = stock_of_log("5.15-journal.txt");
+  ASSERT_EQ(found.caches.size(), 2u);
+  EXPECT_EQ(found.caches[0].name, "kmalloc-256");
+  EXPECT_EQ(found.caches[0].bytes, std::uint64_t{1100000} << 10);
+  EXPECT_EQ(found.caches[0].free, std::uint64_t{100000} << 10);
+  auto lines = lines_of(found);
+  EXPECT_EQ(lines["slab.in-use"], std::int64_t{1009000} << 10);
+  EXPECT_EQ(lines["slab.unlisted"], (308000 * 4 - 1109900) * std::int64_t{1024});
+  const OomTask& task = found.memory.oom->tasks[1];
+  EXPECT_EQ(task.pid, 812u);
+  EXPECT_EQ(task.rss_pages, 450000u);
+  EXPECT_EQ(task.swap_pages, 500000u);
+  EXPECT_EQ(task.page_table_bytes, 4194304u);
+  EXPECT_EQ(found.memory.unix_ns / 1'000'000'000, 1709283600u);  // 2024-03-01 09:00:00 UTC
+}
+
+TEST(OomReports, CallSitesAreRounded) {
+  const SnapshotResult found = stock_of_log("6.12-arm64-16k.txt");
+  ASSERT_EQ(found.memory.allocinfo.size(), 2u);
+  EXPECT_TRUE(found.memory.allocinfo[1].approximate);
+  EXPECT_EQ(found.memory.allocinfo[1].bytes, 12u * 1024 * 1024 + 512 * 1024);
+  EXPECT_EQ(found.memory.allocinfo[1].of, "zram");
+  EXPECT_EQ(found.memory.allocinfo[1].count, 3200u);
+}
+
+// The numbers of each report differ, and so do its text and its time.
+TEST(OomReports, ALogMayHaveSeveralReports) {
+  std::string second = log_text("6.12-arm64-16k.txt");
+  const std::string first = second;
+  for (std::size_t at = 0; (at = second.find("[  900.", at)) != std::string::npos; at += 7)
+    second.replace(at, 7, "[  960.");
+  second.replace(second.find("slab_unreclaimable:3000"), 23, "slab_unreclaimable:4000");
+  const std::string log = first + second;
+  const Copies copies = copies_in_file("log", bytes_of(log));
+  ASSERT_EQ(copies.reports.size(), 2u);
+  EXPECT_TRUE(copies.reports_have_times);
+  EXPECT_EQ(copies.reports[1].ticks, 60'000'000'000u);
+  EXPECT_FALSE(copies.state);
+  EXPECT_EQ(lines_of(take_stock(parse_snapshot(copies.reports[0], 0)))["slab"], 4000 * 16384);
+  EXPECT_EQ(lines_of(take_stock(parse_snapshot(copies.reports[1], 0)))["slab"], 5000 * 16384);
+}
+
+TEST(OomReports, KillsInsideACgroupAreNoReports) {
+  const std::string log =
+      "[1.0] a invoked oom-killer: gfp_mask=0xcc0, order=0, oom_score_adj=0\n"
+      "[1.0] memory: usage 204800kB, limit 204800kB, failcnt 10\n"
+      "[1.0] Memory cgroup out of memory: Killed process 7 (a) total-vm:1kB, anon-rss:1kB\n";
+  EXPECT_TRUE(oom_reports(log).empty());
+  try {
+    copies_in_file("log", bytes_of(log));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("inside a memory cgroup"), std::string::npos);
+  }
+}
+
+TEST(OomReports, WrappedLinesAreJoined) {
+  constexpr const char* kLog =
+      "> [  127.500000] hog invoked oom-killer: gfp_mask=0x14200ca(GFP_HIGHUSER_MOVABLE),\n> nodemask=(null), order=2\n"
+      "> [  127.500100] CPU: 1 PID: 2091 Comm: hog Kdump: loaded Tainted: G  W  OE   \n> 4.14.0 #1\n"
+      "> [  127.500200] Mem-Info:\n> [  127.500300] active_anon:2000 inactive_anon:0 isolated_anon:0\n"
+      "> [  127.530260] DMA free:4000kB min:22528kB low:28160kB high:33792kB active_anon:8000kB\n> managed:16000kB\n"
+      "> [  127.600000] [ pid ]   uid  tgid total_vm      rss nr_ptes nr_pmds swapents\n> oom_score_adj name\n"
+      "> [  127.700000] [ 2091]     0  2091     2819      589       6       3        0\n> -1000 hog\n";
+  const auto reports = oom_reports(kLog);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].release, "4.14.0");
+  EXPECT_EQ(reports[0].kill.order, 2u);
+  EXPECT_EQ(total_bytes_of(reports[0]), 16000u * 1024);
+  ASSERT_EQ(reports[0].kill.tasks.size(), 1u);
+  EXPECT_EQ(reports[0].kill.tasks[0].name, "hog");
+  EXPECT_EQ(reports[0].kill.tasks[0].rss_pages, 589u);
+}
+
+TEST(OomReports, ArmHadItsOwnWords) {
+  constexpr const char* kLog =
+      "Mem-info:\nNormal per-cpu:\nCPU    0: hi:   42, btch:   7 usd:   5\n"
+      "active_anon:2000 inactive_anon:0 isolated_anon:0\n free:100 slab_reclaimable:1 slab_unreclaimable:2\n"
+      "Normal free:400kB min:2kB\nNormal: 100*4kB = 400kB\n4096 pages of RAM\n120 free pages\n96 reserved pages\n";
+  const auto reports = oom_reports(kLog);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(total_bytes_of(reports[0]), 4000u * 4096);
+  auto lines = lines_of(stock_of_report(reports[0]));
+  EXPECT_EQ(lines["free.cpu-lists"], 5 * 4096);
+  EXPECT_EQ(lines["user.anonymous"], 2000 * 4096);
+}
+
+TEST(KernelLogs, PrefixesAreRemoved) {
+  constexpr std::array kLines = {"[  127.500000] Node 0 x",
+                                 "<4>[  127.500000][    T1] Node 0 x",
+                                 "[Fri Mar  1 10:00:00 2024] Node 0 x",
+                                 "Mar  1 10:00:00 host kernel: [  127.500000] Node 0 x",
+                                 "2024-03-01T10:00:00.5+00:00 host kernel: Node 0 x",
+                                 "> > [  127.500000] Node 0 x",
+                                 "kern  :warn  : [  127.500000] Node 0 x",
+                                 "Fri Mar  1 10:00:00 2024 kern.warn kernel: [  127.500000] Node 0 x",
+                                 "\x1b[31mNode 0 x\x1b[0m\r",
+                                 R"({"__REALTIME_TIMESTAMP":"1709287200000000","MESSAGE":"Node 0 x"})",
+                                 "Node 0 x"};
+  for (const char* const line : kLines) {
+    std::string text;
+    each_log_message(line, [&](const LogMessage& message) { text += message.text; });
+    EXPECT_EQ(text, "Node 0 x") << line;
+  }
+}
+
+TEST(KernelLogs, TimesAreRead) {
+  const auto message_in = [](const char* line) {
+    LogMessage found;
+    each_log_message(line, [&](const LogMessage& message) { found = message; });
+    return found;
+  };
+  EXPECT_EQ(message_in("[  127.5] x").boot_ns, 127'500'000'000u);
+  EXPECT_EQ(message_in("[Fri Mar  1 10:00:00 2024] x").wall_ns, 1709287200'000'000'000u);
+  EXPECT_EQ(message_in("2024-03-01T11:00:00+0100 host kernel: x").wall_ns, 1709287200'000'000'000u);
+  EXPECT_FALSE(message_in("Mar  1 10:00:00 host kernel: x").has_year);
+  EXPECT_EQ(message_in(R"({"__REALTIME_TIMESTAMP":"1709287200000000","MESSAGE":"x"})").wall_ns,
+            1709287200'000'000'000u);
+}
+
+}  // namespace
+}  // namespace kmt
