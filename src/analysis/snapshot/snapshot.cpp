@@ -97,7 +97,7 @@ std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResu
            std::ranges::find(has, missing.name) != has.end();
   });
   if (is_of_a_part) return std::nullopt;
-  // The kernel's log has other lines than meminfo.
+  // The balance sheet of a report in the kernel's log has other lines, so a missing line is not 0.
   if (own == snapshot.sheet.end() && snapshot.memory.oom.has_value() != other.memory.oom.has_value())
     return std::nullopt;
   if (own != snapshot.sheet.end()) return own->known ? std::optional(own->bytes) : std::nullopt;

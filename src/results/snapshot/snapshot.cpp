@@ -12,7 +12,7 @@ Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttrib
   return *(cache.attributes->*number);
 }
 
-// Returns a number of objects or slabs. The kernel's log has only bytes.
+// Returns a number of objects or slabs. Empty for a cache from the kernel's log, which has only bytes.
 Cell if_counted(const SlabCacheUse& cache, std::uint64_t number) {
   return cache.object_bytes == 0 ? Cell() : Cell(number);
 }

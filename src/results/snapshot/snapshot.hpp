@@ -60,9 +60,9 @@ struct SnapshotResult {
   std::uint64_t total = 0;  // MemTotal
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
-  std::vector<std::string> files;  // of copies: the files that were read
-  std::string log;                 // of copies: the file with reports of OOM kills
-  std::size_t log_reports = 0;     // number of reports in it
+  std::vector<std::string> files;  // only for copied files: names of the files that were read
+  std::string log;                 // only for copied files: name of the file with reports of OOM kills
+  std::size_t log_reports = 0;     // number of reports in `log`
 
   SnapshotResult() = default;
   SnapshotResult(const SnapshotResult&) = delete;  // not copyable, because `caches` points into `memory`
