@@ -12,7 +12,7 @@
 
 int main(int count, char** names) {
   std::array<bpf_insn, 2> nothing{};
-  nothing[0].code = BPF_ALU64 | BPF_MOV | BPF_K;  // sets r0 = 0
+  nothing[0].code = BPF_ALU64 | BPF_MOV | BPF_K;  // r0 = 0, the result of the program
   nothing[1].code = BPF_JMP | BPF_EXIT;
   for (int i = 1; i < count; ++i) {
     const int program =

@@ -19,8 +19,8 @@ sys.path.insert(0, os.path.join(HERE, '..', 'tests', 'support'))
 sys.dont_write_bytecode = True
 import tracedat  # noqa: E402
 
-# In each round, addresses are moved by a multiple of these steps. After ROUNDS_OF_ADDRESSES rounds, addresses repeat,
-# because the set of addresses that a machine uses is limited.
+# In each round, addresses are moved by a multiple of these steps. After ROUNDS_OF_ADDRESSES rounds, the addresses are
+# repeated, because a machine uses a limited set of addresses.
 ROUNDS_OF_ADDRESSES = 16
 POINTER_STEP = 1 << 32
 FRAME_STEP = 1 << 20
@@ -32,7 +32,7 @@ Record = collections.namedtuple('Record', 'time cpu event raw')
 
 
 class Round:
-    """The events of the real trace, followed by frees of the objects that are live at its end, in order of time."""
+    """The events of the real trace, and frees of the objects that are live at its end. All are in order of time."""
 
     def __init__(self, trace, leak=False):
         self.trace, self.order, self.leak = trace, trace.order, leak
@@ -103,7 +103,7 @@ class Round:
             yield Record(time, cpu, self.formats['mm_page_free'][0], raw)
 
     def address(self, record):
-        """Returns (offset in the record, value, step) of the address that changes in each round, or None."""
+        """Returns (offset in the record, value, step) of the address that changes from round to round, or None."""
         fields = self.formats.get(self.name_of.get(record.event), (0, {}))[1]
         for name, step in (('ptr', POINTER_STEP), ('pfn', FRAME_STEP)):
             if name in fields:
@@ -118,7 +118,7 @@ class Template:
 
     def __init__(self, order, turns=ROUNDS_OF_ADDRESSES):
         self.data, self.word, self.turns = bytearray(), struct.Struct(order + 'Q'), turns
-        self.times, self.addresses = [], []  # (offset, value), (offset, value, step)
+        self.times, self.addresses = [], []  # (offset, value) of each time, (offset, value, step) of each address
 
     def round(self, number, length):
         for offset, value in self.times:
@@ -190,13 +190,14 @@ TYPE_TRACEPOINT = 2
 # IP | TID | TIME | CPU | PERIOD | RAW | IDENTIFIER
 SAMPLE_TYPE = 1 | 2 | 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
 SAMPLE_ID_ALL = 1 << 18
-EVENTS_OF_A_PERF_ROUND = 4000  # half of a buffer of 512 KiB; at this fill level, perf reads it
+EVENTS_OF_A_PERF_ROUND = 4000  # half of a buffer of 512 KiB; perf reads a buffer when it is half full
 ATTR_BYTES, HEADER_BYTES, FEATURE_TRACING_DATA = 128, 104, 1
 MISC_KERNEL = 1
 
 
 def samples_of(round_):
-    """Makes a Template of PERF_RECORD_SAMPLEs. An event's ID in perf.data is the tracepoint's number."""
+    """Makes a Template of PERF_RECORD_SAMPLEs. The ID of an event in the perf.data is the number of its
+    tracepoint."""
     order = round_.order
     template = Template(order)
     for index, record in enumerate(round_.records):
@@ -215,13 +216,14 @@ def samples_of(round_):
 
 
 def kernel_map(round_):
-    """Returns a record with the address of the kernel's text, without which perf finds no symbols."""
+    """Returns a record with the address of the kernel's text. Without this record, perf finds no symbols."""
     order = round_.order
     text = {name: int(address, 16) for address, _, name in
             re.findall(rb'^([0-9a-f]+) (\S) (_text|_etext)$', round_.trace.kallsyms, re.M)}
     start, end = text[b'_text'], text[b'_etext']
     body = struct.pack(order + 'iIQQQ', -1, 0, start, end - start, start) + b'[kernel.kallsyms]_text\0\0'
-    body += struct.pack(order + 'iiQIIQ', -1, 0, 0, 0, 0, 0)  # fields that sample_id_all adds: tid, time, cpu, id
+    # The fields that sample_id_all adds to the record: tid, time, cpu, id.
+    body += struct.pack(order + 'iiQIIQ', -1, 0, 0, 0, 0, 0)
     return struct.pack(order + 'IHH', MMAP, MISC_KERNEL, 8 + len(body)) + body
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that the benchmarks share: they build the measured programs, measure time and memory of programs, run
+"""Functions that several benchmarks use: they build the measured programs, measure time and memory of programs, run
 recorders, and print tables."""
 import collections
 import contextlib
@@ -48,7 +48,7 @@ def generate(events, *options):
 
 
 def workspace():
-    """Returns a folder that is removed at the end of the with statement."""
+    """Returns a temporary folder, which is removed at the end of the with statement."""
     os.makedirs(FOLDER, exist_ok=True)
     return tempfile.TemporaryDirectory(dir=FOLDER)
 
@@ -65,16 +65,17 @@ def median(runs, key):
 
 
 def machine_seconds():
-    """Returns the processor time of all CPUs since boot, without idle time and without time taken by a hypervisor."""
+    """Returns the processor time of all CPUs since boot. Idle time does not count, nor does time taken by a
+    hypervisor."""
     with open('/proc/stat', encoding='ascii') as file:
         user, nice, system, _, _, irq, softirq = map(int, file.readline().split()[1:8])
     return (user + nice + system + irq + softirq) / os.sysconf('SC_CLK_TCK')
 
 
 class Program:
-    """A running program. After its end, it has `seconds` of processor time and `wall` time (both include children),
-    the peaks of `resident` and `anonymous` memory in bytes (measured at the given interval), and the `messages` on
-    stderr. It does not run beyond the end of a with statement."""
+    """A running program. When it has ended, it has `seconds` of processor time and `wall` time (both include
+    children), the peaks of `resident` and `anonymous` memory in bytes (measured at the given interval), and the
+    `messages` on stderr. If it is still running at the end of the with statement, it is stopped."""
 
     def __init__(self, command, watch_every=0.002, accepted=(0,), **options):
         self.command, self.accepted = command, accepted
@@ -103,7 +104,7 @@ class Program:
         return self
 
     def __exit__(self, *_):
-        if self.child.returncode is None:  # end() was not called because of an exception
+        if self.child.returncode is None:  # only if an exception has prevented the call of end()
             self.child.send_signal(signal.SIGINT)
             self.child.wait()
 
@@ -122,14 +123,14 @@ class Program:
 
 
 def default_events(kmemtrace):
-    """Returns the events that `kmemtrace record` records by default on this machine, as system:name."""
+    """Returns the events, as system:name, that `kmemtrace record` records by default on this machine."""
     done = subprocess.run([kmemtrace, 'list', 'events', '--json'], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)['events']['default']
 
 
 class Recorder(Program):
-    """A recorder of the whole machine. The constructor waits until recording has started, which the recorder's
-    command reports. That command then waits until stop()."""
+    """A recorder of the whole machine. The constructor waits until recording has started. To find this out, the
+    recorder runs a command that reports its start, and then waits until stop()."""
 
     def __init__(self, *command):
         super().__init__([*command, '--', 'sh', '-c', 'echo begun; read line; true'], watch_every=0.05,
@@ -152,7 +153,8 @@ def start_perf(path, events, *options):
 
 
 def chunk_bytes(path, *types):
-    """Returns the size of all chunks of these types in a .kmt file, including headers (docs/formats/kmt.md)."""
+    """Returns the total size of all chunks of these types in a .kmt file, including their headers
+    (docs/formats/kmt.md)."""
     file_header, trailer, chunk_header = 16, 16, 32
     with open(path, 'rb') as file:
         data = file.read()
@@ -165,7 +167,7 @@ def chunk_bytes(path, *types):
 
 
 def kernels_count(recorder):
-    """Returns the counts of the kernel's ring buffer that an ended `kmemtrace record` printed."""
+    """Returns the counts of the kernel's ring buffer that `kmemtrace record` printed at its end."""
     def number(pattern):
         found = re.search(pattern, recorder.messages)
         return int(found[1].replace(',', '')) if found else None

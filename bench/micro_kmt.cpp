@@ -23,7 +23,7 @@ using namespace kmt::kmt_format;
 
 constexpr std::uint64_t kBlockEvents = 65536;
 
-// Keeps records contiguously in memory, as in ring buffer pages.
+// Copies records one after the other into one block of memory, as they are in ring buffer pages.
 class RecordedTrace : public RecordSink {
  public:
   struct Record {
@@ -58,7 +58,7 @@ class RecordedTrace : public RecordSink {
   ByteOrder order() const { return order_; }
   std::int64_t events() const { return events_; }
 
-  // Passes each finished block to take().
+  // Encodes the records. Passes each finished block to take().
   template <typename Taker>
   void encode(Taker&& take) const {
     BlockEncoder encoder(*layouts_);

@@ -8,9 +8,9 @@
 
 namespace {
 
-constexpr std::size_t kAhead = 16;  // events that a batch has prefetched
+constexpr std::size_t kAhead = 16;  // number of events that are prefetched ahead of the current one
 
-// Addresses like those of slab objects: 64 bytes apart, in an order that is neither sequential nor random.
+// Returns addresses like those of slab objects: 64 bytes apart, in an order that is neither sequential nor random.
 class Objects {
  public:
   explicit Objects(std::size_t live) : live_(live) {}
@@ -33,7 +33,7 @@ kmt::Event event(kmt::EventKind kind, std::uint64_t address, std::uint64_t time_
   return made;
 }
 
-// Frees the oldest object and allocates its address again, as SLUB does.
+// Frees the oldest object and allocates an object at its address, as SLUB does.
 void match_allocations_and_frees(benchmark::State& state) {
   const auto live = static_cast<std::size_t>(state.range(0));
   const Objects objects(live);

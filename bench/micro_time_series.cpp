@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures the cost of a timeline per event (for a bucket and one series of the event's group), and of the trend of a
-// finished series.
+// Measures how much time a timeline takes per event (to find the bucket and to update one series), and how much the
+// trend of a finished series takes.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

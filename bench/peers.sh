@@ -100,9 +100,9 @@ else
   without 'A fleet in ClickHouse' 'there is no clickhouse-server (tools/install-packages.sh test)'
 fi
 
-# The page for a large trace requires programs that are built with the tests.
+# The test of a page with a large trace needs programs that are built with the tests.
 events=100000000
-if [[ -n $quick ]]; then events=1000000; fi  # traces with fewer events have no rare events
+if [[ -n $quick ]]; then events=1000000; fi  # the test needs rare events, which traces with fewer events do not contain
 if [[ -x build/tests/web/many_events && -d build/web/node_modules ]] && command -v chromium >/dev/null; then
   large=$(mktemp -d -p build)
   if build/tests/web/many_events $events tests/data/amd64-stacks/trace.dat "$large/big.kmt"; then

@@ -17,13 +17,15 @@ if (($#)); then shift; fi
 
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  export CCACHE_SLOPPINESS=pch_defines,time_macros  # without these, files with precompiled headers are not cached
-  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1     # lets another clone use the same cached objects
+  # Without these settings, ccache does not cache files with precompiled headers.
+  export CCACHE_SLOPPINESS=pch_defines,time_macros
+  # Relative paths, so that clones in other folders can use the cached objects.
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# Shows "[n/m]" and the time since the start. On a terminal, updates the same line; otherwise prints a line every 30 s.
+# Shows "[n/m]" and the time since the start. On a terminal, it updates one line; otherwise it prints a line every 30 s.
 show_progress() {
   local line start=$SECONDS shown=$SECONDS
   while IFS= read -r line; do

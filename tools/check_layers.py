@@ -8,8 +8,8 @@ import os
 import re
 import sys
 
-# The other folders that each folder may use. formats, capture, snapshot, symbols, analysis and views must not use each
-# other.
+# The folders that each folder may use besides itself. formats, capture, snapshot, symbols, analysis and views must not
+# use each other.
 LAYERS = {
     'base': '',
     'trace': 'base',
@@ -26,8 +26,8 @@ LAYERS = {
     'cli': 'base trace results symbols formats capture snapshot analysis anonymise views fleet',
 }
 
-# The groups of each layer, and the groups of the same layer that each group may use. Every group may use files outside
-# groups.
+# The groups (subfolders) of each layer, and the groups of this layer that each group may use. Every group may use files
+# that are in no group.
 GROUPS = {
     'analysis': {
         'series': '',
@@ -98,9 +98,10 @@ GROUPS = {
     },
 }
 
-MOST_UNITS = 25  # limit for a folder; a unit is a .cpp with its .hpp
+MOST_UNITS = 25  # maximum number of units in a folder; a unit is a .cpp with its .hpp
 
-# Third-party headers, by the beginning of their names, with the folders or files that may include them ('' means all).
+# Third-party headers by the beginning of their names. The value lists the folders or files that may include them (''
+# means all).
 THIRD_PARTY = {
     'fmt/': [''],
     'kmemtrace/': ['library'],
@@ -128,7 +129,7 @@ THIRD_PARTY = {
     'xxhash.h': ['formats', 'fleet'],
 }
 
-# System headers; C++ headers have no suffix. All other headers must be in the table above.
+# System headers. C++ headers have no suffix. All other third-party headers must be in the table above.
 SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
                     r'poll|pthread|pwd|sched|signal|spawn|stdbool|syscall|termios|time|unistd)\.h')
 
@@ -141,12 +142,12 @@ def within(path, folders):
 
 
 def group_of(path, folder):
-    """Returns the folder inside `folder` that has the file, or None if the file is elsewhere or outside the groups."""
+    """Returns the subfolder of `folder` that contains the file. None if the file is elsewhere or in no group."""
     return path[len(folder) + 1:].split('/')[0] if path.startswith(folder + '/') and '/' in path[len(folder) + 1:] else None
 
 
 def check_include(path, quote, header):
-    """Returns the problem of `#include header` in the file `path` (relative to src/), or None."""
+    """Returns what is wrong with `#include header` in the file `path` (relative to src/), or None."""
     layer = path.split('/')[0]
     if quote == '"':
         if '/' not in header or '..' in header:
@@ -185,8 +186,8 @@ def check_file(root, path):
                 problem = include and check_include(path, *include.groups())
             if problem:
                 yield f'{path}:{number}: {problem}'
-    # each file must include the headers that it uses, because precompiled headers and grouped files would hide a
-    # missing include
+    # Each file must include the headers that it uses. The compiler does not notice a missing include, because
+    # precompiled headers and grouped files hide it.
     if formats and not includes_fmt and not path.endswith('CMakeLists.txt'):
         yield f'{path}:{formats}: include <fmt/format.h>'
 

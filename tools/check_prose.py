@@ -33,7 +33,7 @@ def start(name, pattern, advice):
     return Rule(name, re.compile(rf'\A(?:{pattern})', re.IGNORECASE), advice)
 
 
-# Words and phrases at any position. The name is the wrong phrase; the advice is printed once for each rule.
+# Wrong words and phrases, at any position. The text after a phrase is advice, which is printed once for each rule.
 PHRASES = (
     phrase('told', r'told(?! apart)', 'reported, shown, known, stated; "duplicate event" for "told twice"'),
     phrase('tells', r'tells(?! (?:\S+ ){1,5}(?:to|apart|from)\b)', 'shows, reports, says which; or name the actor'),
@@ -84,8 +84,8 @@ RULES = PHRASES + STARTS
 
 
 class Exempt(NamedTuple):
-    path: str  # the start of a path; '' means all paths
-    text: str  # problems inside this text are ignored
+    path: str  # start of the path of a file; '' means all files
+    text: str  # a problem is ignored if it is inside this text
     reason: str
 
 
@@ -94,7 +94,7 @@ EXCEPTIONS = (
     Exempt('', 'tells apart', 'the English for "distinguishes"'),
 )
 
-# Limits for documents. A short document may have one long sentence.
+# Limits for documents. Even a short document may have one long sentence.
 MOST_WORDS = 30
 LONG_SHARE = 0.08
 MEDIAN_WORDS = 15
@@ -109,8 +109,8 @@ MESSAGES = ('src/cli/', 'src/results/', 'src/trace/imperfections.def', 'src/view
 
 
 class Text(NamedTuple):
-    """A comment, paragraph or message. `text` has blanks instead of line breaks, and `lines` has the line of each
-    character. Headings and table cells are not sentences."""
+    """A comment, paragraph or message. `text` has blanks instead of line breaks, and `lines` contains the line number
+    of each character. Headings and table cells are not sentences."""
     text: str
     lines: list
     is_sentence: bool
@@ -208,8 +208,8 @@ def raw_texts(words, line):
 
 
 def message_texts(source):
-    """Yields the string literals that contain a sentence. Adjacent literals are joined. Indented lines of raw
-    strings are examples, which are skipped."""
+    """Yields the string literals that contain a sentence. Adjacent literals are joined. Indented lines of raw strings
+    are examples, which are skipped."""
     line_of = line_numbers(source)
     pieces, end = [], 0
     for match in C_TOKEN.finditer(source):
@@ -273,7 +273,7 @@ def scdoc_texts(source):
 
 # -- checks ------------------------------------------------------------------------------------------------------------
 
-# The rules do not apply to code spans, quotations, addresses of links, option names, identifiers and calls.
+# The rules do not apply to code spans, quotations, addresses of links, option names, identifiers and function calls.
 CODE = re.compile(r'``.+?``|`[^`]*`|"[^"]*"|\]\([^)]*\)|https?://\S+|(?<!\w)--?[a-z][\w-]*|\b\w*(?:_\w+)+\b|\b\w+\(\)|\w+::\w+'
                   r'|\b[\w-]+(?:\.\w+)*/[\w./-]+|\b\w+\.(?:[ch]pp|[ch]|py|md|json|sql|ts)\b|<[^<>]*>')
 SENTENCE_END = re.compile(r'(?<=[.!?])["\')*]*\s+(?=[A-Z0-9`"(\[*])|(?<=[.!?])["\')*]+\s+(?=[A-Z])')

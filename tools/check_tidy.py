@@ -21,11 +21,12 @@ from pathlib import Path
 import source_groups
 
 TOP = Path(__file__).resolve().parent.parent
-AT_ONCE = 24  # with more files, one processor would wait for the other at the end
+# Number of files that are checked together; with more, one processor would have to wait for the other at the end.
+AT_ONCE = 24
 
 
 def compiler_options():
-    """Returns the options that the preprocessor needs for any file."""
+    """Returns all options that the preprocessor needs for any of the files."""
     options = {}
     for entry in json.loads((TOP / 'build/compile_commands.json').read_text()):
         words = iter(shlex.split(entry['command']))
@@ -46,7 +47,7 @@ def including(paths, folder):
 
 def look_at(options, paths, folder):
     """True if clang-tidy reports nothing for these files; otherwise prints its output."""
-    # Compiler warnings are ignored here, because builds report them. They may be wrong for several files in one unit.
+    # Ignore compiler warnings. Builds report them, and for several files in one unit they may be wrong.
     looked = subprocess.run(['clang-tidy', '-quiet', f'--config-file={TOP}/.clang-tidy', including(paths, folder),
                              '--', '-w', '-ferror-limit=0', *options],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -68,7 +69,7 @@ def git(*words):
 
 def changed_files():
     """Returns the changed files of src/ as paths below src/, or None if they cannot be determined. Prints since when
-    files changed."""
+    changes count."""
     head = git('rev-parse', 'HEAD')[0]
     base = git('merge-base', 'HEAD', 'origin/main')[0]
     if base and base != head:

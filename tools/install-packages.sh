@@ -44,6 +44,6 @@ fi
 echo "Installing ${missing[*]}" >&2
 export DEBIAN_FRONTEND=noninteractive
 install=(apt-get install -y -qq --no-install-recommends "${missing[@]}")
-# On a fresh machine, package lists are empty or old. This script fetches package lists only if the installation fails
+# On a new machine, the lists of packages are empty or old. This script fetches the lists only if the installation fails
 # without them.
 "${install[@]}" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" >/dev/null; }

@@ -9,12 +9,12 @@ import re
 import sys
 from pathlib import Path
 
-# A declaration in an unnamed namespace starts in the first column. Its name is the last word before a bracket, `=`, `;`
-# or `:`.
+# A declaration in an unnamed namespace starts in the first column. The declared name is the last word before a bracket,
+# `=`, `;` or `:`.
 UNNAMED = re.compile(r'^namespace \{$(.*?)^\}  // namespace$', re.MULTILINE | re.DOTALL)
 NAME = re.compile(r'^(?!namespace)[A-Za-z].*?\b(\w+)(?=[\[{]| *(?:[(=;{]|:(?!:)))', re.MULTILINE)
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
-# Names with one overload for each type. They do not conflict.
+# Functions with one overload for each type. Equal names of these do not conflict.
 OVERLOADED = {'to_json'}
 
 

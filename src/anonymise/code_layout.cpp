@@ -13,7 +13,8 @@ namespace kmt {
 
 namespace {
 
-// Start addresses of the kernel and of modules. kPlaces64 are those of x86-64 (Documentation/arch/x86/x86_64/mm.rst).
+// New start addresses of the kernel and of modules. kPlaces64 has the addresses that x86-64 uses without KASLR
+// (Documentation/arch/x86/x86_64/mm.rst).
 struct Places {
   std::uint64_t kernel, modules;
 };
@@ -108,7 +109,7 @@ std::string CodeLayout::module_changes(std::string_view text) const {
     if (line.starts_with("- ")) {
       result += fmt::format("{}\n", line);
     } else if (line.starts_with("+ ")) {
-      // The line is: + NOTICED BEFORE NAME BEGIN BYTES BUILD-ID
+      // Format of the line: + NOTICED BEFORE NAME BEGIN BYTES BUILD-ID
       std::size_t begin = 0;
       for (int word = 0; word < 4 && begin != std::string_view::npos; ++word) begin = line.find(' ', begin + 1);
       if (begin++ == std::string_view::npos) continue;

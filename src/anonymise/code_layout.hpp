@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Moves kernel code to fixed addresses, which are the same for all machines. Moved addresses still identify functions,
-// but no longer reveal the offsets that KASLR keeps secret. The kernel and the modules are each moved as a whole.
+// but no longer reveal the offsets that KASLR keeps secret. All kernel code moves by one offset, and all module code by
+// another.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ class CodeLayout {
   std::string kallsyms(std::string_view text) const;
   // Returns the text of /proc/modules with moved addresses.
   std::string modules(std::string_view text) const;
-  // Moves hexadecimal addresses at the end of lines. Use this for the notes `module_sections` and `kernel_reference`.
+  // Moves hexadecimal addresses at the ends of lines. For the notes `module_sections` and `kernel_reference`.
   std::string last_addresses(std::string_view text) const;
   // Returns the note `module_changes` with moved addresses.
   std::string module_changes(std::string_view text) const;
@@ -32,7 +33,7 @@ class CodeLayout {
   std::uint64_t end_ = 0;
   std::uint64_t kernel_shift_ = 0;  // added to addresses of the kernel
   std::uint64_t module_shift_ = 0;
-  std::uint64_t mask_;  // bits of an address
+  std::uint64_t mask_;  // has the bits of an address set
 };
 
 }  // namespace kmt

@@ -46,7 +46,8 @@ std::string each_line(std::string_view text, Change change) {
   return result;
 }
 
-// Replaces the task name after `numbers` numbers in each line, such as "PID COMM" or "TICKS TID NAME".
+// Replaces the task name in each line. The name follows after this number of numbers, as in "PID COMM" or "TICKS TID
+// NAME".
 std::string task_names(std::string_view text, int numbers, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     std::size_t name = 0;
@@ -59,7 +60,8 @@ std::string task_names(std::string_view text, int numbers, const Pseudonyms& pse
   });
 }
 
-// Replaces the cgroup path in lines "PID PARENT PID-SPACE CGROUP" or "TICKS TID CGROUP". Lines "TID PID" stay.
+// Replaces the cgroup path in lines "PID PARENT PID-SPACE CGROUP" or "TICKS TID CGROUP". Lines "TID PID" contain no
+// path and stay.
 std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     const std::size_t path = line.find('/');
@@ -68,8 +70,8 @@ std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// Lines are like "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N". The fields after BYTES are
-// recognised by their form.
+// Replaces addresses in lines such as "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N". The fields
+// after BYTES are recognised by their form.
 std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
   return each_line(text, [&](std::string_view line) {
     std::string result = "0x0-0x0";
@@ -97,7 +99,8 @@ std::string without_details(std::string_view statistics) {
   });
 }
 
-// Lines are "CACHE NUMBER …". Before Linux 5.9, names of caches may contain names of cgroups.
+// Replaces names of cgroups in lines "CACHE NUMBER …". Before Linux 5.9, the name of a cache may contain the name of a
+// cgroup.
 std::string slabinfo(std::string_view text, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     const std::string_view name = line.substr(0, line.find(' '));
@@ -114,8 +117,8 @@ std::string cgroups(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// Keeps only the lines of the kernel log that a snapshot's sums need: "percpu: Embedded PAGES", and "nr_cpu_ids:CPUS"
-// from "setup_percpu:".
+// Keeps only those lines of the kernel log that are needed to compute the balance sheet of a snapshot: "percpu:
+// Embedded PAGES", and "nr_cpu_ids:CPUS" from "setup_percpu:".
 std::string boot_messages(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -185,12 +188,13 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   to.uname = uname_of(to.kernel);
   to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
   for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
-  if (names_some_tasks(description.kernel.notes)) {  // report this fact: the notes with task names are dropped
+  // Keep the fact that only some tasks were recorded, because the notes with their names are dropped.
+  if (names_some_tasks(description.kernel.notes)) {
     Findings found;
     found.add({Imperfection::some_tasks, {}, {}, {}, {}});
     to.cpu_stats.push_back(inherited_findings(found));
   }
-  to.kernel.printk_formats.clear();  // formats of trace_printk(), whose events are dropped
+  to.kernel.printk_formats.clear();  // formats of trace_printk() are dropped, like its events
   to.kernel.saved_cmdlines = task_names(description.kernel.saved_cmdlines, 1, pseudonyms);
   to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);
   to.kernel.late_notes = notes(description.kernel.late_notes, pseudonyms, code, left_out);

@@ -30,14 +30,14 @@ constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     
 
 bool is_word(char byte) { return std::isalnum(static_cast<unsigned char>(byte)) != 0 || (byte & 0x80) != 0; }
 
-// True for addresses in the first or last 4 KiB. The kernel's headers define these values as not being pointers: NULL,
-// ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
+// True for addresses in the first or last 4 KiB. By definition of the kernel's headers, these values are no pointers to
+// memory: NULL, ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
 bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
   const std::uint64_t last = word_bits == 32 ? 0xFFFFFFFFu : ~std::uint64_t{0};
   return address < 4096 || address > last - 4096;
 }
 
-constexpr unsigned kSlabBits = 15;  // 2^3 pages, the largest slab that SLUB uses by default (slub_max_order)
+constexpr unsigned kSlabBits = 15;  // slabs have at most 2^3 pages by default (slub_max_order of SLUB)
 constexpr unsigned kBlockBits = 13;
 
 }  // namespace
@@ -103,8 +103,8 @@ std::string Pseudonyms::path(std::string_view path) const {
 }
 
 std::string Pseudonyms::program(std::string_view path) const {
-  constexpr std::size_t kNameBytes = 15;         // TASK_COMM_LEN without its NUL
-  const std::size_t name = path.rfind('/') + 1;  // 0 without a slash: npos + 1
+  constexpr std::size_t kNameBytes = 15;         // maximum length of a task name: TASK_COMM_LEN without the NUL
+  const std::size_t name = path.rfind('/') + 1;  // without a slash, npos + 1 is 0
   return this->path(path.substr(0, name)) + task(path.substr(name).substr(0, kNameBytes));
 }
 
@@ -114,8 +114,8 @@ std::string Pseudonyms::cache(std::string_view name) const {
   return fmt::format("{}({:08x})", name.substr(0, open), hash(name.substr(open)) >> 32);
 }
 
-// A Feistel network of four rounds. Each half has `bits` / 2 bits. Such a network is a permutation for any round
-// function (Luby and Rackoff, "How to construct pseudorandom permutations", 1988).
+// Permutes the numbers of `bits` bits with a Feistel network of four rounds. Such a network is a permutation for any
+// round function (Luby and Rackoff, "How to construct pseudorandom permutations", 1988).
 std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
   const unsigned half = bits / 2;
   const std::uint64_t mask = (std::uint64_t{1} << half) - 1;
@@ -134,7 +134,7 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
 
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
   if (is_no_pointer(address, word_bits_)) return address;
-  // Keeps the highest 9 of 64 bits, or the highest of 32 bits. These bits are equal for nearly all kernel memory.
+  // Keep the highest 9 of 64 bits, or the highest of 32 bits. They are equal for nearly all kernel memory.
   const unsigned bits = word_bits_ == 32 ? 16 : 40;
   const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
   return (address & ~permuted) | permute(address >> kSlabBits, bits) << kSlabBits;

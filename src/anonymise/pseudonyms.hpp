@@ -33,14 +33,15 @@ class Pseudonyms {
   // Replaces the path of a program. The last part becomes task() of the name that the kernel gives to a task executing
   // the program.
   std::string program(std::string_view path) const;
-  // Replaces the cgroup in the name of a cache, such as "dentry(17:docker)" before Linux 5.9. Other names stay.
+  // Replaces the name of a cgroup in the name of a cache, such as "dentry(17:docker)" before Linux 5.9. Other cache
+  // names stay.
   std::string cache(std::string_view name) const;
 
-  // Replaces a data address. The position within a block of 32 KiB stays, so objects of one slab stay adjacent. NULL,
-  // ERR_PTR() and ZERO_SIZE_PTR stay, too.
+  // Replaces a data address. The position within a block of 32 KiB does not change, so objects of one slab stay
+  // adjacent. NULL, ERR_PTR() and ZERO_SIZE_PTR do not change either.
   std::uint64_t address(std::uint64_t address) const;
-  // Replaces a page frame number. The position within a block of 2¹³ pages stays, which is more than any page order. -1
-  // means "no page" and stays.
+  // Replaces a page frame number. The position within a block of 2¹³ pages does not change; no allocation of pages is
+  // larger than this block. -1 means "no page" and does not change.
   std::uint64_t frame(std::uint64_t frame) const;
 
  private:

@@ -30,7 +30,7 @@ void store_sized(std::uint8_t* at, unsigned size, std::uint64_t number, ByteOrde
   }
 }
 
-// True for a text of fixed size, or in a __data_loc.
+// True if the field is a text, either of fixed size or in a __data_loc.
 bool is_text_field(const FormatField& field) {
   return field.is_string && !field.is_relative && (field.is_dynamic ? field.size == 4 : field.size > 0);
 }
@@ -39,11 +39,11 @@ bool is_a_number(const FormatField& field) {
   return field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
 }
 
-// In the events of these systems, a field name has the same meaning everywhere.
+// In all events of these systems, a field name has one meaning.
 constexpr std::string_view kSystems[] = {"kmem",   "percpu", "vmalloc", "task",         "sched",    "cgroup",
                                          "module", "ftrace", "irq",     "raw_syscalls", "kmemtrace"};
 
-// The meaning of a field follows from its name. These numbers do not identify the machine:
+// Names of number fields that do not identify the machine. The meaning of a field follows from its name.
 constexpr std::string_view kNumbers[] = {"common_type",
                                          "common_flags",
                                          "common_preempt_count",
@@ -115,7 +115,7 @@ bool is_among(std::span<const std::string_view> names, std::string_view name) {
 
 bool is_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Adds the prefix kBlankField to the field's name. Changes only whole words.
+// Adds the prefix kBlankField to the name of a field wherever it is a whole word.
 void rename_field(std::string& format, const std::string& name) {
   for (std::size_t at = 0; (at = format.find(name, at)) != std::string::npos; at += name.size()) {
     const std::size_t end = at + name.size();
@@ -125,7 +125,7 @@ void rename_field(std::string& format, const std::string& name) {
   }
 }
 
-// Arguments and results of these events become zero. Their fields are renamed, so that readers do not take the zeros
+// Arguments and results in these events become zero. Their fields are renamed, so that readers do not mistake the zeros
 // for values.
 bool is_of_call(const EventFormat& format) {
   if (format.system == "kmemtrace") return format.name.starts_with("call_") || format.name.starts_with("probe_");
@@ -148,7 +148,7 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   code_.emplace(kernel.kallsyms, long_bytes_ * 8, pseudonyms_->address(std::uint64_t{1} << 20));
   user_.emplace(kernel.user_memory);
 
-  Findings ignored;  // the trace's reader reports the same findings
+  Findings ignored;  // the reader of the trace reports these findings too
   for (const EventFormat& format : parse_event_formats(kernel.formats, ignored))
     plans_.insert_or_assign(format.id, plan_of(format));
 
@@ -168,13 +168,13 @@ RecordAnonymiser::Meaning RecordAnonymiser::meaning_of(std::string_view field) {
   if (field == "pfn") return Meaning::frame;
   if (field == "dst_path") return Meaning::path;
   if (field == "filename") return Meaning::program;
-  if (field == "name") return Meaning::cache;  // names of modules also stay
+  if (field == "name") return Meaning::cache;  // also a module, whose name is kept like that of a cache
   if (field == "caller") return Meaning::callers;
   return Meaning::blank;
 }
 
-// Decides by field name. A name has the same meaning in all of the kernel's memory, task and module events
-// (include/trace/events, Linux 2.6.29 to 6.18), and in records that converters write for other formats.
+// Decides by the field's name. A name has one meaning in all memory, task and module events of the kernel
+// (include/trace/events, Linux 2.6.29 to 6.18), and in the records that converters write for other formats.
 RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
   Plan plan;
   const bool is_known = is_among(kSystems, format.system);
@@ -183,7 +183,7 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
   for (const FormatField& field : format.fields) {
     Meaning meaning = meaning_of(field.name);
     if (!is_known && !field.name.starts_with("common_")) meaning = Meaning::blank;
-    // In other systems, `name` may be the name of a file, a device or a task.
+    // In events of other systems, `name` may be the name of a file, a device or a task.
     if (meaning == Meaning::cache && format.system != "kmem" && format.system != "module") meaning = Meaning::blank;
     const bool is_stack = meaning == Meaning::callers;
     if (is_stack           ? !is_a_stack || !field.is_array || field.is_dynamic
@@ -198,7 +198,7 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
         plan.bytes, field.offset + (meaning == Meaning::callers || meaning == Meaning::user_callers ? 0 : field.size));
     if (meaning != Meaning::blank) plan.fields.push_back({field, meaning});
   }
-  // Texts are appended to the record, so they are written after the fixed fields. A stack is last.
+  // Write texts after the fixed fields, because they are appended to the record. A stack comes last.
   std::stable_partition(plan.fields.begin(), plan.fields.end(),
                         [](const Field& field) { return !field.place.is_dynamic; });
   return plan;
@@ -249,7 +249,7 @@ void RecordAnonymiser::rewrite_text(const Field& field, Bytes record) {
     std::memcpy(rewritten_.data() + place.offset, text.data(), std::min<std::size_t>(text.size(), place.size - 1));
     return;
   }
-  // A __data_loc is length << 16 | offset.
+  // The value of a __data_loc field is length << 16 | offset.
   const auto where = load<std::uint32_t>(record.data() + place.offset, order_);
   const std::size_t offset = where & 0xFFFF;
   const std::size_t size = where >> 16;

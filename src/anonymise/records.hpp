@@ -19,16 +19,17 @@
 
 namespace kmt {
 
-// Data that was dropped from the trace.
+// The data that was dropped from the trace.
 struct LeftOut {
-  std::set<std::string> fields;    // for example "sched:sched_waking target_cpu"; only of events that occur
-  std::uint64_t events = 0;        // events without a format, or shorter than their format
-  std::vector<std::string> texts;  // names of notes and sample texts
+  // Fields that became blank, such as "sched:sched_waking target_cpu"; only of events that occur.
+  std::set<std::string> fields;
+  std::uint64_t events = 0;        // number of events without a format, or shorter than their format
+  std::vector<std::string> texts;  // names of dropped notes and sample texts
 };
 
 class RecordAnonymiser : public RecordSink {
  public:
-  // Passes anonymous records to `sink`, which must outlive this object.
+  // Passes anonymised records to `sink`, which must outlive this object.
   RecordAnonymiser(const PseudonymKey& key, RecordSink& sink) : key_(key), sink_(sink) {}
 
   void describe(const TraceDescription& description) override;
@@ -41,10 +42,10 @@ class RecordAnonymiser : public RecordSink {
 
  private:
   enum class Meaning : std::uint8_t {
-    number,  // does not identify the machine
+    number,  // unchanged, because it does not identify the machine
     blank,
     code,
-    callers,  // kernel stack, up to the end of the record
+    callers,  // the kernel stack, which extends to the end of the record
     user_callers,
     address,
     frame,
@@ -58,9 +59,10 @@ class RecordAnonymiser : public RecordSink {
     Meaning meaning = Meaning::number;
   };
   struct Plan {
-    std::vector<std::string> blank;      // for example "sched:sched_waking target_cpu"; empty after it was reported
-    std::size_t bytes = 0;               // size of all fields
-    std::optional<FormatField> process;  // process of a user stack
+    // The blank field to report, such as "sched:sched_waking target_cpu"; empty after it was reported.
+    std::vector<std::string> blank;
+    std::size_t bytes = 0;               // size of all fields together
+    std::optional<FormatField> process;  // ID of the process that a user stack belongs to
     std::vector<Field> fields;
   };
 

@@ -7,11 +7,11 @@ namespace kmt {
 
 namespace {
 
-// True for code in a perf-PID.map file. File offsets in it are memory addresses.
+// True for the code of a perf-PID.map file. The file offsets of such code are memory addresses.
 bool is_made_code(const CodeObject& object) { return object.path.starts_with("/tmp/perf-"); }
 
 constexpr std::uint64_t kAlignment = 1 << 20;
-constexpr std::uint64_t kNowhere = 0;  // code without a file
+constexpr std::uint64_t kNowhere = 0;  // code that is not in a file
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Moves user-space code to made-up addresses. Each file gets its own address range, which is the same in all processes.
+// Moves user-space code to artificial addresses. Each file gets its own address range, which is the same in all
+// processes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class UserLayout {
  public:
   explicit UserLayout(const UserMemory& memory);
 
-  // Returns the moved address. 0 stays 0. Addresses outside files become 1.
+  // Returns the new address. 0 stays 0. Addresses that belong to no file become 1.
   std::uint64_t moved(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
 
   // Returns the mappings at their new addresses, with pseudonyms for file names. Build IDs and symbols are removed,
@@ -24,7 +25,7 @@ class UserLayout {
 
  private:
   AddressSpaces spaces_;
-  std::vector<std::uint64_t> places_;  // new address of each object's offset 0
+  std::vector<std::uint64_t> places_;  // by object: new address of file offset 0
 };
 
 }  // namespace kmt

@@ -25,12 +25,14 @@ class ByteReader {
   std::uint64_t u64() { return load<std::uint64_t>(take(8).data(), order_); }
   Bytes bytes(std::uint64_t count) { return take(count); }
   std::string_view text(std::uint64_t count);
-  std::string_view c_string();  // reads up to the terminating NUL, which is skipped
+  std::string_view c_string();  // reads a text up to its terminating NUL, and skips the NUL
   void skip(std::uint64_t count) { take(count); }
   void seek(std::uint64_t position);
 
-  std::uint64_t position() const { return position_; }             // offset from the start of the data
-  std::uint64_t file_offset() const { return base_ + position_; }  // offset from the start of the file
+  // Current position, as offset from the start of the data.
+  std::uint64_t position() const { return position_; }
+  // Current position, as offset from the start of the file.
+  std::uint64_t file_offset() const { return base_ + position_; }
   std::uint64_t remaining() const { return data_.size() - position_; }
   ByteOrder order() const { return order_; }
 

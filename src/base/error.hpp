@@ -19,7 +19,7 @@ enum class ExitCode : int {
   unsupported = 3,  // not permitted or not supported here
 };
 
-// The place in the input that an error is about. Unknown parts are empty.
+// The place in the input that an error is about. Parts that are unknown stay empty.
 struct Place {
   std::string file;
   std::optional<unsigned> cpu;
@@ -34,13 +34,14 @@ class Error : public std::exception {
   explicit Error(std::string what, ExitCode exit_code = ExitCode::bad_input)
       : what_(std::move(what)), exit_code_(exit_code) {}
 
-  Error& at(Place place);                 // has no effect if the place is already set
+  Error& at(Place place);                 // sets the place of the error, unless it is set already
   Error& rename_file(std::string path) {  // replaces a temporary file name in the place by the final one
     place_.file = std::move(path);
     return *this;
   }
-  Error& hint(std::string text);     // advice for the user
-  Error& context(std::string text);  // adds "while …" from an outer layer; innermost first
+  Error& hint(std::string text);  // advice for the user
+  // Adds a text "while …" from the code that called the failing code; the innermost text comes first.
+  Error& context(std::string text);
 
   const char* what() const noexcept override { return what_.c_str(); }
   const Place& place() const noexcept { return place_; }

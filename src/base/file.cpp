@@ -39,7 +39,7 @@ void raise_descriptor_limit() {
 }
 
 void close_descriptors_from(int first) {
-  // close_range(2) exists since Linux 5.9, and a sandbox may refuse it.
+  // close_range(2) exists since Linux 5.9, and a sandbox may forbid it.
   if (::syscall(SYS_close_range, first, ~0u, 0) == 0) return;
   for (const std::string& name : names_in("/proc/self/fd"))
     if (const auto number = parse_number<int>(name); number && *number >= first) ::close(*number);
@@ -69,7 +69,7 @@ std::string read_to_end(int fd, const std::string& path) {
   constexpr std::size_t kLeastRoom = 1 << 16;
   constexpr std::size_t kMostRoom = 1 << 20;
   for (;;) {
-    // A read of a large procfs file returns at most one page. The buffer has room for several reads.
+    // Each read of a large procfs file returns at most one page. The buffer has room for several such reads.
     if (text.size() - used < kLeastRoom) text.resize(used + std::clamp(used, kLeastRoom, kMostRoom));
     const ssize_t count = ::read(fd, text.data() + used, text.size() - used);
     if (count < 0 && errno == EINTR) continue;
@@ -148,7 +148,7 @@ MappedFile::~MappedFile() {
 
 void MappedFile::let_go(Bytes part) const {
   if (!copy_.empty()) return;
-  // Releases whole pages only. The first and the last page may include other data.
+  // Releases only pages that are completely in the part. The first and the last page may contain other data.
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t skipped = (page - reinterpret_cast<std::uintptr_t>(part.data()) % page) % page;
   if (part.size() < skipped + page) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// File descriptors with ownership, small files read as a whole, and files mapped for reading.
+// Owned file descriptors, small files that are read as a whole, and files that are mapped for reading.
 #pragma once
 
 #include <optional>
@@ -29,11 +29,11 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// Raises the soft limit of descriptors (usually 1024) to the hard limit.
+// Raises the soft limit of open descriptors (usually 1024) to the hard limit.
 void raise_descriptor_limit();
 // Closes all descriptors with this number or a higher one.
 void close_descriptors_from(int first);
-// Output made from a trace may include kernel addresses, so only its owner may read it.
+// Mode of new files. Output made from a trace may contain kernel addresses, so only its owner may read it.
 constexpr unsigned kPrivateFile = 0600;
 
 // Calls open(2) with O_CLOEXEC. A new file is private. Throws Error.
@@ -45,8 +45,8 @@ FileDescriptor unnamed_file(const std::string& directory);
 std::string read_file(const std::string& path);
 // Reads a whole file; returns nothing if it cannot be read.
 std::optional<std::string> try_read_file(const std::string& path);
-// Returns the names in a directory, sorted. Returns none if the directory cannot be read or disappears meanwhile, as in
-// /proc.
+// Returns the names in a directory, sorted. Returns no names if the directory cannot be read, or if it disappears
+// meanwhile (as in /proc).
 std::vector<std::string> names_in(const std::string& directory);
 // Writes the text with a single write(2), as the kernel's control files require. Throws Error.
 void write_file(const std::string& path, std::string_view text);
@@ -57,14 +57,14 @@ void write_all(int fd, std::string_view text, const std::string& path);
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
-  // Holds contents that were made from the file at the path.
+  // Holds contents that were made from the file `path`, instead of mapping the file.
   MappedFile(std::string path, std::string contents);
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
   Bytes bytes() const { return bytes_; }
-  // Releases the memory of a part that has been read. The part can still be read again, but more slowly.
+  // Releases the memory of a part that has been read. The part can be read again, but this is slower.
   void let_go(Bytes part) const;
   const std::string& path() const { return path_; }
 

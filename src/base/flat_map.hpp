@@ -2,11 +2,11 @@
 // An open-addressing hash map from 64-bit keys (addresses, page frames) to small plain values, for the tables that
 // every event uses. It uses linear probing and is at most 4/5 full. Deletion shifts entries back, so that repeated
 // allocations and frees leave no tombstones. Each key is next to its value in one flat array, so a look-up usually
-// needs one cache line. A large table grows by a fifth, so it is always at least 2/3 full. Traces with many live
-// objects need this, because memory is their bottleneck.
+// needs one cache line. When a large table is full, it grows by a fifth, so it is always at least 2/3 full. This saves
+// memory, which limits the analysis of traces with many live objects.
 //
-// Libraries' maps were not suitable. Boost 1.81's flat map, the only faster one in Debian 12, conflicts with Debian's
-// default Boost development package. Other maps need two to three times the memory per entry.
+// Maps of libraries were not suitable. The flat map of Boost 1.81 is the only faster one in Debian 12, but it conflicts
+// with Debian's default Boost development package. Other maps need two to three times the memory per entry.
 //
 // References and pointers to values are valid until the next insertion or erasure.
 #pragma once
@@ -19,7 +19,8 @@
 
 namespace kmt {
 
-// Random for each run, so that the author of a trace cannot choose addresses that all use the same slot.
+// Part of the hash. It is random in each run, so that the author of a trace cannot choose addresses that all hash to
+// one slot.
 extern const std::uint64_t kHashSeed;
 
 template <typename Value>
@@ -45,7 +46,7 @@ class FlatMap {
   std::pair<Value*, bool> insert(Key key) {
     return insert(key, [] {});
   }
-  // Like insert(key). If the table is full, make_room() may first call retain() to remove entries.
+  // Like insert(key), but calls make_room() first if the table is full. make_room() may remove entries with retain().
   template <typename MakeRoom>
   std::pair<Value*, bool> insert(Key key, MakeRoom&& make_room) {
     if (key == kEmpty) {
@@ -70,7 +71,7 @@ class FlatMap {
       if (slots_[at].key == kEmpty) return false;
       at = after(at);
     }
-    // Shifts the following entries back, each as far as its own slot allows.
+    // Fills the gap: shifts the following entries back, each no further than the slot that its hash selects.
     for (std::size_t next = after(at); slots_[next].key != kEmpty; next = after(next)) {
       if (distance(slot_of(slots_[next].key), next) >= distance(at, next)) {
         slots_[at] = slots_[next];
@@ -89,7 +90,7 @@ class FlatMap {
     rebuild(count_, keep);
   }
 
-  // Prefetches the cache line of a key that will be looked up soon.
+  // Prefetches the cache line of a key that is looked up soon.
   void prefetch(Key key) const {
     if (slots_) __builtin_prefetch(&slots_[slot_of(key)]);
   }
@@ -116,7 +117,7 @@ class FlatMap {
     const auto folded = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     return static_cast<std::size_t>((Wide{folded} * count_) >> 64);
   }
-  // Separate and not inlined, so that look-ups of existing keys stay fast.
+  // A separate function that is not inlined, so that look-ups of existing keys stay fast.
   template <typename MakeRoom>
   [[gnu::noinline]] Value* insert_new(Key key, std::size_t at, MakeRoom&& make_room) {
     if (size_ >= limit_) {
@@ -160,7 +161,7 @@ class FlatMap {
   std::size_t count_ = 0;  // number of slots
   std::size_t size_ = 0;
   std::size_t limit_ = 0;
-  bool has_empty_key_ = false;  // the key that marks empty slots is stored separately
+  bool has_empty_key_ = false;  // true: the map contains the key that marks empty slots; its value is not in a slot
   Value empty_key_value_{};
 };
 

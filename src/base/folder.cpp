@@ -28,7 +28,7 @@ void make_folder(const std::string& path) {
   std::error_code code;
   if (std::filesystem::is_directory(folder, code)) return;
   if (folder.has_parent_path() && folder.parent_path() != folder) make_folder(folder.parent_path());
-  if (!folder.has_filename()) return;  // "folder/" has no file name; its parent path "folder" has been made already
+  if (!folder.has_filename()) return;  // "folder/" has no file name; the call above has made its parent path "folder"
   if (::mkdir(path.c_str(), kPrivateFolder) == 0) return give_files_to_sudo_user(path);
   const int number = errno;
   // another process has made the folder meanwhile

@@ -46,14 +46,14 @@ class FrameSet {
   static std::uint64_t up_to(std::uint64_t index) { return ~std::uint64_t{0} >> (63 - (index & 63)); }
   static std::uint64_t highest(std::uint64_t word) { return 63 - static_cast<unsigned>(std::countl_zero(word)); }
 
-  // True if the word had members before. Then the levels above include it already.
+  // True if the word already had members. Then the level above already includes the word.
   static bool set_bit(std::uint64_t& word, std::uint64_t index) {
     const bool had_members = word != 0;
     word |= bit(index);
     return had_members;
   }
 
-  // True if the word has lost its last member. Then the level above must remove it.
+  // True if the word has lost its last member. Then the level above must drop the word.
   static bool clear_bit(FlatMap<std::uint64_t>& level, std::uint64_t key, std::uint64_t index) {
     std::uint64_t* const word = level.find(key);
     if (word == nullptr) return false;
@@ -82,9 +82,9 @@ class FrameSet {
     return at->first << 6 | highest(at->second);
   }
 
-  FlatMap<std::uint64_t> leaves_;               // frame >> 6 → bits of its 64 frames
-  FlatMap<std::uint64_t> middle_;               // frame >> 12 → bits of its 64 leaves
-  std::map<std::uint64_t, std::uint64_t> top_;  // frame >> 18 → bits of its 64 middle words
+  FlatMap<std::uint64_t> leaves_;               // key: frame >> 6; value: one bit for each of 64 frames
+  FlatMap<std::uint64_t> middle_;               // key: frame >> 12; value: one bit for each of 64 leaves
+  std::map<std::uint64_t, std::uint64_t> top_;  // key: frame >> 18; value: one bit for each of 64 middle words
 };
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hashes bytes to a key for FlatMap. The hash differs in every run.
+// Hashes bytes to a key for FlatMap. Equal bytes have different hashes in different runs.
 #pragma once
 
 #include <bit>

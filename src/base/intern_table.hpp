@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Assigns consecutive IDs, from 0 in order of appearance, to distinct plain keys of several words, such as the values
-// to group by.
+// Assigns IDs to distinct plain keys of several words. An example of such a key are the values to group by. The IDs are
+// consecutive numbers from 0, in order of appearance.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ class InternTable {
     return state;
   }
 
-  // Returns the slot of the key, or the empty slot for it.
+  // Returns the slot that contains the key or, if there is none, the empty slot for the key.
   std::size_t place_of(const Key& key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = static_cast<std::size_t>(hash(key) >> 7) & mask;

@@ -18,9 +18,11 @@ namespace kmt {
 
 namespace {
 
-// If a process has more unfinished files, those beyond 16 are not removed when a signal ends the process.
+// Names of unfinished files, which are removed if a signal ends the process. If there are more than 16, the others are
+// not removed.
 std::array<std::atomic<const char*>, 16> g_unfinished;
-std::atomic<pid_t> g_process = 0;  // a forked child has copies of the names, but must not remove the files
+// The process that owns the files; a forked child has copies of the names, but must not remove the files.
+std::atomic<pid_t> g_process = 0;
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
 
 // Gives the new file the owner and permissions of the replaced file. If the owner cannot be set, only the owner gets
@@ -33,7 +35,7 @@ void pass_on_owner(int fd, const struct stat& replaced) noexcept {
 bool keep_old_file(const std::string& path) {
   const std::string old = path + ".old";
   ::unlink(old.c_str());
-  // link() is tried first, because PATH then exists at every moment. rename() is for file systems without hard links.
+  // Try link() first, because PATH then exists at every moment. Use rename() on file systems without hard links.
   return ::link(path.c_str(), old.c_str()) == 0 || ::rename(path.c_str(), old.c_str()) == 0;
 }
 
@@ -80,7 +82,7 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
     return;
   }
   unfinished_ = unfinished_name(path_);
-  // Registers the file before it exists, because a signal may arrive right after open().
+  // Register the file before it exists, because a signal may arrive right after open().
   listed_ = list_unfinished(unfinished_.c_str());
   file_ = FileDescriptor(::open(unfinished_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
   if (!file_) {
@@ -103,7 +105,7 @@ NewFile::~NewFile() {
 
 void NewFile::finish() {
   if (unfinished_.empty()) return;
-  // Without fsync(), a crash of the machine could leave neither the old file nor the new one.
+  // Without fsync(), a machine that crashes now might keep neither the old file nor the new one.
   if (replaces_ && ::fsync(fd()) != 0) throw system_error("Cannot write", path_);
   const bool keep_old = replaces_ && keeps_old_;
   if (prepared_)

@@ -14,8 +14,8 @@ namespace kmt {
 
 enum class Replaced { removed, kept };
 
-// Renames a complete file or folder from its temporary name to PATH. With `keep_old`, the replaced file is kept as
-// PATH.old. Returns the step that failed, with errno.
+// give_name() renames a complete file or folder from its temporary name to PATH. If `keep_old` is set, it renames the
+// previous file to PATH.old. It returns the step that failed, with errno.
 enum class NamingStep : int { none, keeping, renaming };
 NamingStep give_name(const std::string& unfinished, const std::string& path, bool keep_old);
 Error naming_error(NamingStep failed, const std::string& path);
@@ -27,8 +27,8 @@ struct PreparedOutput;
 // are private; under sudo they belong to the calling user. Every method throws Error.
 class NewFile {
  public:
-  // With Replaced::kept, finish() keeps the replaced file as PATH.old. A prepared output (base/confinement/outside.hpp)
-  // never keeps the replaced file.
+  // If `replaced` is Replaced::kept, finish() keeps the replaced file as PATH.old. A prepared output
+  // (base/confinement/outside.hpp) never keeps the replaced file.
   explicit NewFile(std::string path, Replaced replaced = Replaced::removed);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -36,12 +36,13 @@ class NewFile {
 
   int fd() const { return file_.get(); }
   const std::string& path() const { return path_; }
-  // Returns the name before finish(), for libraries that need a name; empty if the file is written directly.
+  // Returns the temporary name that the file has before finish(), for libraries that need a name. Empty if the file is
+  // written directly.
   const std::string& unfinished() const { return unfinished_; }
   void write(std::string_view text) { write_all(fd(), text, path_); }
   // Renames the file to its final name. The file stays open.
   void finish();
-  // Transfers the file to `output`, whose owner then finishes or removes it.
+  // Transfers the file to `output`. The owner of `output` then finishes or removes the file.
   void give_to(PreparedOutput& output) &&;
 
  private:
@@ -49,7 +50,7 @@ class NewFile {
   std::string unfinished_;
   bool replaces_ = false;
   bool keeps_old_ = false;
-  const PreparedOutput* prepared_ = nullptr;    // set if another process names or removes the file
+  const PreparedOutput* prepared_ = nullptr;    // set if a child process renames or removes the file
   std::atomic<const char*>* listed_ = nullptr;  // for remove_unfinished_files()
   FileDescriptor file_;
 };
@@ -57,8 +58,8 @@ class NewFile {
 // Writes a whole file with NewFile.
 void write_new_file(const std::string& path, std::string_view text);
 
-// Registers a file or an empty folder for remove_unfinished_files(). `name` must stay valid until the caller stores
-// null in the returned slot. Returns null if no slot is free.
+// Registers a file or an empty folder for remove_unfinished_files(). Returns a slot that contains `name`, or null if no
+// slot is free. `name` must stay valid until the caller stores null in the slot.
 std::atomic<const char*>* list_unfinished(const char* name);
 // Removes the unfinished files of this process. A signal handler may call it.
 void remove_unfinished_files();

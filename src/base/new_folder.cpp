@@ -25,7 +25,7 @@ NewFolder::NewFolder(std::string path) : path_(std::move(path)) {
   if (const std::filesystem::path folder(path_); folder.has_parent_path()) make_folder(folder.parent_path());
   constexpr unsigned kPrivateFolder = 0700;
   unfinished_ = unfinished_name(path_);
-  // Registers the folder before it exists, because a signal may arrive right after mkdir().
+  // Register the folder before it exists, because a signal may arrive right after mkdir().
   listed_ = list_unfinished(unfinished_.c_str());
   if (::mkdir(unfinished_.c_str(), kPrivateFolder) == 0) return;
   if (listed_) *listed_ = nullptr;

@@ -19,16 +19,16 @@ class NewFolder {
   NewFolder& operator=(const NewFolder&) = delete;
   ~NewFolder();  // removes an unfinished folder
 
-  // Returns the name before finish().
+  // Returns the temporary name that the folder has before finish().
   const std::string& unfinished() const { return unfinished_; }
   void finish();
-  // Transfers the folder to `output`, whose owner then finishes or removes it.
+  // Transfers the folder to `output`. The owner of `output` then finishes or removes the folder.
   void give_to(PreparedOutput& output) &&;
 
  private:
   std::string path_;
   std::string unfinished_;
-  const PreparedOutput* prepared_ = nullptr;    // set if another process names or removes the folder
+  const PreparedOutput* prepared_ = nullptr;    // set if a child process renames or removes the folder
   std::atomic<const char*>* listed_ = nullptr;  // for remove_unfinished_files()
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses numbers in text. Each function returns nothing if there is no number or if it does not fit into T.
+// Parses numbers in text. Each function returns nothing if there is no number, or if it is too large for T.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// Removes the number at the front from the text and returns it.
+// Removes the number at the start of the text and returns it.
 template <typename T>
 std::optional<T> take_number(std::string_view& text, int base = 10) {
   T value{};
@@ -21,13 +21,13 @@ std::optional<T> take_number(std::string_view& text, int base = 10) {
   return value;
 }
 
-// Parses the number at the front. Any text may follow.
+// Parses the number at the start of the text. Anything may follow.
 template <typename T>
 std::optional<T> parse_leading(std::string_view text, int base = 10) {
   return take_number<T>(text, base);
 }
 
-// Parses a number. Returns nothing if the text has more than the number.
+// Parses a number. Returns nothing if anything follows the number.
 template <typename T>
 std::optional<T> parse_number(std::string_view text, int base = 10) {
   const std::optional<T> value = take_number<T>(text, base);
@@ -42,7 +42,7 @@ bool parse_number(std::string_view text, T& value, int base = 10) {
   return number.has_value();
 }
 
-// Parses a hexadecimal number, with or without "0x". Returns nothing if the text has more than the number.
+// Parses a hexadecimal number, with or without "0x". Returns nothing if anything follows the number.
 inline std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   return parse_number<std::uint64_t>(text, 16);

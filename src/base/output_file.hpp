@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens files for writing by name. Another user may have put a symlink at that name. Therefore symlinks are not
-// followed, except names of open files such as /dev/stdout.
+// Opens files for writing by name. Another user may have put a symlink in place of the file. Therefore symlinks are not
+// followed, except those that are names of open files, such as /dev/stdout.
 #pragma once
 
 #include <optional>

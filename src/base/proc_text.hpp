@@ -12,7 +12,7 @@ namespace kmt {
 
 struct ProcValue {
   std::uint64_t value = 0;
-  bool in_bytes = false;  // true if the text has the unit kB; `value` is converted to bytes
+  bool in_bytes = false;  // true if the text has the unit kB; `value` is then converted to bytes
 };
 struct ProcLine : ProcValue {
   std::string_view name;
@@ -34,7 +34,7 @@ struct LoadedModule {
   std::string name;
   std::uint64_t bytes = 0;  // total size of the module's parts, which may be far apart since Linux 6.4
   std::uint64_t begin = 0;  // start address; 0 if hidden from this user
-  bool is_loading = false;  // true while its initialisation is running
+  bool is_loading = false;  // true while the module's initialisation function is running
 
   std::uint64_t end() const { return begin + bytes; }
   bool operator==(const LoadedModule&) const = default;

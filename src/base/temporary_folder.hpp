@@ -8,7 +8,7 @@ namespace kmt {
 // A new folder. The destructor removes it with all its contents.
 class TemporaryFolder {
  public:
-  TemporaryFolder();  // makes it in the usual place for temporary files; throws Error
+  TemporaryFolder();  // makes it in the usual folder for temporary files; throws Error
   // Makes a folder "PREFIXabcdef". Throws Error.
   explicit TemporaryFolder(const std::string& prefix);
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes text from untrusted traces safe to print. Matches globs and splits text.
+// Makes text from untrusted traces safe to print. Also matches globs and splits text.
 #pragma once
 
 #include <concepts>
@@ -21,7 +21,7 @@ std::size_t columns_of(std::string_view text);
 bool glob_match(const std::string& pattern, const std::string& text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
-template <std::same_as<std::string> Temporary>  // deleted because the parts would outlive the text
+template <std::same_as<std::string> Temporary>  // deleted because the parts would refer to a temporary text
 std::vector<std::string_view> split(Temporary&& text, char separator) = delete;
 std::string_view trim(std::string_view text);
 

@@ -12,11 +12,12 @@
 
 namespace kmt {
 
-// Returns the Error for a thread that could not be started. `what` names the thread, such as "a reader thread for CPU
-// 3".
+// Returns an Error that says that a thread could not be started. `what` names the thread, such as "a reader thread for
+// CPU 3".
 Error thread_error(const std::string& what, std::string_view why);
 
-// Starts a thread that receives no signals; the calling thread receives them. Throws Error, see thread_error().
+// Starts a thread that receives no signals; the thread that calls this function receives them. Throws Error, see
+// thread_error().
 template <typename Run>
 std::thread start_thread(const std::string& what, Run run) {
   sigset_t all;

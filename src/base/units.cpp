@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-// A clock's time plus this duration fits into 63 bits of nanoseconds.
+// Maximum duration: the time of any clock plus this duration fits into 63 bits of nanoseconds.
 constexpr int kMostHours = 1'000'000;
 
 struct Quantity {

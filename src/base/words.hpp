@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Splits the kernel's text files into lines, words and numbers. The results refer to the text.
+// Splits the kernel's text files into lines, words and numbers. The results point into the text.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// Larger numbers cannot be amounts of memory. Dozens of numbers up to this limit can be added without overflow.
+// Larger numbers cannot be amounts of memory. Dozens of numbers up to this limit can be added without an overflow.
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 56;
 
 // leading_number() parses a number at the start of the text; whole_number() requires that the whole text is a number.
@@ -24,7 +24,7 @@ inline std::optional<std::uint64_t> whole_number(std::string_view text, std::uin
   return value <= most ? value : std::nullopt;
 }
 
-// Takes words from the front of a line; blanks and tabs separate them.
+// Takes words from the start of a line. Words are separated by blanks and tabs.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) { skip(); }

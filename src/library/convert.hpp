@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts internal types to the types of the library, because the public headers cannot include internal headers.
+// Converts types of the program to types of the library, because public headers cannot include headers of the program.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace kmemtrace {
 Machine machine_of(const kmt::TraceInfo& info);
 std::vector<Finding> findings_of(const kmt::Findings& findings);
 
-// guarded() returns the result of `work`. It throws an internal Error as an Error of the library.
+// Runs `work` and returns its result. An Error of the program is thrown again as an Error of the library.
 [[noreturn]] void throw_as_public(const kmt::Error& error);
 template <typename Work>
 auto guarded(Work&& work) {

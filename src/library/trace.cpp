@@ -11,7 +11,7 @@ namespace kmemtrace {
 
 namespace {
 
-// The lists of event kinds must be the same. A kind added to the internal list must also be added to the header.
+// The public header has a copy of the program's list of event kinds. A new kind must be added to both.
 static_assert(static_cast<int>(EventKind::page_free_batched) == static_cast<int>(kmt::EventKind::page_free_batched) &&
               static_cast<int>(EventKind::vmap_free) == static_cast<int>(kmt::EventKind::vmap_free) &&
               static_cast<int>(EventKind::syscall_exit) == static_cast<int>(kmt::EventKind::syscall_exit));
@@ -25,7 +25,7 @@ struct Trace::State {
   kmt::WrapperList wrappers;
   kmt::Symbols symbols;
   kmt::EventBatch batch;
-  std::size_t next = 0;  // index in `batch`
+  std::size_t next = 0;  // index of the next event in `batch`
 
   explicit State(std::unique_ptr<kmt::Source> opened)
       : source(std::move(opened)), symbols(source->info(), {}, wrappers) {}
@@ -49,7 +49,7 @@ bool Trace::next(Event& event) {
     }
   }
   const kmt::Event& read = state.batch[state.next++];
-  const bool is_call = kmt::is_call(read.kind);  // Calls have other fields: see kmt::CallEvent
+  const bool is_call = kmt::is_call(read.kind);  // Events of calls have other fields: see kmt::CallEvent
   const kmt::TraceInfo& info = state.source->info();
   const auto stack = info.tables.stacks[read.stack];
   event = Event{.time_ns = read.time_ns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters that groups, allocators, totals of tables and rows of fleets have in common.
+// Counters shared by groups, allocators, totals of tables and rows of fleets.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ struct AllocationSums {
   std::uint64_t failed_allocations = 0;
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
-  std::uint64_t matched_frees = 0;  // frees of these allocations
+  std::uint64_t matched_frees = 0;  // the frees of these allocations
   std::uint64_t bytes_freed = 0;
   std::uint64_t live_allocations = 0;
   std::uint64_t live_bytes = 0;

@@ -14,9 +14,9 @@ Cell member(const auto& row) {
   return Cell{std::uint64_t{row.*Member}};
 }
 
-// Returns the bytes given beyond the request. Only slab objects have a value: percpu memory is requested for one CPU
-// but given to each, and vmap areas and pages are given as requested. Returns 0 if a kernel gives less than requested,
-// which `check` reports.
+// Returns the bytes given beyond the request. Only slab objects have this value: percpu memory is requested for one CPU
+// but given to each, and vmap areas and pages are given exactly as requested. Returns 0 if a kernel gives less than
+// requested; `check` reports such events.
 Cell wasted_bytes(const GroupRow& row) {
   if (row.allocator != Allocator::slab) return {};
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : std::uint64_t{0};
@@ -28,7 +28,7 @@ Cell waste_percent(const GroupRow& row) {
   return 100.0 * static_cast<double>(std::get<std::uint64_t>(wasted)) / static_cast<double>(row.bytes_allocated);
 }
 
-// Returns bytes that are known only if the kernel reports the bytes it gave.
+// Returns a sum of bytes; empty if the kernel does not report how many bytes an allocation was given.
 template <auto Member>
 Cell given_bytes(const GroupRow& row) {
   if (!row.knows_bytes) return {};

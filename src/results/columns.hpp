@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Describes every column of the tables once. Text tables, --sort, help and documentation use these descriptions.
+// Describes every column of the tables in one place. Text tables, --sort, help and documentation use these
+// descriptions.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +25,14 @@ struct Column {
   std::string_view key;     // name for --sort; its meaning never changes
   std::string_view header;  // aligned left for text, and right for other units
   Unit unit;
-  unsigned importance;       // 0: always shown; narrow tables drop columns with higher numbers first
+  unsigned importance;       // 0: always shown; if a table is too wide, columns with higher numbers are dropped first
   Cell (*get)(const Row&);   // a returned string_view points into the row
   std::string_view meaning;  // one sentence
-  bool usual = true;         // shown by default
+  bool usual = true;         // shown unless other columns are requested
 };
 
-// The columns of groups, without their keys; "name" is the text of the keys. Columns with `usual` false are shown only
-// on request.
+// Returns the columns of groups, without the columns of their keys; "name" is the text of the keys. Columns with
+// `usual` false are shown only on request.
 std::span<const Column<GroupRow>> group_columns();
 std::span<const Column<PageOrderRow>> page_order_columns();
 
@@ -57,14 +58,15 @@ std::vector<const Row*> sorted_by_column(const std::vector<Row>& rows, const Col
 // Returns the column with this name in --sort and --columns, or null.
 const Column<GroupRow>* find_group_column(std::string_view key);
 
-// True if the column's values add up, so that groups have shares. Averages, times and peaks do not add up.
+// True if the values of the column can be added, so that each group has a share of the sum. Averages, times and peaks
+// cannot be added.
 bool adds_up(const Column<GroupRow>& column);
 
 // Returns all rows, sorted: numbers in descending order (rows without a value last), names in the order of
 // comes_before(). Equal rows are sorted by bytes allocated, then by name. The pointers point into `rows`.
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by);
 
-// Returns one row with the given name that adds up all values for which sums make sense.
+// Returns one row with the given name. Values that can be added are the sums over all rows.
 GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name);
 PageOrderRow sum_of(const std::vector<PageOrderRow>& rows);
 

@@ -122,7 +122,7 @@ std::string plain_text(const KeyValue& value) {
 
 namespace {
 
-// 0: the value exists, 1: not freed, 2: missing.
+// Returns the place in the sort order: 0 if the value exists, 1 for "not freed", 2 if the value is missing.
 int missing_rank(const KeyValue& value) {
   if (std::holds_alternative<std::monostate>(value)) return 2;
   return std::holds_alternative<NotFreed>(value) ? 1 : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keys by which `report --by` groups allocations, and the sums of each group.
+// The keys by which `report --by` groups allocations, and the sums of each group.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +52,9 @@ enum class GroupKey : std::uint8_t {
 
 struct GroupKeyInfo {
   GroupKey key;
-  std::string_view name;  // name for --by
+  std::string_view name;  // name of the key in --by
   std::string_view header;
-  unsigned allocators;       // bit 1 << Allocator for each allocator whose events have the key
+  unsigned allocators;       // bit mask: 1 << Allocator for each allocator whose events have the key
   std::string_view meaning;  // one sentence
 };
 
@@ -64,8 +64,8 @@ inline bool applies(GroupKey key, Allocator to) {
   return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0;
 }
 
-// The key of a free event that a key for frees stands for: free_task groups by GroupKey::task of the free. Empty for
-// the other keys.
+// Returns the key to read from the free event: GroupKey::task for free_task, for example. Empty for keys that do not
+// describe the free.
 constexpr std::optional<GroupKey> key_of_free(GroupKey key) {
   switch (key) {
     case GroupKey::free_site: return GroupKey::call_site;
@@ -74,28 +74,29 @@ constexpr std::optional<GroupKey> key_of_free(GroupKey key) {
     default: return std::nullopt;
   }
 }
-// True if the key has no value before the allocation is freed.
+// True if the key only has a value after the allocation was freed.
 constexpr bool is_known_when_freed(GroupKey key) { return key == GroupKey::lifetime || key_of_free(key).has_value(); }
-constexpr std::size_t kMostGroupKeys = 6;  // largest number of nested keys
+constexpr std::size_t kMostGroupKeys = 6;  // maximum number of keys in one report
 
 // "slab", "percpu", "vmalloc", "pages"
 std::string_view name_of(Allocator allocator);
 
 struct CodeAddress {
-  std::uint64_t address = 0;  // 0: the kernel does not report it
+  std::uint64_t address = 0;  // 0: the event does not contain the address
   std::string symbol;
-  std::vector<SourceFrame> source;  // result of SymbolNames::frames()
-  bool is_wrapper = false;          // in a stack: a frame inside an allocator or its wrapper, before the caller
-  // Program or library such as "libc.so.6", in which `address` is an offset; empty: the kernel.
+  std::vector<SourceFrame> source;  // source lines, from SymbolNames::frames()
+  // In a stack: this frame is inside an allocator or one of its wrappers, so it is not the caller.
+  bool is_wrapper = false;
+  // Program or library such as "libc.so.6"; `address` is then an offset in this file. Empty: kernel code.
   std::string object = {};
   std::string build_id = {};  // build ID of `object`, in hex; empty: unknown
 };
-// Returns the frames of a stack from the caller on. Returns all frames if every frame is a wrapper.
+// Returns the frames of a stack without the inner wrappers. If every frame is a wrapper, returns all frames.
 std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& stack);
 
 // Returns "__d_alloc+0x29", with " (fs/dcache.c:1760)" added if the source line is known.
 std::string plain_text(const CodeAddress& code);
-// A kernel number with its name: a migrate type or GFP flags.
+// A number in a kernel event and its name: a migrate type or GFP flags.
 struct NamedNumber {
   std::uint64_t number = 0;
   std::string name;
@@ -104,40 +105,42 @@ struct LifetimeRange {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;  // exclusive
 };
-// The start address of an allocation; for pages, the number of the first page frame.
+// The start address of an allocation; for pages, the first page frame number.
 struct MemoryAddress {
   std::uint64_t value = 0;
 };
-// The value of keys that are known when an allocation is freed, for allocations without a matched free.
+// The value of a key that describes the free, for allocations without a matched free.
 struct NotFreed {};
 // std::monostate: the event lacks the key, or the key does not apply to this allocator.
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
                               TaskName, NamedNumber, LifetimeRange, MemoryAddress, NotFreed>;
 std::string plain_text(const KeyValue& value);
-// Orders values as people expect: numbers and lifetimes by size, all others by their text, missing values last.
+// Sort order of values: numbers and lifetimes by size, all others by their text, missing values last.
 bool comes_before(const KeyValue& a, const KeyValue& b);
 
-// Bytes of pages are counted per page frame. An allocation of pages ends when its first page frame is freed.
+// The sums of one group. For pages, freed bytes are counted per page frame. An allocation of pages ends when its first
+// page frame is freed.
 struct GroupRow : AllocationSums {
   Allocator allocator = Allocator::slab;
   std::vector<KeyValue> keys;               // one value for each key of the report
-  std::string name;                         // the keys as plain text
-  std::optional<std::uint64_t> peak_bytes;  // empty in sums, and in groups by keys that are known when freed
+  std::string name;                         // the texts of the keys
+  std::optional<std::uint64_t> peak_bytes;  // empty in sums, and in groups by keys that describe the free
   std::uint64_t peak_ns = 0;                // time when the peak was first reached
-  // Times of the first and the last allocation, including failed allocations. In groups by keys that are known when an
-  // allocation is freed, they are empty for allocations that were not freed.
+  // Times of the first and the last allocation, including failed allocations. Empty for allocations that were not
+  // freed, if a key describes the free.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
-  std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not contain the nodes of the CPUs
+  std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not show which CPU belongs to which node
   Lifetimes lifetimes;
-  std::uint64_t recorded_ns = 0;  // recorded time of the trace within --time, used for rates
-  bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
-  // False: freed and live bytes are unknown, because pages grouped by lifetime are freed in parts.
+  std::uint64_t recorded_ns = 0;  // length of the recording within --time; rates are computed from it
+  bool knows_bytes = true;        // false: events do not contain bytes_allocated, so freed and live bytes are unknown
+  // False: freed and live bytes are unknown, because pages may be freed in parts, and then no lifetime applies to all
+  // of them.
   bool knows_freed = true;
   // Live allocations that the kernel may have freed without an event. If there are any, live counts are upper bounds.
   LiveCount maybe_freed;
-  SharedHistory history;  // null if not requested or not stored
-  SharedTraffic traffic;  // likewise
+  SharedHistory history;  // null if it was not requested or this group has none
+  SharedTraffic traffic;  // null if it was not requested or this group has none
 };
 
 struct GroupTable {

@@ -10,11 +10,11 @@
 namespace kmt {
 
 struct TaskName {
-  std::optional<std::int32_t> id;  // empty for allocations in interrupts, which belong to no task
-  std::string comm;                // name; for a process, its last name
-  // Set if several tasks of the trace have this ID; 0: born before the trace.
+  std::optional<std::int32_t> id;  // empty for allocations in interrupts, because these belong to no task
+  std::string comm;                // name of the task; for a process, the last name that it had
+  // Time of birth. Set if several tasks of the trace have this ID; 0: born before the trace.
   std::optional<std::uint64_t> born_ns = {};
-  // For a process: the names under which it allocated earlier (only the first ones).
+  // Earlier names of a process under which it allocated; only the first few names.
   std::vector<std::string> earlier = {};
 };
 

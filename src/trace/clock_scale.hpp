@@ -10,7 +10,7 @@ namespace kmt {
 struct ClockScale {
   std::uint32_t mult = 0;  // ns = ticks × mult >> shift; 0: ticks are nanoseconds
   std::uint32_t shift = 0;
-  std::int64_t offset_ns = 0;  // added after the scaling
+  std::int64_t offset_ns = 0;  // added to the scaled time
 
   std::uint64_t to_ns(std::uint64_t ticks) const {
     __extension__ using Wide = unsigned __int128;

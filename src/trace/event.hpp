@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The event type of all trace formats: a plain struct in one cache line. Fields that do not apply to a kind of event
+// The event type for all trace formats: a plain struct in one cache line. Fields that do not exist for a kind of event
 // are zero.
 #pragma once
 
@@ -13,45 +13,48 @@
 namespace kmt {
 
 enum class EventKind : std::uint8_t {
-  other,    // only counted, not interpreted
+  other,    // any other event; it is counted but not interpreted
   kmalloc,  // kmalloc, kmalloc_node
   kfree,
   cache_alloc,  // kmem_cache_alloc, kmem_cache_alloc_node
   cache_free,
   page_alloc,
   page_free,          // mm_page_free; before Linux 3.3, mm_page_free_direct
-  page_free_batched,  // not counted, because a page_free reports the same free; before Linux 3.3, mm_pagevec_free
+  page_free_batched,  // mm_page_free_batched (before Linux 3.3, mm_pagevec_free); a page_free reports the same free
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
-  percpu_alloc,  // percpu_alloc_percpu; also percpu_alloc_percpu_fail, with address 0
+  percpu_alloc,  // percpu_alloc_percpu; also percpu_alloc_percpu_fail, whose address is 0
   percpu_free,
-  vmap_alloc,     // alloc_vmap_area; address 0 if it failed
-  vmap_free,      // free_vmap_area_noflush: the area is unused; its addresses are reused after a purge
+  vmap_alloc,     // alloc_vmap_area; the address is 0 if the allocation failed
+  vmap_free,      // free_vmap_area_noflush: the area is no longer used, but its addresses are only reused after a purge
   call_entry,     // function graph tracer: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
   call_exit,      // funcgraph_exit; kmemtrace:call_exit
-  syscall_enter,  // raw_syscalls:sys_enter: the address is the system call number
+  syscall_enter,  // raw_syscalls:sys_enter: Event::address is the system call number
   syscall_exit,
 };
 
-// Context of an event, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
+// Bits that show in which context an event happened, from the trace's common_flags (include/linux/trace_events.h, Linux
+// 6.1).
 struct Context {
   static constexpr std::uint8_t kHardIrq = 0x08;
   static constexpr std::uint8_t kSoftIrq = 0x10;
   static constexpr std::uint8_t kNmi = 0x40;
 };
 
-// Address of a page event without a page: the allocation failed.
+// The address in an event of a failed allocation of pages.
 constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
 // Flags of page events.
 struct PageFlags {
-  static constexpr std::uint8_t kPercpuRefill = 0x01;  // page_alloc_zone_locked: refills a CPU's list of free pages
-  // For page_alloc_extfrag: the whole page block got another migrate type.
+  static constexpr std::uint8_t kPercpuRefill = 0x01;  // for page_alloc_zone_locked: refills a CPU's list of free pages
+  // For page_alloc_extfrag: the whole pageblock was changed to another migrate type.
   static constexpr std::uint8_t kOwnershipChanged = 0x02;
-  static constexpr unsigned kFallbackTypeShift = 4;  // page_alloc_extfrag: shift of the migrate type of the block
-  static constexpr unsigned kMostFallbackType = 15;  // larger values, which no kernel has, are stored as 15
+  // For page_alloc_extfrag: the migrate type of the free block is shifted by this number of bits.
+  static constexpr unsigned kFallbackTypeShift = 4;
+  // No kernel has larger migrate types; larger values are stored as 15.
+  static constexpr unsigned kMostFallbackType = 15;
 };
-// Bits of Event::page_flags in a record with a user stack. Event::address of such a record is the result of
+// Bits of Event::page_flags in a record that contains a user stack. Event::address of this record is the result of
 // UserStacks::keep().
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
@@ -60,35 +63,37 @@ struct StackFlags {
 constexpr std::int16_t kNoNode = -1;
 
 // For percpu allocations, bytes_requested is the size for one CPU, rounded up to 4 bytes. bytes_allocated is the total
-// for the machine, as in pcpu_obj_full_size() in mm/percpu-internal.h (Linux 6.18): the size for all possible CPUs,
-// plus a pointer for every 4 bytes if control groups account kernel memory. Before Linux 5.19 it is zero, because the
-// events do not contain it. Calls have the fields of CallEvent (trace/calls/event.hpp) instead. A vmap area is a range
-// of kernel addresses for vmalloc, vmap, ioremap or a stack. It may map memory that was allocated separately.
+// for the machine: the size for all possible CPUs, plus a pointer for every 4 bytes if control groups account kernel
+// memory (pcpu_obj_full_size() in mm/percpu-internal.h, Linux 6.18). Before Linux 5.19 it is zero, because the events
+// do not contain it. Events of calls have the fields of CallEvent (trace/calls/event.hpp) instead. A vmap area is a
+// range of kernel addresses for vmalloc, vmap, ioremap or a stack. It may map memory that was allocated separately.
 struct Event {
-  std::uint64_t time_ns;          // on the trace's clock, scaled by the source
+  std::uint64_t time_ns;          // nanoseconds on the trace's clock; other clock units are converted by the source
   std::uint64_t address;          // start address; pages: page frame number (see TraceRecording::page_identity)
-  std::uint64_t bytes_requested;  // vmap areas: including a guard page
-  std::uint64_t bytes_allocated;  // slab: object size of the cache; percpu: see above; vmap areas: same as requested
+  std::uint64_t bytes_requested;  // for vmap areas, includes a guard page
+  // Slab: object size of the cache; percpu: see above; vmap areas: equal to bytes_requested.
+  std::uint64_t bytes_allocated;
   std::uint32_t gfp_flags;
-  std::int16_t node;         // requested NUMA node
-  std::uint8_t order;        // pages: a block of 2^order pages; page_alloc_extfrag: requested order
-  std::int8_t migrate_type;  // only in some page events; page_alloc_extfrag: requested type; -1: not applicable
-  CallSiteId call_site;      // slab allocations; percpu allocations since Linux 5.19
-  std::int32_t tid;          // in hard and soft interrupts, the interrupted task
+  std::int16_t node;         // requested NUMA node, or kNoNode
+  std::uint8_t order;        // for pages: the block has 2^order pages; for page_alloc_extfrag: requested order
+  std::int8_t migrate_type;  // only in some page events; for page_alloc_extfrag: requested type; -1: unknown
+  CallSiteId call_site;      // for slab allocations, and for percpu allocations since Linux 5.19
+  std::int32_t tid;          // in hard and soft interrupts, this is the interrupted task
   CacheId cache;             // set if the event names the cache (kmem_cache_free since Linux 5.12)
   std::uint16_t cpu;
   EventTypeId type;
   EventKind kind;
   std::uint8_t context;         // Context bits
-  std::uint8_t fallback_order;  // page_alloc_extfrag: order of the free block of another migrate type
+  std::uint8_t fallback_order;  // for page_alloc_extfrag: order of the free block of another migrate type
   std::uint8_t page_flags;      // PageFlags
-  StackId stack;                // index in TraceTables::stacks; if the record has only a stack and no event, that stack
+  // Index in TraceTables::stacks; also set if the record contains only a stack and no event.
+  StackId stack;
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 
 using EventBatch = std::vector<Event>;
 
-// Returns the level of interrupt: 0 none, 1 soft, 2 hard, 3 NMI. Interrupts can only interrupt lower levels.
+// Returns the interrupt level: 0 none, 1 softirq, 2 hardirq, 3 NMI. An interrupt can only interrupt lower levels.
 constexpr std::uint8_t interrupt_level(const Event& event) {
   if ((event.context & Context::kNmi) != 0) return 3;
   if ((event.context & Context::kHardIrq) != 0) return 2;
@@ -108,14 +113,14 @@ constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry ||
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
 
-// Equal addresses of different allocators are different objects. For example, a percpu pointer is an offset that each
-// CPU converts to a separate address.
+// Addresses of different allocators are unrelated, even if they are equal. For example, a percpu pointer is an offset
+// that each CPU converts to a separate address.
 enum class Allocator : std::uint8_t { slab, percpu, vmap, pages };
 constexpr std::size_t kAllocators = 4;
-// The first three allocators free an object by its address. Pages are freed by frame.
+// The first three allocators free memory by the address of the allocation. Pages are freed by page frame.
 constexpr std::size_t kPointerAllocators = 3;
 
-// True for allocations that are freed by pointer, so not for pages.
+// True for allocations that are freed by address. False for pages.
 constexpr bool is_allocation(EventKind kind) {
   return is_slab_alloc(kind) || kind == EventKind::percpu_alloc || kind == EventKind::vmap_alloc;
 }

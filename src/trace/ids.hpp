@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// IDs of data that repeats in a trace. Each is an index into a table of TraceInfo, in order of first appearance.
+// IDs of data that occurs in many events of a trace. An ID is an index into a table of TraceInfo, in order of first
+// appearance.
 #pragma once
 
 #include <cstdint>
 
 namespace kmt {
 
-// An ID type. Different ID types cannot be converted into each other.
+// An ID. IDs with different tags are different types, which cannot be converted into each other.
 template <typename Tag, typename Int>
 struct StrongId {
   Int value = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Defines the possible imperfections of a trace, and a log with a limited number of findings.
+// Defines the possible imperfections of a trace, and a log with a limited number of examples.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ constexpr std::array kImperfections = {
 constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfections[static_cast<std::size_t>(kind)]; }
 std::string_view to_string(Severity severity);
 
-// If one of these is found, events are missing. Their time and number are unknown.
+// Each of these imperfections means that events are missing. It is unknown when and how many.
 inline constexpr std::array kHidesEvents = {
     Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,
@@ -43,7 +43,7 @@ inline constexpr std::array kHidesEvents = {
     Imperfection::short_record,    Imperfection::bad_event_format, Imperfection::torn_record,
     Imperfection::unreadable_line, Imperfection::damaged_stream};
 
-// An imperfection at one place of the trace.
+// One occurrence of an imperfection, at one place of the trace.
 struct Finding {
   Imperfection kind;
   std::string detail;  // may be empty
@@ -52,7 +52,7 @@ struct Finding {
   std::optional<std::uint64_t> time_ns;
 };
 
-// Counts every finding and keeps the first few of each kind.
+// Counts all findings, and keeps the first few of each kind as examples.
 class Findings {
  public:
   static constexpr std::size_t kKeptOfAKind = 20;
@@ -60,7 +60,7 @@ class Findings {
   void add(Finding finding, std::uint64_t count = 1);
   // Counts a finding without keeping it as an example. This is cheap enough for an event loop.
   void count(Imperfection kind, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(kind)] += count; }
-  // True if another example of this kind would be kept. Check this before composing the detail of a frequent finding.
+  // True if another example of this kind would be kept. For frequent findings, check this before composing the text.
   bool wants(Imperfection kind) const { return kept_of_[static_cast<std::size_t>(kind)] < kKeptOfAKind; }
 
   std::uint64_t count_of(Imperfection kind) const { return counts_[static_cast<std::size_t>(kind)]; }

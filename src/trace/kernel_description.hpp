@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's description of itself and its tracing. It allows another machine to read the pages of the ring buffers.
-// The texts are unmodified files of the kernel.
+// The kernel's description of the machine and of its tracing. With it, another machine can read the pages of the ring
+// buffers. The texts are unmodified files of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace kmt {
 
 struct FormatText {
-  std::string system;  // "kmem"; "ftrace" for the function and function graph tracers
+  std::string system;  // name of the event system: "kmem"; "ftrace" for the function and function graph tracers
   std::string text;    // events/SYSTEM/NAME/format
 };
 
@@ -29,7 +29,7 @@ struct KernelDescription {
   ByteOrder byte_order = kHostOrder;
   unsigned long_bytes = sizeof(long);
   std::uint32_t page_size = 4096;         // page size of the machine; 0: unknown
-  std::uint32_t sub_buffer_bytes = 4096;  // size of a ring buffer page (sub-buffer); usually page_size
+  std::uint32_t sub_buffer_bytes = 4096;  // size of a ring buffer page (sub-buffer) in bytes; usually page_size
   unsigned cpus = 0;
   std::vector<int> cpu_nodes;  // NUMA node of each CPU
   std::string header_page;     // events/header_page
@@ -37,16 +37,16 @@ struct KernelDescription {
   std::vector<FormatText> formats;
   std::string kallsyms;  // /proc/kallsyms
   std::string printk_formats;
-  std::string saved_cmdlines;  // "PID COMM" lines
-  std::string thread_groups;   // "TID TGID" lines, as in saved_tgids
-  std::string clock_choices;   // trace_clock: "[local] global …"
-  std::string clock;           // the current clock, in brackets in clock_choices
+  std::string saved_cmdlines;  // text of lines "PID COMM"
+  std::string thread_groups;   // text of lines "TID TGID", like the kernel's file saved_tgids
+  std::string clock_choices;   // text of the file trace_clock: "[local] global …"
+  std::string clock;           // the current clock, which is in brackets in clock_choices
   ClockScale clock_scale;      // set if the clock's ticks are not nanoseconds
   CallTypes call_types;        // set if calls are recorded
   UserMemory user_memory;      // set if user stacks are recorded
   // Other facts about the machine and the recording, by name. See docs/formats/kmt.md, "Notes".
   std::map<std::string, std::string> notes;
-  std::map<std::string, std::string> late_notes;  // notes that become known only during the recording
+  std::map<std::string, std::string> late_notes;  // notes that are added when the recording ends
 };
 
 }  // namespace kmt

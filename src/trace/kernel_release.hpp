@@ -19,10 +19,10 @@ struct KernelVersion {
 // Returns the version of a release like "6.1.0-47-amd64"; empty if the text has none.
 std::optional<KernelVersion> version_of(std::string_view release);
 
-// Returns the name of a migrate type as in /proc/pagetypeinfo (migratetype_names in mm/vmstat.c, enum migratetype in
+// Returns the name of a migrate type, as in /proc/pagetypeinfo (migratetype_names in mm/vmstat.c, enum migratetype in
 // include/linux/mmzone.h). Linux 4.4 swapped Movable and Reclaimable, and renamed Reserve to HighAtomic. Type 4 is CMA
-// if the kernel is configured with it, otherwise Isolate. Unknown releases count as new. Unknown types are named "type
-// 7".
+// if the kernel is configured with it, otherwise Isolate. If the release is unknown, the names of the latest kernel are
+// used. Unknown types are named "type 7".
 std::string migrate_type_name(int type, std::string_view release);
 
 }  // namespace kmt

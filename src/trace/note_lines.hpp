@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads notes: single values, lines, and task IDs.
+// Reads notes, which may be single values, lines, or task IDs.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// Returns a note, or an empty text if it does not exist. Valid as long as `notes`.
+// Returns a note, or an empty text if it does not exist. The text is valid as long as `notes`.
 inline std::string_view note_in(const std::map<std::string, std::string>& notes, const std::string& name) {
   const auto note = notes.find(name);
   return note == notes.end() ? std::string_view() : std::string_view(note->second);

@@ -9,7 +9,8 @@
 
 namespace kmt {
 
-// Returns the bytes of a block of 2^order pages. Damaged records may have any order; no kernel has more than 32.
+// Returns the bytes of a block of 2^order pages. Damaged records may contain any order, so it is limited to 32, which
+// is more than any kernel has.
 inline std::uint64_t block_bytes(const TraceInfo& info, unsigned order) {
   return info.machine.page_size << std::min(order, 32u);
 }

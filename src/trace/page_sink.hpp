@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Receives the data of a recording while it is recorded, on its way from the capture to a trace format.
+// Receives the data of a recording while it is recorded. A sink writes a trace format, for example.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace kmt {
 class PageSink {
  public:
   virtual ~PageSink() = default;
-  // Receives whole pages of a CPU in order, or none if the CPU was quiet for a while. Each CPU has one thread that
-  // calls this function; threads of different CPUs call it at the same time. Throws Error if recording cannot continue.
-  // Even then, the sink has received the pages and keeps them.
+  // Receives whole pages of a CPU in order, or no page if the CPU was quiet for a while. Each CPU has a thread of its
+  // own that calls this function, so several threads may call it at the same time. Throws Error if recording cannot
+  // continue. Even then, the sink has received the pages and keeps them.
   virtual void pages(unsigned cpu, Bytes pages) = 0;
 };
 
-// A record as in a ring buffer page, or the number of records that were lost at this place.
+// One record, as in a page of the ring buffer. If `lost` is not 0, this is the place of a loss instead.
 struct LiveRecord {
   std::uint64_t ticks = 0;
   Bytes record;
-  std::uint64_t lost = 0;  // not 0: records were lost, and `record` is empty
+  std::uint64_t lost = 0;  // number of records that were lost at this place; if not 0, `record` is empty
 };
 
-// Also receives single records, in the same way as pages. The caller owns the bytes.
+// A sink that receives single records, in addition to pages. The caller keeps the ownership of the bytes.
 class RecordingSink : public PageSink {
  public:
   virtual void records(unsigned cpu, std::span<const LiveRecord> records) = 0;

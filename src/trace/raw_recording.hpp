@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A recording as read from the kernel, not yet in a trace format. It consists of ring buffer pages in one file for each
-// CPU, unless a PageSink received them.
+// A recording as it was read from the kernel, not yet in a trace format. Each CPU has a file of ring buffer pages,
+// unless a PageSink received the pages.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@ struct RawCpu {
   unsigned cpu = 0;
   FileDescriptor pages;  // whole pages, starting at offset 0
   std::uint64_t bytes = 0;
-  std::string statistics;  // per_cpu/cpuN/stats after all events had been read
+  std::string statistics;  // text of per_cpu/cpuN/stats, read after all events
 };
 
 struct RawRecording {
   KernelDescription kernel;
   std::vector<RawCpu> cpus;  // by number
-  // Statistics of other CPUs. The first line is "CPU: N". Without that line, the losses belong to no particular CPU.
+  // Texts of the statistics of other CPUs. The first line of a text is "CPU: N". Without that line, the losses belong
+  // to no particular CPU.
   std::vector<std::string> more_statistics;
 };
 
-// Returns statistics without a CPU line, for losses of unknown CPUs.
+// Returns a statistics text without a line "CPU: N", for losses whose CPU is unknown.
 inline std::string lost_somewhere_text(std::uint64_t events) {
   return "dropped events: " + std::to_string(events) + "\n";
 }

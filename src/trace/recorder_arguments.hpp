@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Facts from the command line that recorded a trace.
+// Facts that follow from the command line with which a trace was recorded.
 #pragma once
 
 #include <map>
@@ -7,8 +7,8 @@
 
 namespace kmt {
 
-// True if only some tasks were recorded, according to the notes of a trace: the note some_tasks exists, or the command
-// line of kmemtrace (note arguments) selects tasks or a cgroup.
+// True if only some tasks were recorded, according to the notes of a trace. Either the note some_tasks exists, or the
+// kmemtrace command line in the note arguments selects tasks or a cgroup.
 bool names_some_tasks(const std::map<std::string, std::string>& notes);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A source of events. Sources do not depend on analyses.
+// A source of events, such as the reader of a trace format. Sources do not depend on analyses.
 #pragma once
 
 #include "trace/event.hpp"
@@ -11,15 +11,15 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  // The information is complete after read() has returned false.
+  // Returns the information about the trace. It is complete after read() has returned false.
   virtual const TraceInfo& info() const = 0;
-  // For sources that wrap this source and add entries to the tables.
+  // For sources that wrap this source and add entries to the tables of the trace.
   virtual TraceInfo& info() = 0;
-  // Replaces the batch by the next events. Returns false at the end. Events are ordered by time over all CPUs. Events
-  // at the same time are ordered by CPU, and within a CPU by their place in the buffer. Damage is reported as a finding
-  // in info(), not as an exception.
+  // Replaces the events in the batch by the next events. Returns false at the end. Events are ordered by time over all
+  // CPUs. Events at equal times are ordered by CPU, and within a CPU by their place in the buffer. Damage is reported
+  // as a finding in info(), not as an exception.
   virtual bool read(EventBatch& batch) = 0;
-  // Returns the part of the input that has been read, from 0 to 1. Used to show progress.
+  // Returns the share of the input that has been read, from 0 to 1, to show progress.
   virtual double progress() const = 0;
 };
 

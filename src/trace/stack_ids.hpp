@@ -13,16 +13,18 @@ namespace kmt {
 class StackIds {
  public:
   explicit StackIds(StackTable& stacks) : stacks_(stacks) {}
-  StackId id_of(std::span<const std::uint64_t> addresses);  // kernel stack, innermost frame first; empty: 0
-  // A user stack consists of numbers of UserCode::frames, innermost first.
+  // Returns the ID of a kernel stack, innermost frame first; 0 for an empty stack.
+  StackId id_of(std::span<const std::uint64_t> addresses);
+  // Returns the ID of a user stack, which consists of indices into UserCode::frames, innermost first.
   StackId user_id_of(std::span<const std::uint64_t> frames);
   StackId place_id_of(std::uint64_t frame);
-  // Returns the ID of a kernel stack combined with a user stack. Either may be 0.
+  // Returns the ID of a kernel stack combined with a user stack. Either stack may be 0 (none).
   StackId id_of_both(StackId kernel, StackId user);
 
  private:
   StackTable& stacks_;
-  // The keys of these two are hashes of stacks. After a collision, the next unused number is the key.
+  // The keys of kernel_ids_ and user_ids_ are hashes of stacks. If two stacks have one hash, the second stack uses the
+  // next free number as its key.
   FlatMap<std::uint32_t> kernel_ids_;
   FlatMap<std::uint32_t> user_ids_;
   FlatMap<std::uint32_t> place_ids_;  // by frame

@@ -12,10 +12,10 @@ namespace kmt {
 
 class StackTable {
  public:
-  std::size_t size() const { return stacks_.size(); }  // includes stack 0, "none"
+  std::size_t size() const { return stacks_.size(); }  // number of stacks, including stack 0 ("none")
   // Returns the kernel part of a stack: return addresses.
   std::span<const std::uint64_t> operator[](StackId id) const { return part(stacks_[id.value].kernel); }
-  // Returns the user part of a stack: numbers of UserCode::frames.
+  // Returns the user part of a stack: indices into UserCode::frames.
   std::span<const std::uint64_t> user(StackId id) const { return part(stacks_[id.value].user); }
 
   // The caller must not add a stack twice.
@@ -27,13 +27,14 @@ class StackTable {
     ++user_stacks_;
     return push({{}, append(frames)});
   }
-  // Adds a stack that has only the program's position. kernel_stacks() and user_stacks() do not count it.
+  // Adds a stack that consists of one user frame: the program counter. kernel_stacks() and user_stacks() do not count
+  // it.
   StackId add_place(std::uint64_t frame) { return push({{}, append({&frame, 1})}); }
   StackId add_both(StackId kernel, StackId user) {
     return push({stacks_[kernel.value].kernel, stacks_[user.value].user});
   }
 
-  // Number of distinct stacks.
+  // Return the number of distinct stacks of each kind.
   std::size_t kernel_stacks() const { return kernel_stacks_; }
   std::size_t user_stacks() const { return user_stacks_; }
   bool has_stacks() const { return kernel_stacks_ + user_stacks_ > 0; }

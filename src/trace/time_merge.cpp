@@ -18,7 +18,7 @@ TimeMerge::TimeMerge(std::vector<std::unique_ptr<CpuStream>> streams) {
     else
       cursor = {};
   }
-  std::sort(heap_.begin(), heap_.end(), before);  // a sorted array is a heap
+  std::sort(heap_.begin(), heap_.end(), before);  // a sorted array is a valid heap
 }
 
 bool TimeMerge::refill(Cursor& cursor) {
@@ -39,18 +39,19 @@ void TimeMerge::sift_down() {
 }
 
 bool TimeMerge::read(EventBatch& batch) {
-  batch.resize(kBatchEvents);  // no effect if the caller reuses its batch
+  batch.resize(kBatchEvents);  // does not change a batch that the caller uses again
   std::size_t filled = 0;
   while (filled < kBatchEvents && !heap_.empty()) {
     Head& first = heap_.front();
     Cursor& cursor = cursors_[first.stream];
-    // Events of the first stream can be taken until the second stream's next event.
+    // Events of the first stream are taken as long as they are not later than the next event of the second stream.
     const Head* second = heap_.size() > 1 ? &heap_[1] : nullptr;
     if (heap_.size() > 2 && before(heap_[2], heap_[1])) second = &heap_[2];
 
     const Event* event = cursor.events.data() + cursor.next;
     const Event* const last =
-        event + std::min(cursor.events.size() - cursor.next, kBatchEvents - filled) - 1;  // last event to take
+        // Last event that may be taken in this step.
+        event + std::min(cursor.events.size() - cursor.next, kBatchEvents - filled) - 1;
     batch[filled++] = *event;
     bool in_row = true;
     while (event != last) {
@@ -61,7 +62,7 @@ bool TimeMerge::read(EventBatch& batch) {
     }
     cursor.next = static_cast<std::size_t>(event - cursor.events.data()) + (in_row ? 1 : 0);
     if (cursor.next == cursor.events.size() && !refill(cursor)) {
-      cursor = {};  // frees the memory of finished streams, since there may be many CPUs
+      cursor = {};  // frees the memory of a finished stream, because there may be many CPUs
       first = heap_.back();
       heap_.pop_back();
     } else {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Merges the streams of many CPUs into one stream in order of time. The streams are in a binary heap by the time of
-// their next event. The top stream is used as long as it remains first, then it is sifted down. This needs one
-// comparison per event if one CPU has many events in a row, and log2(streams) comparisons if CPUs alternate.
+// Merges the streams of many CPUs into one stream in order of time. The streams are in a binary heap, sorted by the
+// time of their next event. Events are taken from the top stream while it remains first; then the stream is sifted
+// down. This needs one comparison per event if one CPU has many events in a row, and log2(streams) comparisons if CPUs
+// alternate.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +14,22 @@
 
 namespace kmt {
 
-// Events of one CPU in the order of its buffer.
+// The events of one CPU, in the order of its ring buffer.
 class CpuStream {
  public:
   virtual ~CpuStream() = default;
-  // Replaces the batch by the next events. Returns false at the end, and never returns true with an empty batch.
+  // Replaces the events in the batch by the next events. Returns false at the end. The batch is not empty if the result
+  // is true.
   virtual bool read(EventBatch& batch) = 0;
 };
 
 class TimeMerge {
  public:
-  // Events with equal times are returned in the order of these streams.
+  // Events with equal times are returned in the order of these streams. So for equal times, events of the first stream
+  // come first.
   explicit TimeMerge(std::vector<std::unique_ptr<CpuStream>> streams);
 
-  // Replaces the batch by the next events. Returns false at the end.
+  // Replaces the events in the batch by the next events. Returns false at the end.
   bool read(EventBatch& batch);
 
  private:
@@ -35,7 +38,8 @@ class TimeMerge {
     EventBatch events;
     std::size_t next = 0;
   };
-  // Next event of a stream. The time never decreases, so that the order of each CPU's buffer is preserved.
+  // The next event of a stream. Its time is at least that of the previous event, so that the order of each CPU's buffer
+  // is preserved.
   struct Head {
     std::uint64_t time_ns;
     std::size_t stream;  // index into cursors_

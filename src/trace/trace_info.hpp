@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All information about a trace. A source fills `machine` when it is opened. The tables, losses and findings grow while
-// events are read, and are complete after the last batch. Code that needs only one member should use that member's type
-// and header.
+// All information about a trace. A source fills in `machine` when it is opened. The tables, losses and findings grow
+// while events are read, and are complete after the last batch. Code that needs only one member should use that
+// member's type and header.
 #pragma once
 
 #include <string>

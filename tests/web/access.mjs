@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Checks that a page is accessible: enough contrast, names for controls, no horizontal scrolling.
 
-// Returns texts with a contrast below 4.5 (WCAG 2.1, 1.4.3), controls without a name, and elements wider than the
-// window.
+// Returns what is not accessible: texts with a contrast below 4.5 (WCAG 2.1, 1.4.3), controls without a name, and
+// elements wider than the window.
 export function barriers(page) {
   return page.evaluate(() => {
     const found = [];

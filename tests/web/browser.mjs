@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens reports in Chromium and records forbidden behaviour of a report: errors, requests, dialogs.
+// Opens reports in Chromium. Records things that a report must not do: errors, requests to a network, dialogs.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +20,7 @@ export async function launch(modules, executablePath) {
   return chromium.launch({ executablePath, headless: true, args: kFlags });
 }
 
-// Opens a page in which no error may occur; `wrongs` collects the errors.
+// Opens a page. `wrongs` receives the errors that occur in it, and must stay empty.
 export async function open(browser, file, { width = 1280, height = 900, dark = false } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -46,7 +46,7 @@ export async function open(browser, file, { width = 1280, height = 900, dark = f
   await page.goto(own);
   await page.waitForFunction(() => window.kmemtrace?.ready === true, null, { timeout: 30000 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  // Milliseconds from the start of navigation until the page was drawn.
+  // Returns the milliseconds from the start of the navigation until the page was drawn.
   const opened = Math.round(await page.evaluate(() => performance.now()));
   return { page, wrongs, opened, close: () => context.close() };
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Compares the page of calls with `kmemtrace graph --json --args --ret --limit 0`, and uses the page like a person.
+// Compares the page of calls with the output of `kmemtrace graph --json --args --ret --limit 0`, and operates the page
+// like a user.
 import { goTo, rowsOf, settle } from './reading.mjs';
 
-const kHeld = 1000; // number of first calls, and number of slowest calls
+const kHeld = 1000; // how many of the first calls and of the slowest calls are compared
 const kSums = { '': 'bytes', '-hits': 'allocations', '-live': 'live_bytes' };
 
-// Compares the memory allocated inside a call, for each allocator that any function uses.
+// Compares the memory allocated inside a call, for each allocator that any call uses.
 function insideAgrees(checks, row, inside, allocators, what) {
   for (const name of allocators)
     for (const [suffix, key] of Object.entries(kSums))
       checks.equal(row[name + suffix], inside[name]?.[key], `${what}: ${name} ${key}`);
 }
 
-// The calls that a page has.
+// Returns the calls that the page must contain.
 function heldCalls(graph) {
   const places = graph.calls.map((_, at) => at);
   const slowest = places
@@ -23,7 +24,7 @@ function heldCalls(graph) {
   return places.filter((at) => held.has(at)).map((at) => graph.calls[at]);
 }
 
-// Compares a shown value. Addresses and flags are shown in hexadecimal, other values in decimal.
+// True if a value is shown correctly. Addresses and flags are shown in hexadecimal, other values in decimal.
 function sameValue(shown, value) {
   if (value === null) return /^\((on the stack, )?not recorded\)$/.test(shown);
   if (shown === String(value)) return true;
@@ -32,7 +33,7 @@ function sameValue(shown, value) {
   return /^0x[0-9a-f]+( \(.*\))?$/.test(shown) && Number(shown.split(' ')[0]) === value;
 }
 
-// The shown values of the named arguments.
+// Returns the shown values of the arguments by name.
 function shownValues(text, names) {
   let at = text.indexOf('(') + 1;
   return names.map((name, i) => {
@@ -43,7 +44,7 @@ function shownValues(text, names) {
   });
 }
 
-// The expected text of a call. Arguments whose shown value is correct keep the shown form.
+// Returns the expected text of a call. If the shown value of an argument is correct, its text is taken from the page.
 function shownCall(text, call) {
   const names = Object.keys(call.arguments ?? {});
   const shown = shownValues(text, names);
@@ -115,7 +116,7 @@ export async function callsAgree(page, checks, graph) {
   await callIsTold(page, checks, held);
 }
 
-// A click on a function must show only its calls and the calls inside them.
+// A click on a function must show only the calls of this function and their callees.
 async function functionFilters(page, checks, graph, held) {
   const count = (name) => held.filter((call) => call.function === name).length;
   const name = graph.functions.map((of) => of.function).find((one) => count(one) > 1 && count(one) < held.length / 2);
@@ -147,7 +148,7 @@ async function functionFilters(page, checks, graph, held) {
   checks.equal(await page.getAttribute('[aria-selected=true]', 'id'), 'tab-calls', 'key c');
 }
 
-// All data of the selected call must be shown below, with a link to the call's function.
+// When a call is selected, all data of the call must be shown below, with a link to its function.
 async function callIsTold(page, checks, held) {
   const at = Math.max(
     held.findIndex((call) => Object.keys(call.arguments ?? {}).length > 0),

@@ -69,7 +69,7 @@ const isLarge = (report) => report === values.large;
 const isNone = (report) => report === values.none;
 const isFound = (report) => values.found.includes(report);
 
-// A trace without memory events must have no empty tables and no pages without content.
+// The report of a trace without memory events must have no empty tables, and no pages without content.
 async function saysThatThereIsNothing(page, checks) {
   const tabs = await page.locator('[role=tab]').evaluateAll((all) => all.map((tab) => tab.id));
   checks.equal(tabs.join(' '), 'tab-overview', 'pages of a trace without memory events');
@@ -128,7 +128,7 @@ async function openIn(browser, report, look, checks, work) {
   return opened;
 }
 
-// Returns the looks in which a report is opened, in addition to kLight.
+// Returns the window sizes and themes with which a report is opened, in addition to kLight.
 function looksOf(report) {
   if (report === reports[0]) return [kDark, kWide, kPhone];
   if (isBrief(report)) return documentsOf(report).graph ? [kWide, kPhone] : [];

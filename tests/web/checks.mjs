@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts passed and failed checks.
+// Counts checks that passed and checks that failed.
 
 export class Checks {
   passed = 0;

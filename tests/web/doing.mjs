@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Uses a report like a person: keys, sorting, a brush, filters, zooming. All of these must work.
+// Operates a report like a user: keys, sorting, a brush, filters, zooming. All of these must work.
 import { goTo, rowsOf, settle, valueOf } from './reading.mjs';
 
 export async function keysWork(page, checks) {
@@ -28,7 +28,7 @@ export async function keysWork(page, checks) {
   await page.keyboard.press('d');
 }
 
-// Tabs must follow WAI-ARIA: arrow keys move between tabs, and the selected tab has the focus.
+// Tabs must follow WAI-ARIA: arrow keys move between the tabs, and the selected tab has the focus.
 export async function tabsMove(page, checks) {
   await goTo(page, '#overview');
   await page.focus('[role=tab][aria-selected=true]');
@@ -49,7 +49,7 @@ export async function tabsMove(page, checks) {
   }
 }
 
-// Plots that were replaced must not keep event listeners.
+// When a plot is replaced, it must remove its event listeners.
 export async function plotsAreFreed(page, checks) {
   await goTo(page, '#timeline');
   for (let round = 0; round < 20; ++round) await page.keyboard.press('d');
@@ -62,8 +62,8 @@ export async function plotsAreFreed(page, checks) {
   checks.equal(await page.evaluate(() => window.kmemtrace.livePlots()), 0, 'plots that listen where none is shown');
 }
 
-// The first page must lead with growth, then waste, then churn. Growth is that of `kmemtrace leaks --json`. Each sentence
-// has a link to its numbers.
+// The first page must start with growth, then waste, then churn. The growth must be that of `kmemtrace leaks --json`.
+// Each sentence must have a link to its numbers.
 export async function resultsStandOut(page, checks, leaks) {
   const kinds = () => page.locator('li[data-kind]').evaluateAll((all) => all.map((item) => item.dataset.kind));
   await goTo(page, '#overview');
@@ -73,7 +73,8 @@ export async function resultsStandOut(page, checks, leaks) {
   const verdicts = Object.keys(leaks?.verdicts ?? {});
   const growing = verdicts.slice(0, verdicts.indexOf('unsure'));
   const worst = growing.find((verdict) => rows.some((row) => row.verdict === verdict));
-  const shown = growth.includes('for certain') ? 'certain' : /is not certain to \((\S+)\)/.exec(growth)?.[1]; // undefined: nothing grows
+  // Undefined: no group grows.
+  const shown = growth.includes('for certain') ? 'certain' : /is not certain to \((\S+)\)/.exec(growth)?.[1];
   if (leaks) checks.equal(shown, worst, `verdict on growth in "${growth}"`);
   for (const [kind, wanted] of [
     ['growth', 'leaks'],
@@ -91,7 +92,7 @@ export async function resultsStandOut(page, checks, leaks) {
   }
 }
 
-// On a phone, the names in a table must stay visible, and so must the column by which the table is sorted.
+// On a phone, the names in a table and the column by which it is sorted must stay visible.
 export async function namesStay(page, checks) {
   await goTo(page, '#tables/sites');
   for (const key of ['allocated', 'live-bytes', 'p99-life']) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Uses the page of an investigation like a person.
+// Operates the page of an investigation like a user.
 import { goTo, settle } from './reading.mjs';
 
-// A call site that started during the investigation. The investigation has 64 steps of half a second, and the site
-// grows in the second half.
+// A call site that starts to allocate during the investigation. The investigation has 64 steps of half a second, and
+// the site grows in the second half.
 export async function tellsSinceWhen(page, checks) {
   const row = page.locator('tr', { has: page.locator('[data-column=name][data-value=began-late]') });
   const told = await row.locator('[data-column=judged]').innerText();
@@ -11,8 +11,8 @@ export async function tellsSinceWhen(page, checks) {
   checks.ok(Math.abs(since - 16) <= 1, `began-late grows "${told}"`);
 }
 
-// The header must show two durations: that of the investigation and that of the recording. The page
-// of the recording must not contradict the verdict of the investigation.
+// The header must show two durations: that of the investigation and that of its recording. The page about the recording
+// must not contradict the verdict of the investigation.
 export async function wholeInvestigationCounts(page, checks) {
   const facts = Object.fromEntries(
     await page
@@ -32,7 +32,7 @@ export async function wholeInvestigationCounts(page, checks) {
   checks.equal(await page.getAttribute('[aria-selected=true]', 'id'), 'tab-findings', 'growth leads to the findings');
 }
 
-// The parts of a sum must be indented below it.
+// Below a sum, its parts must be indented.
 export async function balanceIsIndented(page, checks) {
   const labels = page.locator('[data-table=finding-balance] td[data-column=label]');
   if ((await labels.count()) === 0) return;
@@ -49,7 +49,8 @@ export async function balanceIsIndented(page, checks) {
   checks.ok(moved > 8, `"objects in use" is to the right of "slab": ${moved} pixels`);
 }
 
-// Each claim must link to its numbers: a row, or the heading of a section, receives the focus and is visible.
+// Each claim must link to its numbers: a click gives the focus to a row or to the heading of a section, and scrolls to
+// it.
 export async function claimsLead(page, checks) {
   const claims = await page.locator('a.claim').all();
   checks.ok(claims.length >= 4, `claims that lead to numbers: ${claims.length}`);

@@ -9,8 +9,8 @@ import { launch } from './browser.mjs';
 import { Checks } from './checks.mjs';
 
 const [program, modules, chromium, out] = process.argv.slice(2);
-const kWhole = { x: 10, width: 1260 }; // for a window 1280 pixels wide
-const kNarrow = 0.1; // pixels; a narrower frame cannot be clicked
+const kWhole = { x: 10, width: 1260 }; // the flame graph is made for a window of 1280 pixels
+const kNarrow = 0.1; // in pixels; a narrower frame cannot be clicked
 
 const run = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
 const near = (a, b, by = 0.01) => Math.abs(a - b) <= by;
@@ -37,7 +37,7 @@ const said = (page) => page.locator('#said').textContent();
 const middleOf = (page, { x, y, width }) => page.mouse.move(x + width / 2, y + 8);
 
 async function search(page, wanted, begin) {
-  await page.keyboard.press('Escape'); // leaves the input field
+  await page.keyboard.press('Escape'); // removes the focus from the input field
   await begin();
   await page.keyboard.press('Delete');
   if (wanted !== '') await page.keyboard.insertText(wanted);
@@ -78,7 +78,7 @@ async function goesBack(page, before, how, checks) {
   );
 }
 
-// The bytes of each allocator, and of all stacks that contain a function.
+// Returns the bytes of each allocator, and the bytes of all stacks that contain a function.
 function toldOf(trace) {
   const totals = JSON.parse(run('report', '--json', trace));
   const { groups } = JSON.parse(run('report', '--json', '--limit', '0', '--by', 'stack', trace));
@@ -127,7 +127,7 @@ async function searches(page, told, before, checks) {
   );
 }
 
-// Arrow keys must move to the frames above and beside a frame, and Enter must zoom.
+// Arrow keys must move to the frames above and beside the current frame, and Enter must zoom.
 async function keysMove(page, before, away, checks) {
   const height = before[1].y - before[0].y;
   const on = before.filter(({ y, shown }) => shown && y === before[0].y + height).sort((a, b) => a.x - b.x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks by geometry that no text of a page overlaps another one or is cut off.
+// Checks the positions of all texts on a page: no text may overlap another one or be cut off.
 
-// Records the texts on canvases, so that their places can be checked. Call this before the page is opened.
+// Records the texts drawn on canvases, so that their positions can be checked. Call this before the page is opened.
 export function watchCanvases(context) {
   return context.addInitScript(() => {
     const proto = CanvasRenderingContext2D.prototype;
@@ -52,7 +52,7 @@ export function misplaced(page) {
     const clips = (style) => style.overflowX !== 'visible' || style.overflowY !== 'visible';
     const scrolls = (style) => /auto|scroll/.test(style.overflowX) || /auto|scroll/.test(style.overflowY);
 
-    // Returns the visible part of the box of an element's text, or null. Reports texts that are cut off.
+    // Returns the visible part of the box around an element's text, or null. Reports the text if it is cut off.
     function visible(element, text, box) {
       let { left, top, right, bottom } = box;
       for (let at = element; at && at !== document.body; at = at.parentElement) {
@@ -61,7 +61,7 @@ export function misplaced(page) {
         const frame = at.getBoundingClientRect();
         const isCut = left < frame.left - kSlack || right > frame.right + kSlack;
         const isLow = top < frame.top - kSlack || bottom > frame.bottom + kSlack;
-        // A name may end with "…" if its title or the one of its cell has all of it.
+        // A name may end with "…" if its title, or the title of its cell, contains the whole name.
         const isShortened = style.textOverflow === 'ellipsis' && (at.title || at.closest('[title]'));
         if ((isCut || isLow) && !scrolls(style) && !(isCut && isShortened && !isLow))
           found.push(`cut off: "${short(text)}" at ${round(box)} in ${at.tagName}.${at.className} ${round(frame)}`);
@@ -96,7 +96,7 @@ export function misplaced(page) {
       range.selectNodeContents(node);
       for (const line of range.getClientRects()) {
         if (line.width < 1) continue;
-        // The box of a line is higher than its letters.
+        // Shrink the box of a line, which is higher than the letters.
         const part = Math.min(3, line.height / 6);
         const box = { left: line.left, right: line.right, top: line.top + part, bottom: line.bottom - part };
         const seen = visible(element, node.textContent, box);
@@ -125,7 +125,7 @@ export function misplaced(page) {
       overlaps(drawn.slice(), ' in a picture');
     }
 
-    // Tables that are wider than their frame must say so.
+    // If a table is wider than its frame, a hint must be visible.
     for (const frame of document.querySelectorAll('.table')) {
       const isWide = frame.scrollWidth > frame.clientWidth + 1;
       const hint = frame.closest('.table-box')?.querySelector('.scroll-hint');

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks that a large report stays usable and reports which data it leaves out. Prints times in milliseconds. Their
-// limits are so generous that only work proportional to the whole trace exceeds them, also on a slow and busy machine.
-// docs/BENCHMARKS.md has the measured values.
+// Checks that a large report stays usable, and that it says which data it leaves out. Prints times in milliseconds. The
+// limits are generous: even on a slow and busy machine, only work that is proportional to the size of the trace exceeds
+// them. docs/BENCHMARKS.md has the measured values.
 import { goTo, settle } from './reading.mjs';
 
-const kRounds = 4; // maximum number of rounds; the best round counts
+const kRounds = 4; // maximum number of rounds; the fastest round counts
 const kMedianFrame = 250; // ms
-const kSlowestAnswer = 10000; // ms until a key shows another page
-const kMostRows = 150; // rows for which a table creates elements
+const kSlowestAnswer = 10000; // maximum time in ms between a key press and the new page
+const kMostRows = 150; // maximum number of rows for which a table creates elements
 
 async function frames(page, act) {
   await page.evaluate(() => {
@@ -89,7 +89,7 @@ async function zooming(page) {
   await page.waitForTimeout(300);
 }
 
-// Returns the time from the key press that selects a page until the page is painted.
+// Returns the time in ms from the key press that selects a page until the page is painted.
 async function answer(page, key) {
   let best = Infinity;
   for (let round = 0; round < kRounds && best >= kSlowestAnswer; ++round) {
@@ -131,7 +131,7 @@ export async function staysFluid(page, checks) {
   }
 }
 
-// Rare sizes and lifetimes are combined, without their call sites.
+// Rare sizes and lifetimes are combined, and do not have their call sites any more.
 export async function tellsOfRareOnes(page, checks) {
   await goTo(page, '#tables/sites');
   const names = await page

@@ -39,7 +39,7 @@ class Description : public RecordSink {
   TraceDescription described;
 };
 
-// A record of an event; its fields are set by name.
+// Builds the record of an event. Fields are set by name.
 class Record {
  public:
   Record(const std::vector<EventFormat>& formats, const char* name) {
@@ -55,7 +55,7 @@ class Record {
     const FormatField* const field = format_->field(name);
     if (field != nullptr) std::memcpy(bytes_.data() + field->offset, &value, std::min(field->size, 8u));
   }
-  // Sets the words that start at a field.
+  // Sets the words of the record from the start of a field on.
   void set_rest(const char* name, const std::vector<std::uint64_t>& values) {
     const std::size_t offset = format_->field(name)->offset;
     bytes_.resize(offset + 8 * values.size());
@@ -126,7 +126,7 @@ class Maker {
  private:
   std::uint64_t random_function() { return kText + random_() % kFunctions * kFunctionBytes + 4 * (1 + random_() % 4); }
 
-  // Each stack shares its outer frames with an earlier stack and adds other inner frames.
+  // Each stack has the outer frames of an earlier stack and different inner frames.
   void make_stacks() {
     for (unsigned i = 0; i < kStacks; ++i) {
       Stack& stack = stacks_.emplace_back();
@@ -160,7 +160,7 @@ class Maker {
     live_.push_back({address, stack.callers.front()});
   }
 
-  // Half of the freed objects were allocated recently.
+  // Half of the frees are of objects that were allocated recently.
   void release(unsigned cpu) {
     const std::size_t recent = std::min<std::size_t>(live_.size(), 16);
     const std::size_t at = random_() % 2 == 0 ? live_.size() - 1 - random_() % recent : random_() % live_.size();

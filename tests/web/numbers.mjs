@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Compares the shown numbers with those of `kmemtrace report --json` and `diff --json`.
+// Compares the numbers on the pages with those of `kmemtrace report --json` and `diff --json`.
 import { callsAgree } from './calls.mjs';
 import { goTo, rowsOf, valueOf } from './reading.mjs';
 
@@ -29,9 +29,9 @@ async function totalsAgree(page, checks, report, hash, what, exact) {
   }
 }
 
-// The sums of parts of the time must add up to those of the whole time.
+// The sums for parts of the time must add up to the sums for the whole time.
 async function partsAddUp(page, checks, report) {
-  const buckets = 1e9 - 1; // more than the number of buckets
+  const buckets = 1e9 - 1; // end of the range; larger than the number of buckets
   const sums = {};
   const cut = 3;
   for (const range of [`0-${cut}`, `${cut}-${buckets}`]) {

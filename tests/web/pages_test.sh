@@ -22,7 +22,8 @@ of_trace() { # NAME TRACE
   "$kmemtrace" report --html "$1.html" "$2"
 }
 
-# Names of tasks, call sites, functions in stacks and events that try to inject markup or to move the text next to them.
+# Names of tasks, call sites, functions in stacks, and events. They try to inject markup, or to move the text next to
+# them.
 hostile_trace() {
   local names=('</script>' '<img src=x onerror=alert(1)>' $'\u202egnp' $'\u05d0\u05d1' "\"'\`\${1}" '__proto__' 'constructor'
     $'\e[31mred' "$(printf 'x%.0s' {1..300})") at=0 name head
@@ -38,7 +39,7 @@ hostile_trace() {
   done
 }
 
-# A report with as much data of the largest trace as a page can hold.
+# A report on the largest trace, with as much data as a page can hold.
 large_report() {
   "$many_events" 1000000 "$data/amd64-stacks/trace.dat" large.kmt
   "$kmemtrace" report --html large.html large.kmt
@@ -63,7 +64,7 @@ hostile_trace >"$hostile"
 of_trace hostile "$hostile"
 brief+=(--brief hostile.html)
 
-# Calls of kernel functions: more than fit on a page, and calls with arguments and interrupts.
+# Reports with calls of kernel functions: more calls than fit on a page, and calls with arguments and interrupts.
 of_calls() { # NAME TRACE [OPTION]...
   "$kmemtrace" graph --json --args --ret --limit 0 "${@:3}" "$2" >"$1.graph.json"
   "$kmemtrace" report --html "$1.html" "${@:3}" "$2"
@@ -75,7 +76,7 @@ of_calls typed-calls "$data/graph/args.7.2.dat" --btf "$data/graph/args.7.2.btf"
 documents two "$data/amd64-5.10/trace.dat"
 "$kmemtrace" diff --json --limit 2000 --by call-site "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat" >two.diff.json
 "$kmemtrace" report --html two.html --diff "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat"
-# The first report is also checked in dark colors, because it has the most pages.
+# The first report has the most pages. So it is also checked in dark colors.
 reports=(two.html amd64-stacks.html)
 
 printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: comm=bash pid=1977 child_comm=bash child_pid=1978\n' >none.txt
@@ -84,7 +85,7 @@ printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: c
 mkdir -p found
 "$NODE" "$here/made_findings.mjs" >found/evidence.json
 "$kmemtrace" investigate --from found -o found.html >/dev/null || [[ $? == 1 ]]
-# The same report with a recording, and with copies of the kernel's files from the start and the end.
+# The same report with a recording, and with copies of the kernel's files from the start and the end of the time.
 mkdir -p recorded
 "$NODE" "$here/made_findings.mjs" 10 >recorded/evidence.json
 cp "$data/amd64-stacks/trace.dat" recorded/trace.dat

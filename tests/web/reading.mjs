@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a page like a person, from its elements.
+// Reads what a page shows, from its elements.
 
 export async function goTo(page, hash) {
   await page.evaluate((to) => {
@@ -12,7 +12,7 @@ export function settle(page) {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30))));
 }
 
-// Returns all rows of a table, including those scrolled out of view. Each row is an object with a value per column;
+// Returns all rows of a table, including those scrolled out of view. Each row is an object with one value per column;
 // numeric cells are numbers.
 export async function rowsOf(page, name) {
   return page.evaluate((table) => {
@@ -22,7 +22,7 @@ export async function rowsOf(page, name) {
     const rows = new Map();
     for (let top = 0; ; top += frame.clientHeight) {
       frame.scrollTop = top;
-      frame.dispatchEvent(new Event('scroll')); // does not wait for the next frame
+      frame.dispatchEvent(new Event('scroll')); // scroll without waiting for the next frame
       for (const row of box.querySelectorAll('tbody tr[aria-rowindex]')) {
         if (rows.has(Number(row.getAttribute('aria-rowindex')))) continue;
         const cells = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Holds the view state and the models of the traces, and switches between pages.
+// Holds the view state and the models of the traces. Switches between the pages of a report.
 import type { PageDocument, TraceDocument } from './data/document';
 import { filtersGroups, type Dimension, type Range } from './data/filter';
 import { hasMemory, makeModel, rangeOf, type Model } from './data/model';
@@ -27,7 +27,7 @@ export class App {
     return (this.models[side] ??= makeModel(this.document.traces[side]));
   }
 
-  // False only for a page that shows nothing but the results of `investigate`.
+  // False if the report contains no trace, only the results of `investigate`.
   get hasTrace(): boolean {
     return this.document.traces.length > 0;
   }
@@ -36,7 +36,7 @@ export class App {
     return this.document.traces[this.state.side];
   }
 
-  // Returns the pages that have something to show.
+  // Returns the pages for which the report has data.
   get pages(): Page[] {
     if (!this.hasTrace) return ['findings'];
     const pages = this.pagesOfTrace;
@@ -87,7 +87,7 @@ export class App {
     this.set({ filter: { ...this.state.filter, range } });
   }
 
-  // Selects the buckets that overlap an interval of the trace's clock.
+  // Selects the time buckets that overlap an interval. The interval is on the trace's clock.
   setTimes(fromNs: number, toNs: number): void {
     const { start_ns, bucket_ns } = this.model().explore;
     const from = Math.max(0, Math.floor((fromNs - start_ns) / bucket_ns));
@@ -96,14 +96,14 @@ export class App {
     this.setRange(from === 0 && to === this.model().buckets ? null : { from, to });
   }
 
-  // Returns the selected range in nanoseconds since the first bucket.
+  // Returns the selected time range in nanoseconds since the first bucket.
   get times(): Range {
     const range = rangeOf(this.model(), this.state.filter);
     const width = this.model().explore.bucket_ns;
     return { from: range.from * width, to: range.to * width };
   }
 
-  // Draws the page again and restores the focus.
+  // Draws the page again, and gives the focus back to the control that had it.
   redraw(): void {
     const active = document.activeElement as HTMLElement | null;
     const focused = active?.dataset['focus'];

@@ -17,7 +17,7 @@ const kKeys: [string, string][] = [
   ['Escape', 'in the flame graph: show all; close this'],
 ];
 
-// Explains each term of docs/concepts.md in one sentence.
+// Explanations of the terms in docs/concepts.md, in one sentence each.
 const kTerms: [string, string][] = [
   ['live', 'allocated in this trace and not freed before its end; with “≤” an upper bound: some frees have no event'],
   ['waste', 'allocated minus requested bytes: 600 bytes take an object of 1,024'],

@@ -92,7 +92,7 @@ function traceFacts(app: App): HTMLElement[] {
       : `${count(trace.lost_events)} or more`;
   return [
     fact('Machine', `${printable(trace.arch ?? 'not known')}, ${trace.cpus} ${trace.cpus === 1 ? 'CPU' : 'CPUs'}`),
-    // The recording of an investigation covers only a part of its time.
+    // In a report with an investigation, this is the length of its recording, which covers only a part of the time.
     fact(app.document.investigation ? 'Recorded for' : 'Duration', duration(trace.duration_ns), trace.duration_ns),
     fact('Events', count(trace.events), trace.events),
     fact('Lost', lost, trace.lost_events),

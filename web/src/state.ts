@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The view state is stored in the address after "#", so that users can save and share it.
+// The view state is stored in the page's address after "#", so that users can save and share it.
 import { kDimensions, kNoFilter, type Filter } from './data/filter';
 
 export const kPages = [
@@ -46,7 +46,7 @@ export function toHash(state: State): string {
   return `#${page}${query ? `?${query}` : ''}`;
 }
 
-// `front` is the page to show if the address names none.
+// `front` is the page to show if the address contains no page.
 export function fromHash(hash: string, traces: number, front: Page | null = null): State {
   const [path, query = ''] = hash.replace(/^#/, '').split('?', 2);
   const [page, table] = path.split('/', 2);

@@ -4,7 +4,7 @@
 const kUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const kUnknown = '–';
 
-// Rounds like fmt: a tie is rounded to the even digit, whereas toFixed rounds it away from 0. A number is a tie if it
+// Rounds like fmt. A tie is rounded to the even digit, whereas toFixed rounds it away from 0. A number is a tie if it
 // has exactly `places` + 1 binary places.
 export function fixed(value: number, places: number): string {
   const text = value.toFixed(places);
@@ -77,7 +77,7 @@ export function rate(value: number | null | undefined): string {
   return value < 100 ? fixed(value, 1) : count(Math.floor(value));
 }
 
-// Formats how much b is larger than a, like `kmemtrace diff`.
+// Formats by how much b is larger than a, like `kmemtrace diff`.
 export function change(a: number | null | undefined, b: number | null | undefined): string {
   if (a === null || a === undefined || b === null || b === undefined || a < 0) return kUnknown;
   if (a === b) return '0%';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Selects the light or dark theme: the system's theme, until the user changes it.
+// Selects the light or dark theme. The default is the system's theme; users can change it.
 import type { App } from './app';
 
 type Theme = 'light' | 'dark';

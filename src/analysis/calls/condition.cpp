@@ -26,7 +26,8 @@ constexpr std::pair<std::string_view, Operator> kOperators[] = {
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  const bool octal = !hex && text.size() > 1 && text.starts_with('0');  // file modes are shown in octal
+  // Users copy file modes, which events show in octal.
+  const bool octal = !hex && text.size() > 1 && text.starts_with('0');
   if (hex) text.remove_prefix(2);
   return parse_number<std::uint64_t>(text, hex ? 16 : octal ? 8 : 10);
 }
@@ -43,7 +44,8 @@ void parse_value(CallCondition& condition) {
     condition.bits = condition.is_negative ? -*value : *value;
 }
 
-// Reverses value_text() for a string and drops its quotes. Empty if the text is not such a string.
+// Decodes the escape sequences that value_text() writes for a string. Empty if the text contains a quote without a
+// backslash.
 std::optional<std::string> unescaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -77,7 +79,7 @@ bool decide(Operator compare, std::strong_ordering order) {
     case Operator::less_or_equal: return std::is_lteq(order);
     case Operator::greater: return std::is_gt(order);
     case Operator::greater_or_equal: return std::is_gteq(order);
-    case Operator::has_bits: break;  // not decided by an order
+    case Operator::has_bits: break;  // "&" tests bits and needs no order
   }
   return false;
 }
@@ -142,7 +144,7 @@ class Words {
 
 unsigned bits_of(const ValueType& type) { return type.bytes == 0 || type.bytes > 8 ? 64 : 8 * type.bytes; }
 
-// True if a value of the type, or a set of its bits, can be this number.
+// True if the number in the condition fits into the type, either as a value or as a set of bits.
 bool is_within(const CallCondition& condition, const ValueType& type) {
   if (type.kind == ValueKind::boolean) return *condition.bits <= 1;
   const bool has_sign = type.is_signed && condition.compare != Operator::has_bits;
@@ -174,7 +176,7 @@ CallCondition parse_call_condition(const std::string& text) {
             "Write an argument, or ret for the result, one of == != < <= > >= & and a value: 'flags&WRITE', "
             "'name==\"etc\"', 'ret==-ENOENT'");
   };
-  std::size_t at = 0;  // position of the comparison; the name may contain "->"
+  std::size_t at = 0;  // index of the comparison operator in the text; the ">" of "->" in a name is not an operator
   while ((at = text.find_first_of("=!<>&", at)) != std::string::npos && at > 0 && text[at] == '>' &&
          text[at - 1] == '-')
     ++at;
@@ -243,7 +245,7 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
                   ? fmt::format(", and \"{}\" is neither", printable(condition.text))
                   : fmt::format(" of {} bits, and \"{}\" is beyond what {} can be", bits_of(type),
                                 printable(condition.text), type.is_signed ? "one with a sign" : "it"));
-  if (lacks_sign && made.is_negative) {  // -1 stands for all bits
+  if (lacks_sign && made.is_negative) {  // for an unsigned type, -1 means that all bits are set
     *made.bits &= all_bits;
     made.is_negative = false;
   }
@@ -318,7 +320,8 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
       can_hold_[i] = true;
     } catch (const Error& error) {
       can_hold = false;
-      // A hint on how to write the condition is more useful than the error that a function returns nothing.
+      // Prefer an error with a hint on how to write the condition to an error without one, such as that a function
+      // returns nothing.
       if (!why_[i] || (why_[i]->hint().empty() && !error.hint().empty())) why_[i] = error;
     }
   }

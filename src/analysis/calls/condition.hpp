@@ -18,7 +18,7 @@ struct CallCondition {
 
   std::string name;  // as typed: name of an argument or of another recorded value, "ret" for the result
   Operator compare = Operator::equal;
-  std::string text;                   // without quotes, escape sequences unchanged
+  std::string text;                   // text without its quotes; escape sequences are not decoded
   bool quoted = false;                // the value was quoted, so it is a string
   std::optional<std::uint64_t> bits;  // the text as a 64-bit number; true, false, NULL and -ENOENT are numbers too
   bool is_negative = false;
@@ -29,9 +29,9 @@ struct CallCondition {
 // Throws Error.
 CallCondition parse_call_condition(const std::string& text);
 
-// Converts a condition to the type of a value: names of flags and enumeration values become numbers. `gfp_flags` is
-// nullptr if they are not known yet; any name is accepted then. Throws Error if no value of the type can meet the
-// condition.
+// Converts a condition to the type of a value: names of flags and enumeration values become numbers. If the GFP flags
+// are not known yet, `gfp_flags` is nullptr, and any flag name is accepted. Throws Error if no value of the type can
+// meet the condition.
 CallCondition condition_for(const CallCondition& condition, const ValueType& type,
                             const std::vector<FlagName>* gfp_flags);
 
@@ -42,10 +42,11 @@ bool holds(const CallCondition& condition, const CallValue& value);
 // Several conditions for functions with different types. A call must meet all conditions.
 class CallConditions {
  public:
-  // `gfp_flags` as in condition_for(), borrowed.
+  // `gfp_flags` has the same meaning as in condition_for(); the object keeps the pointer.
   CallConditions(std::vector<CallCondition> all, const std::vector<FlagName>* gfp_flags);
 
-  // Adds a function under a small number chosen by the caller. `signature` is null if its types are unknown.
+  // Adds a function. The caller chooses a small number for it. `signature` is null if the types of the function's
+  // arguments are unknown.
   void add(std::uint32_t function, const std::string& name, const CallSignature* signature);
   bool knows(std::uint32_t function) const { return function < functions_.size() && functions_[function]; }
   // True if the conditions on the arguments, or on the result, hold for a call of a known function.
@@ -53,9 +54,10 @@ class CallConditions {
   bool hold(std::uint32_t function, const CallValue& result) const;
   bool any_of_arguments() const;
   bool any_of_results() const;
-  // True if a condition compares the text of a known function's argument. Text must be read from memory.
+  // True if a condition compares the text of an argument of a known function. The recorder must then read this text
+  // from the memory of the traced machine.
   bool compare_text() const { return compare_text_; }
-  // Throws Error if functions are known and a condition cannot hold for any of them.
+  // Throws Error if a condition cannot hold for any known function. Does nothing if no function is known.
   void check() const;
 
  private:
@@ -68,13 +70,14 @@ class CallConditions {
   std::vector<CallCondition> all_;
   const std::vector<FlagName>* gfp_flags_;
   bool compare_text_ = false;
-  std::vector<std::optional<Function>> functions_;  // by number; empty if the function is unknown
-  // For error messages.
-  std::vector<bool> can_hold_;             // by condition: true if some function can meet it
-  std::vector<std::optional<Error>> why_;  // by condition: why the first function that has the value cannot meet it
+  std::vector<std::optional<Function>> functions_;  // index: function number; empty if the function is unknown
+  // The members below are only used in error messages.
+  std::vector<bool> can_hold_;  // index: condition; true if some function can meet it
+  // Index: condition; reason why the first function with this argument cannot meet it.
+  std::vector<std::optional<Error>> why_;
   std::size_t known_ = 0;
-  std::vector<std::string> signatures_;  // the first signatures: "vfs_read(file, buf, count, pos)"
-  std::set<std::string> names_;          // of arguments and other recorded values
+  std::vector<std::string> signatures_;  // signatures of the first few functions: "vfs_read(file, buf, count, pos)"
+  std::set<std::string> names_;          // names of arguments and other recorded values
 };
 
 }  // namespace kmt

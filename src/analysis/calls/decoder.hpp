@@ -16,11 +16,11 @@ namespace kmt {
 
 class CallDecoder {
  public:
-  // Both are borrowed. Without signatures, values have no types.
+  // Both arguments must outlive the decoder. If `signatures` is null, the decoded values have no types.
   CallDecoder(const TraceInfo& info, const CallSignatures* signatures);
 
-  // Returns a function's signature. Functions are numbered from 0; `name` is used by the first request for a function:
-  // "vfs_read", "ext4_map_blocks [ext4]".
+  // Returns a function's signature. Functions are numbered from 0. `name` ("vfs_read", "ext4_map_blocks [ext4]") is
+  // used only in the first call for each function.
   const CallSignature* signature(std::uint32_t function, const std::string& name);
 
   // Returns the arguments in a call_entry event. Empty if nothing was recorded or the types are unknown.
@@ -30,14 +30,15 @@ class CallDecoder {
                        std::optional<CallValues>& arguments) const;
   // Returns the result in a call_exit event. Also empty if the function returns nothing.
   std::optional<CallValue> result(const CallSignature* signature, const CallEvent& exit) const;
-  // Releases the event's recorded values; the event must not be decoded again.
+  // Frees the memory of the event's recorded values. Do not decode the event again afterwards.
   void give_back(const CallEvent& event) const;
 
  private:
   const TraceInfo& info_;
   const CallSignatures* signatures_;
   CallAbi abi_;
-  std::vector<std::unique_ptr<std::optional<CallSignature>>> functions_;  // null: not requested yet
+  // Index: function number; null: signature not requested yet.
+  std::vector<std::unique_ptr<std::optional<CallSignature>>> functions_;
 };
 
 }  // namespace kmt

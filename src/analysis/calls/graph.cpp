@@ -19,21 +19,21 @@
 namespace kmt {
 
 struct CallGraph::State {
-  // A node exists while its call is open, and while memory allocated in the call or its callees is live. Its number is
-  // reused afterwards.
+  // A node represents one call. It exists while the call is open, and while any memory allocated in the call or its
+  // callees is live. Afterwards, another call may get the node's number.
   struct Node {
-    std::uint32_t parent = 0;  // the surrounding call; 0: none, or the call runs in an interrupt on top of it
+    std::uint32_t parent = 0;  // node of the caller; 0: none, or an interrupt that is not inside the interrupted call
     std::uint32_t function = 0;
-    std::uint32_t place = 0;       // place of its task in `stacks` while the call is open
-    std::uint32_t references = 1;  // 1 while open, and 1 for each live allocation and each inner node
+    std::uint32_t place = 0;       // while the call is open: index of its task in `stacks`
+    std::uint32_t references = 1;  // 1 if open, plus 1 for each live allocation and each child node
     bool open = true;
     bool selected = false;
   };
   struct Live {
     std::uint64_t bytes;
-    std::uint32_t node;  // 0: allocated outside all calls
+    std::uint32_t node;  // node in which the memory was allocated; 0: outside all calls
     Allocator allocator;
-    bool ended;  // the first page is freed; other pages of the block are live
+    bool ended;  // the first page has been freed, but other pages of the block are live
   };
   struct Function {
     GraphFunction sums;
@@ -97,13 +97,13 @@ struct CallGraph::State {
   bool chooses_by_results = conditions.any_of_results();
   std::vector<Function> functions;
   FlatMap<std::uint32_t> function_ids;  // by address
-  std::vector<Node> nodes = {{}};       // node 0 stands for "none"
+  std::vector<Node> nodes = {{}};       // unused: node number 0 means "none"
   std::vector<std::uint32_t> free_nodes;
   FlatMap<Live> live;  // by number
   ShownCalls shown;
   EventSpan seen;
   bool sees_ends = false;
-  // Earliest start of each entry of result.missed and all later entries, which may overlap.
+  // For each index i: the earliest start among the entries of result.missed from i on. The entries may overlap.
   std::vector<std::uint64_t> missed_from;
   CallGraphResult result;
 };
@@ -281,8 +281,9 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
   if (slot == ShownCalls::kNone && parent != nullptr) shown.hide_inside(parent->slot);
 }
 
-// True if the recorder may have missed calls during this time. It knows only that calls were missed between two of its
-// readings. Missed calls of any function count because any function may have been called inside.
+// True if the recorder may have missed calls between these times. The recorder only knows that some calls were missed
+// between two readings of its counters. It does not know their functions. So any missed call counts: it may have
+// happened inside this call.
 bool CallGraph::State::may_miss_calls(std::uint64_t began_ns, std::uint64_t ended_ns) const {
   const auto missed = std::ranges::lower_bound(result.missed, began_ns, {}, &MissedEvents::to_ns);
   return missed != result.missed.end() &&
@@ -317,7 +318,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
     if (!call.is_inside_itself)
       for (std::size_t i = 0; i < kAllocators; ++i) {
         InsideSum counted = call.inside[i];
-        // add_live() adds memory that is live at the end of the trace.
+        // add_live() adds the memory of one allocation that is live at the end of the trace.
         counted.live_allocations = counted.live_bytes = 0;
         sums.inside[i] += counted;
       }
@@ -350,7 +351,8 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
 
 void CallGraph::State::account_memory(const StreamedEvent& streamed) {
   if (streamed.outcome == Outcome::duplicate_event && !streamed.ended.empty()) {
-    // The allocation stays with its innermost call and gets another number.
+    // A duplicate event gives the allocation a new number. The innermost call in which it was allocated does not
+    // change.
     if (const Live* const first = live.find(streamed.ended.front().allocation)) {
       const Live same = *first;
       live.erase(streamed.ended.front().allocation);
@@ -385,8 +387,8 @@ void CallGraph::State::allocate(const StreamedEvent& streamed) {
   *live.insert(streamed.allocation).first = {sum.bytes, node, allocator_of(event.kind), false};
 }
 
-// Subtracts freed memory from the innermost surrounding call that is still open. Calls that have returned keep the
-// amount that was live when they returned.
+// Subtracts freed memory from the live bytes of the innermost call that contains the allocation and is still open. A
+// call that has returned keeps the live bytes that it had when it returned.
 void CallGraph::State::release(const EndedPart& part) {
   Live* const found = live.find(part.allocation);
   if (found == nullptr) return;
@@ -409,7 +411,7 @@ void CallGraph::State::release(const EndedPart& part) {
   live.erase(part.allocation);
 }
 
-// Adds all memory that is live at the end of the trace to each function it was allocated in.
+// Adds the memory that is live at the end of the trace to each function in whose calls it was allocated.
 void CallGraph::State::add_live() {
   std::vector<std::uint32_t> counted;
   live.for_each([&](std::uint64_t, const Live& entry) {

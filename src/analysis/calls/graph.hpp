@@ -2,12 +2,13 @@
 // Builds a graph of kernel function calls from ftrace's function graph events, with the memory allocated in each call.
 //
 // Calls are followed per task, not per CPU, so preemption and migration cannot assign a call to the wrong task. The
-// idle task of each CPU counts as a separate task. An end event matches the innermost call only if function and depth
-// are equal. Calls above that call, or at the depth of a new call, have ended without an end event. After lost events,
-// an end event does not match an older call if the duration measured by the kernel shows a later start.
+// idle task of each CPU counts as a separate task. An end event matches the innermost open call only if function and
+// depth are equal. If an end event or a new call has the depth of an older open call, all deeper calls have ended
+// without an end event. After lost events, the duration measured by the kernel is checked too: an end event does not
+// match an open call that started before this duration.
 //
-// Calls made by interrupts are on top of the interrupted call, not inside it: their time and allocations do not count
-// for that call. Interrupts are recognised by common_flags. Functions that run just before the flags are set, such as
+// Calls made by interrupts do not count as callees of the interrupted call: their time and allocations are not added to
+// that call. Interrupts are recognised by common_flags. Functions that run just before the flags are set, such as
 // irq_enter(), are recognised by name.
 #pragma once
 
@@ -29,18 +30,18 @@ struct CallGraphRequest {
   std::vector<std::string> functions;          // globs; selects these calls and all calls inside them; empty: all
   std::set<std::int32_t> pids;                 // thread IDs; empty: all threads and interrupts
   std::optional<unsigned> depth;               // number of levels to show; empty: all
-  std::vector<CallCondition> where;            // all must hold for a call; calls inside it are shown too
+  std::vector<CallCondition> where;            // a call is shown if it meets all conditions; its callees are shown too
   std::uint64_t least_ns = 0;                  // shorter calls are not shown
   bool errors_only = false;                    // shows only calls that returned an error
   bool arguments = false;                      // include arguments in the result
-  const CallSignatures* signatures = nullptr;  // borrowed; nullptr: values have no types
+  const CallSignatures* signatures = nullptr;  // must outlive the graph; nullptr: values have no types
   std::size_t limit = 0;                       // maximum number of calls to show, in order of start; 0: all
-  std::size_t slowest = 0;                     // number of longest calls to show in addition
+  std::size_t slowest = 0;                     // number of longest calls to show in addition to `limit`
 };
 
 class CallGraph : public EventSink {
  public:
-  // Add all events of a trace. The arguments of the constructor must outlive this object.
+  // Feed all events of a trace to this object. The arguments of the constructor must outlive this object.
   CallGraph(const TraceInfo& info, const SymbolNames& symbols, CallGraphRequest request);
   ~CallGraph() override;
 

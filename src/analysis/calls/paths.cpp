@@ -8,7 +8,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::string_view kTrampoline = "return_to_handler";  // same name on all architectures (Linux 6.18)
+// The trampoline has this name on all architectures (Linux 6.18).
+constexpr std::string_view kTrampoline = "return_to_handler";
 
 bool is_of_memory(EventKind kind) {
   return is_allocation(kind) || is_free(kind) || kind == EventKind::page_alloc || kind == EventKind::page_free;
@@ -48,7 +49,7 @@ std::uint32_t CallPaths::function_of(std::uint64_t address) {
   return *id;
 }
 
-// Returns one ID for all addresses in functions of the same name.
+// Returns an ID for the function that contains an address. Functions of one name have one ID.
 std::uint32_t CallPaths::name_id(std::uint64_t address) {
   const auto [id, inserted] = name_ids_.insert(address);
   if (inserted)
@@ -87,7 +88,7 @@ void CallPaths::add_calls(Event& event) {
   if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(event) != nullptr) {
     for (auto call = task->calls.rbegin(); call != task->calls.rend(); ++call) {
       path_.push_back(functions_[call->function].inside);
-      if (call->on_top) break;  // the calls below were interrupted
+      if (call->on_top) break;  // these and all outer calls were interrupted, so they did not cause the allocation
     }
   }
   const std::size_t caller = callers_.caller(path_);
@@ -97,8 +98,8 @@ void CallPaths::add_calls(Event& event) {
   event.stack = stacks_.id_of_both(stacks_.id_of(path_), event.stack);
 }
 
-// Inserts the recorded call site into the path: it is either inside the innermost traced call that is not an allocator,
-// or nearer to the allocation than that call.
+// Inserts the recorded call site into the path. The call site is either in the function of the innermost traced call
+// that is not an allocator (path_[caller]), or in an untraced function called from there.
 void CallPaths::add_call_site(std::uint64_t site, std::size_t caller) {
   if (callers_.hides(site)) return;
   if (caller < path_.size() && name_id(site) == name_id(path_[caller]))

@@ -2,12 +2,13 @@
 // Assigns call sites and stacks to memory events, based on the calls in ftrace's function graph events.
 //
 // While the function graph tracer runs, a traced function returns to the tracer's trampoline, so its return address is
-// useless as a call site. An event with such a call site gets the innermost open call of its task instead. Allocator
-// functions and their wrappers (trace/code/wrappers.txt) are skipped. The event gets no call site if no such call is
-// known. On request, an event without a kernel stack gets the open calls as its stack.
+// useless as a call site. An event with this trampoline as call site gets the innermost open call of its task instead.
+// Allocator functions and their wrappers (trace/code/wrappers.txt) are skipped. If no open call remains, the event has
+// no call site. On request, an event without a kernel stack gets the open calls as its stack.
 //
-// The position inside the calling function is unknown, so the call site is the second byte of the function:
-// "vfs_read+0x1". A return address that equals the first byte would belong to the preceding function.
+// The return address inside the calling function is unknown, so the call site is the second byte of that function:
+// "vfs_read+0x1". The first byte would be wrong: a return address there follows a call at the end of the preceding
+// function.
 #pragma once
 
 #include <string>
@@ -39,7 +40,7 @@ class CallPaths : public Source {
 
  private:
   struct Function {
-    std::uint64_t inside = 0;  // an address inside the function
+    std::uint64_t inside = 0;  // any address inside the function
     std::uint8_t level = 0;    // interrupt level
   };
   enum class Site : std::uint8_t { not_asked, real, trampoline };
@@ -59,12 +60,12 @@ class CallPaths : public Source {
   CallStacks calls_;
   std::vector<Function> functions_;
   FlatMap<std::uint32_t> function_ids_;  // by address
-  FlatMap<std::uint32_t> name_ids_;      // IDs of function names, by an address in the function
+  FlatMap<std::uint32_t> name_ids_;      // key: address in a function; value: ID of the function's name
   std::unordered_map<std::string, std::uint32_t> known_names_;
   std::vector<Site> sites_;                // by CallSiteId
-  FlatMap<std::uint32_t> sites_of_calls_;  // CallSiteId, by address
+  FlatMap<std::uint32_t> sites_of_calls_;  // key: address; value: CallSiteId
   StackIds stacks_;
-  std::vector<std::uint64_t> path_;  // path of one event, innermost call first
+  std::vector<std::uint64_t> path_;  // call path of the current event, innermost call first
 };
 
 }  // namespace kmt

@@ -22,7 +22,7 @@ std::size_t ShownCalls::begin(TracedCall call, std::size_t parent) {
 void ShownCalls::show(std::size_t slot, bool end_seen) {
   Held& held = calls_[slot];
   if (end_seen) held.end = ++place_;
-  ++held.reasons;  // keeps the call until keep() has been called for all reasons
+  ++held.reasons;  // a temporary reason: the call must not be dropped before both lists below have been tried
   keep(first_, limit_, held.begin, slot);
   if (limit_ != 0 && slowest_ != 0 && held.call.duration_ns) keep(slow_, slowest_, ~*held.call.duration_ns, slot);
   lose_reason(slot);
@@ -57,12 +57,12 @@ void ShownCalls::hide_inside(std::size_t slot) {
 }
 
 void ShownCalls::take(CallGraphResult& result) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> shown;  // order of start and slot
+  std::vector<std::pair<std::uint64_t, std::size_t>> shown;  // pairs of (position of the start, slot)
   for (const Heap* const heap : {&first_, &slow_})
     for (const auto& [goes_by, begin, slot] : *heap) shown.emplace_back(begin, slot);
   std::ranges::sort(shown);
   shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
-  std::vector<std::uint32_t> index(calls_.size());  // index in the result, by slot
+  std::vector<std::uint32_t> index(calls_.size());  // by slot: index of the call in the result
   std::vector<std::pair<std::uint64_t, GraphStep>> steps;
   for (const auto& [begin, slot] : shown) {
     Held& held = calls_[slot];

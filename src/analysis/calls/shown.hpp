@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Holds the calls that a call graph shows. Running calls are held too, because only the end of a call decides whether
-// it is shown.
+// Stores the calls that a call graph shows. Running calls are stored too, because the decision whether to show a call
+// is made when the call ends.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ class ShownCalls {
   // equal duration, the earlier ones are kept.
   ShownCalls(std::size_t limit, std::size_t slowest) : limit_(limit), slowest_(slowest) {}
 
-  // Adds a call that starts, or a call of which only the end is known. `parent` is the slot of the surrounding call.
-  // Returns the slot of the new call, or kNone if the limit is reached.
+  // Adds a call that starts, or a call whose start was not seen. `parent` is the slot of the surrounding call. Returns
+  // the slot of the new call, or kNone if the limit is reached.
   std::size_t begin(TracedCall call, std::size_t parent);
   TracedCall& at(std::size_t slot) { return calls_[slot].call; }
-  // Marks a call as ended and shows it unless the limits are filled by other calls. `end_seen` is false if its end was
+  // Marks a call as ended. The call is kept if it is within the limits. `end_seen` is false if the end of the call was
   // not recorded.
   void show(std::size_t slot, bool end_seen);
   void drop(std::size_t slot);         // `slot` may be kNone
@@ -36,17 +36,17 @@ class ShownCalls {
  private:
   struct Held {
     TracedCall call;
-    std::uint64_t begin = 0;  // position in the order of starts and ends; 0: dropped
-    std::uint64_t end = 0;    // 0: end not seen
+    std::uint64_t begin = 0;  // position among all starts and ends of calls; 0: the call was dropped
+    std::uint64_t end = 0;    // position of the end, like `begin`; 0: end not seen
     std::size_t parent = kNone;
-    std::uint64_t parent_begin = 0;  // to detect that the parent's slot was reused by another call
-    unsigned reasons = 0;            // number of reasons to keep it after its end
+    std::uint64_t parent_begin = 0;  // `begin` of the parent; differs if another call now uses the parent's slot
+    unsigned reasons = 0;            // number of lists (first_, slow_) that keep the ended call
   };
   bool is_there(const Held& child) const {
     return child.parent != kNone && calls_[child.parent].begin == child.parent_begin;
   }
 
-  // Entries are sort key, order of start, and slot. The largest entry is dropped first.
+  // Entries are (sort key, position of the start, slot). The entry with the largest key is dropped first.
   using Heap = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::size_t>>;
   void keep(Heap& heap, std::size_t most, std::uint64_t goes_by, std::size_t slot);
   void lose_reason(std::size_t slot);
@@ -55,8 +55,8 @@ class ShownCalls {
   std::size_t slowest_;
   std::vector<Held> calls_;
   std::vector<std::size_t> free_;
-  Heap first_;  // by order of start
-  Heap slow_;   // by inverted duration; the shortest call is dropped first
+  Heap first_;  // key: position of the start
+  Heap slow_;   // key: ~duration, so that the shortest call is dropped first
   std::uint64_t place_ = 0;
 };
 

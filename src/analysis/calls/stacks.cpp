@@ -17,18 +17,19 @@ std::uint64_t task_key(const Event& event) {
 }
 
 // True if this open call is too old to be the call that ends: events were lost while it ran, and the ending call
-// started after the loss. The measured duration may exclude the time asleep, so a call that slept may look too old. It
-// is then shown as two halves. If the event has a frame address instead of a depth, every loss counts: another call of
-// the function may have used the same frame.
+// started after the loss. The measured duration may exclude the time asleep, so a call that slept may look too old.
+// Such a call is then shown in two parts. If the event has a frame address instead of a depth, the call counts as too
+// old after every loss: another call of the function may have used this frame.
 bool began_after_loss(const OpenCall& call, const CallEvent& end, const TraceInfo& info) {
   if (end.has(CallFlags::kFrame)) return call.lost_before_ns.has_value();
-  constexpr std::uint64_t kSlackNs = 10'000;  // difference between the measured time and the time of the record
+  // Allowed difference between the measured duration and the times of the records.
+  constexpr std::uint64_t kSlackNs = 10'000;
   const auto duration = measured_duration(end);
   return call.lost_before_ns && duration && info.clock.in_ns && *duration <= end.time_ns &&
          end.time_ns - *duration > *call.lost_before_ns + kSlackNs;
 }
 
-// Sets the recursion flags of a new call by searching its function among the open calls.
+// Sets the recursion flags of a new call: searches the open calls for its function.
 void find_outer(const std::vector<OpenCall>& calls, OpenCall& call) {
   bool inside = !call.on_top;
   for (auto below = calls.rbegin(); below != calls.rend(); ++below) {
@@ -50,8 +51,8 @@ void touch(TaskCalls& task, std::uint64_t before_ns) {
 // Stacks of tasks and interrupts are aligned to their size, which is at least 16 KiB on 64-bit machines.
 bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
 
-// Returns the interrupt_level() of the code around a call that starts or ends. Functions that count a hardirq start
-// before they count it and end after they have removed it from the count.
+// Returns the interrupt_level() of the code around a call that starts or ends. Some functions add a hardirq to the
+// count themselves: their start event precedes the increment, and their end event follows the decrement.
 std::uint8_t level_around(Event event, bool counts_hardirq) {
   if (counts_hardirq) event.context &= static_cast<std::uint8_t>(~Context::kHardIrq);
   return interrupt_level(event);
@@ -59,8 +60,8 @@ std::uint8_t level_around(Event event, bool counts_hardirq) {
 
 bool is_on_softirq(const Event& event) { return (event.context & Context::kSoftIrq) != 0; }
 
-// True if the event is in an interrupt that interrupted the call. This follows from the levels, with one exception: a
-// hard interrupt runs softirqs at its end (irq_exit_rcu()), and other interrupts may interrupt those.
+// True if the event is in an interrupt that interrupted the call. The interrupt levels decide this, with one exception:
+// a hard interrupt runs softirqs at its end (irq_exit_rcu()), and other interrupts may interrupt these softirqs.
 bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) {
   return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
 }
@@ -86,7 +87,8 @@ std::uint8_t depth_in(const std::vector<OpenCall>& calls, const CallEvent& entry
 std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const CallEvent& exit,
                                             std::uint32_t function) {
   if (!exit.has(CallFlags::kFrame)) return exit.depth;
-  constexpr std::uint32_t kReturnBytes = 16;  // maximum; on x86 the return address has already been popped
+  // Greatest difference of the two frame addresses; on x86 the return address has already been popped.
+  constexpr std::uint32_t kReturnBytes = 16;
   const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
     return call.function == function && call.context == level_around(as_event(exit), call.counts_hardirq) &&
            exit.frame - call.frame <= kReturnBytes;
@@ -112,13 +114,13 @@ OpenCall* TaskCalls::around(const Event& event) {
 std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns) {
   for (; known_ < info_.losses.intervals.size(); ++known_) {
     const unsigned of = info_.losses.intervals[known_].cpu;
-    if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // events have no such CPU number
+    if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // the CPU number of an event has only 16 bits
     if (by_cpu_.size() <= of) by_cpu_.resize(of + std::size_t{1});
     by_cpu_[of].push_back(known_);
   }
   if (cpu >= by_cpu_.size()) return {};
   const std::vector<std::size_t>& losses = by_cpu_[cpu];
-  // after_ns is 0 if the time after the loss is not known yet, or never will be.
+  // after_ns is 0 if the end of the loss is not known yet. It stays 0 if the trace ends with the loss.
   const auto is_over = [&](std::size_t loss) {
     return info_.losses.intervals[loss].after_ns != 0 && info_.losses.intervals[loss].after_ns <= from_ns;
   };
@@ -141,8 +143,8 @@ bool CallStacks::is_another(const TaskCalls& task, const Event& event) const {
          info_.tasks.lives.life_at(event.tid, task.last_ns) != info_.tasks.lives.life_at(event.tid, event.time_ns);
 }
 
-// Updates a task's time and CPU. Marks its calls if events were lost since then on the CPUs where the task may have
-// run.
+// Records the time and CPU of the task's latest event. If events were lost since the previous event on a CPU where the
+// task may have run, marks the task's open calls.
 void CallStacks::see(TaskCalls& task, const Event& event) {
   if (!task.calls.empty() && is_another(task, event)) close_from_depth(task, 0);
   if (!task.calls.empty()) {

@@ -19,27 +19,27 @@ namespace kmt {
 std::optional<std::uint64_t> measured_duration(const CallEvent& end);
 
 struct OpenCall {
-  std::uint32_t function = 0;  // function number, assigned by the user of CallStacks
+  std::uint32_t function = 0;  // number chosen by the user of CallStacks
   std::uint8_t depth = 0;
   std::uint8_t level = 0;         // interrupt level
-  bool on_top = false;            // first call of an interrupt
-  bool runs_in_itself = false;    // the function is also open below, perhaps in the interrupted task
-  bool is_inside_itself = false;  // the function is also open in the calls that surround this call
+  bool on_top = false;            // outermost call of an interrupt
+  bool runs_in_itself = false;    // the function is open further out on the stack, perhaps in the interrupted task
+  bool is_inside_itself = false;  // the function is open in the calls that surround this call (recursion)
   std::uint64_t began_ns = 0;
-  std::uint32_t frame = 0;  // frame address; 0 if the event has none
+  std::uint32_t frame = 0;  // frame address in the event; 0 if the event has none
   // The interrupt_level() of the surrounding code, without the function's own level.
   std::uint8_t context = 0;
-  bool on_softirq = false;                      // an interrupt on top of a softirq, or that softirq
-  bool counts_hardirq = false;                  // the function itself counts the hardirq
+  bool on_softirq = false;                      // an interrupt that interrupted a softirq, or that softirq itself
+  bool counts_hardirq = false;                  // the function itself adds a hardirq to the preempt count
   std::optional<std::uint64_t> lost_before_ns;  // time of the last event before the first loss during the call
 
   // Only CallGraph uses the members below.
-  std::uint32_t node = 0;        // number of its CallGraph node
+  std::uint32_t node = 0;        // number of the call's node in CallGraph
   std::uint8_t shown_level = 0;  // nesting level among the selected calls
   bool selected = false;
   bool may_be_shown = false;
   std::size_t slot = ~std::size_t{0};  // slot in ShownCalls
-  std::uint64_t inner_ns = 0;          // time in calls on top of this call
+  std::uint64_t inner_ns = 0;          // time in callees and interrupts
   InsideSums inside;
 };
 
@@ -56,8 +56,8 @@ struct TaskCalls {
 
   // nullptr: none.
   OpenCall* innermost() { return calls.empty() ? nullptr : &calls.back(); }
-  // Returns the innermost call if the event happens in it. nullptr if the event is on top of all calls or its position
-  // is unknown.
+  // Returns the innermost call if the event happens directly in it. Returns nullptr if the event is in an interrupt on
+  // top of all calls, or if lost events make the innermost call unknown.
   OpenCall* around(const Event& event);
 };
 
@@ -71,7 +71,7 @@ class Losses {
  private:
   const TraceInfo& info_;
   std::size_t known_ = 0;
-  std::vector<std::vector<std::size_t>> by_cpu_;  // indices into TraceLosses::intervals, in their order
+  std::vector<std::vector<std::size_t>> by_cpu_;  // by CPU: indices into TraceLosses::intervals, in ascending order
 };
 
 // Follows the calls of all tasks. Memory use depends on the number of open calls.
@@ -84,15 +84,15 @@ class CallStacks {
 
   // Returns the open calls in the task of an event, or nullptr if there are none. Valid until the next event.
   TaskCalls* at(const Event& event);
-  // Adds a call that starts. The new call is the last one in the result. `level` is the function's
-  // interrupt_level_of().
+  // Adds a call that starts, as the last one in the result. `level` is the interrupt_level_of() the function.
   TaskCalls& enter(const Event& event, std::uint32_t function, std::uint8_t level);
   // Ends a call. Returns false if its start is not in the trace; at() then returns the surrounding calls.
   bool leave(const Event& event, std::uint32_t function);
   // Call at the end of the trace: ends all open calls without an end event.
   void finish();
 
-  // Returns the place of the last event's task while the task has open calls. call_of() finds an open call in a place.
+  // Returns the place (an index into tasks_) of the last event's task. It is valid while the task has open calls.
+  // call_of() finds an open call of that task.
   std::uint32_t place() const { return place_; }
   OpenCall& call_of(std::uint32_t place, std::uint32_t node);
 

@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the bytes by which a group has risen since a step.
+// Returns the bytes by which a group has grown since this time step.
 double rise_since(const GrowthGroup& group, std::size_t step) {
   return step < group.live.size() ? group.live.back() - group.live[step] : 0;
 }

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// True for functions that surround most kernel code: entries of system calls, faults and interrupts, kernel threads,
+// True for functions that are in most kernel stacks: entries of system calls, faults and interrupts, kernel threads,
 // work queues.
 bool is_everywhere(std::string_view function) {
   constexpr std::array<std::string_view, 18> kFunctions = {"do_syscall_64",
@@ -54,8 +54,8 @@ bool is_begin_of_interrupt(std::string_view function) {
   return std::ranges::find(kFunctions, function) != kFunctions.end();
 }
 
-// Finds stacks in samples for a call site: first of the same process, then of the same task name, then of any task. If
-// there are several, the stack with the most live bytes is used.
+// Finds the stack for a call site in samples. Samples of the same process are preferred, then those of the same task
+// name, then all others. If there are several stacks, the one with the most live bytes is used.
 class KnownStacks {
  public:
   explicit KnownStacks(const GrowthSeen& samples) {
@@ -77,7 +77,7 @@ class KnownStacks {
  private:
   using Key = std::tuple<std::string, std::string, std::uint32_t>;  // call site, task, process
 
-  // Returns the keys in order of preference.
+  // Returns the keys to look up, the most specific first.
   static std::array<Key, 3> keys_of(const GrowthGroup& group) {
     const std::string& site = group.stack.front();
     return {{{site, group.task, group.process}, {site, group.task, 0}, {site, {}, 0}}};
@@ -102,7 +102,7 @@ std::vector<std::string_view> functions_of(const std::vector<std::string>& stack
   std::vector<std::string_view> functions;
   functions.reserve(stack.size());
   for (const std::string& frame : stack) functions.push_back(function_of(frame));
-  // Drop the interrupted code: it did not request the memory.
+  // Drop the functions of the interrupted code: they did not request the memory.
   if (functions.size() > 1)
     functions.erase(std::find_if(functions.begin() + 1, functions.end(), is_begin_of_interrupt), functions.end());
   while (functions.size() > 1 && is_everywhere(functions.back())) functions.pop_back();
@@ -175,7 +175,7 @@ double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
 std::string common_function(const std::vector<const GrowthGroup*>& groups) {
   constexpr double kMost = kThresholds.common_function;
   double all = 0;
-  std::vector<std::pair<std::vector<std::string_view>, double>> paths;  // outermost function first
+  std::vector<std::pair<std::vector<std::string_view>, double>> paths;  // each path has the outermost function first
   for (const GrowthGroup* const group : groups) {
     std::vector<std::string_view> path = functions_of(group->stack);
     std::ranges::reverse(path);

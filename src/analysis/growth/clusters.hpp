@@ -13,15 +13,15 @@
 
 namespace kmt {
 
-// The entry is the outermost function that is not common to all stacks: "__x64_sys_pipe2", or the work function of a
-// kernel thread.
+// `entry` is the outermost function of a stack that is not common to all stacks: "__x64_sys_pipe2", or the work
+// function of a kernel thread.
 struct ClusterKey {
   std::string task;
   std::string entry;
   auto operator<=>(const ClusterKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// Groups from samples and from the recording that are judged together.
+// The groups of one cluster, from the samples and from the recording. A cluster is tested for growth as a whole.
 struct GrowthCluster {
   std::vector<const GrowthGroup*> samples;
   std::vector<const GrowthGroup*> trace;
@@ -30,19 +30,20 @@ struct GrowthCluster {
 // Returns the functions of a stack, innermost first. Excludes interrupted code and functions common to all kernel
 // entries.
 std::vector<std::string_view> functions_of(const std::vector<std::string>& stack);
-// Returns the stack without interrupted code.
+// Returns the stack without the frames of interrupted code.
 std::vector<std::string> own_stack(const std::vector<std::string>& stack);
 
-// Classifies pages from the page allocator by their stack, and removes the allocator's own frames from the stack.
+// The owner of pages from the page allocator. find_page_owner() determines it from the stack, and removes the
+// allocator's own frames from the stack.
 struct PageOwner {
   bool is_vmalloc = false;
-  bool is_slab = false;   // counted as slab objects instead
+  bool is_slab = false;   // a page of a slab; its memory is counted as slab objects
   bool excluded = false;  // page tables of processes, or page cache
 };
 PageOwner find_page_owner(std::vector<std::string>& stack);
 
 // Groups samples and a recording into clusters. Changes `trace`: groups without a stack get the stack that samples have
-// for their call site, and processes get the cgroups known from samples. The arguments are borrowed.
+// for their call site, and processes get the cgroups known from samples. The result points into both arguments.
 std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace);
 
 // True for slab caches. Other "caches" in samples and recordings are kinds of memory, such as "percpu memory".

@@ -26,7 +26,8 @@ bool is_judged(const StateGrowth& state) { return state.sure && !state.reclaimab
 
 bool is_sure(const GrowthFinding& finding) { return finding.certainty == Certainty::sure; }
 
-// Returns the line of the kernel's account that grows most, if it grows faster than all confirmed findings.
+// Returns the kernel counter with the fastest growth that no finding explains, if it grows faster than all confirmed
+// findings together.
 State find_unexplained(const Judgement& judgement) {
   double found = 0;
   for (const GrowthFinding& finding : judgement.findings)
@@ -43,9 +44,9 @@ State find_unexplained(const Judgement& judgement) {
   return most;
 }
 
-// Returns further counters of the kernel with confirmed growth. Findings explain less than half of their growth. Much
-// slower growth than the fastest is left out because it may be a side effect, such as small objects allocated with
-// files. SUnreclaim is left out because it is the sum of other counters.
+// Returns further kernel counters with confirmed growth if findings explain less than half of it. Counters that grow
+// much slower than the fastest are left out: they may be side effects, such as small objects allocated with files.
+// SUnreclaim is left out because it is the sum of other counters.
 std::vector<std::size_t> find_others(const Judgement& judgement, State shown) {
   constexpr std::size_t kMost = 3;
   double fastest = shown ? judgement.states[*shown].trend.bytes_per_s : 0;
@@ -93,7 +94,7 @@ std::vector<std::size_t> find_rose_most(const States& states) {
   return rises;
 }
 
-// Returns the reason why nothing is judged although there is a trace or a part of one.
+// Returns the reason why the trace could not be tested for growth. Empty if there is no trace.
 std::optional<Unclear> why_trace_is_not_judged(const InvestigationResult& result) {
   if (result.watched && result.trace_seconds == 0) return std::nullopt;  // only samples were taken
   if (result.lost_events > 0) return Unclear::lossy_trace;
@@ -107,8 +108,8 @@ std::optional<Unclear> why_nothing_is_judged(const InvestigationResult& result) 
   return result.timeless_states >= Trend::kFewestValues ? Unclear::no_times : Unclear::few_states;
 }
 
-// Returns why a line of the account makes the verdict unclear: it started to rise late, it rose after samples or the
-// recording had ended, or it never falls but is not steady enough to rule out chance.
+// Returns why a kernel counter makes the verdict unclear: it started to rise late, it rose after samples or the
+// recording had ended, or it never falls but its rise may be chance.
 std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& state) {
   state = find_late(judgement.states, false);
   if (state) return Unclear::late_rise;
@@ -122,8 +123,8 @@ std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& s
   return std::nullopt;
 }
 
-// Without samples, the kernel's counters decide, and they cover all the time. Counters do not replace samples that
-// ended early: in a cache that many tasks use, only samples can show the slow growth of one task.
+// Without samples, the kernel's counters decide the verdict, and they cover the whole time. If samples ended early,
+// counters do not replace them: in a cache that many tasks use, only samples can show the slow growth of one task.
 Coverage coverage_of(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   const bool counters_suffice = !judgement.sampled && judgement.followed > 0;

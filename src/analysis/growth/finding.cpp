@@ -54,8 +54,8 @@ std::vector<FindingProcess> processes_of(const std::vector<const GrowthGroup*>& 
 }
 
 // Returns the call site that represents the finding. Among sites with at least half the bytes of the largest site, this
-// is the site nearest to the common function. It is the requested structure rather than the file that represents that
-// structure.
+// is the site nearest to the common function. It is usually the site that allocates the requested structure, not the
+// site that allocates the file for this structure.
 std::string best_site(const std::vector<FindingSite>& sites, const std::string& function) {
   const auto distance = [&](const FindingSite& site) {
     const std::vector<std::string_view> functions = functions_of(site.stack);
@@ -92,7 +92,7 @@ void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGrou
   all.insert(all.end(), others.begin(), others.end());
   finding.sites = sites_of(all);
   finding.unrecorded_bytes_per_s = sum_of_bytes(others) / std::max(finding.seconds, 1e-9);
-  for (FindingSite& site : finding.sites)  // Sites whose caches were not recorded are estimated.
+  for (FindingSite& site : finding.sites)  // The values of call sites whose caches were not recorded are estimates.
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
   add_threads(groups, finding.processes);

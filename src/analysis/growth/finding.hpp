@@ -8,12 +8,12 @@
 
 namespace kmt {
 
-// Describes everything except the finding's caches. `others` are groups that were not recorded; they only add call
-// sites.
+// Fills in all members except the finding's caches. `others` are groups that were not recorded; only their call sites
+// are added.
 void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
                       const std::vector<const GrowthGroup*>& others, GrowthFinding& finding);
 
-// Adds the names of threads in `groups` to the rows of their processes.
+// Adds the names of threads in `groups` to the entries of their processes.
 void add_threads(const std::vector<const GrowthGroup*>& groups, std::vector<FindingProcess>& processes);
 
 }  // namespace kmt

@@ -50,33 +50,34 @@ class Judge {
   }
 
  private:
-  // Marks caches that grow with reclaimable memory, as the accounting data of slabs of dentries does, and SUnreclaim if
-  // such caches are most of its growth.
+  // Marks caches whose growth follows reclaimable memory, such as the accounting data of dentry slabs. Marks SUnreclaim
+  // if such caches make up most of its growth.
   void mark_reclaimable(std::vector<StateGrowth>& states) const;
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
-  // For each cache whose growth the account confirms but no call site explains: adds the cluster that holds most of the
-  // cache.
+  // Finds caches with confirmed growth that no call site explains. For each of them, adds the cluster that holds most
+  // of the cache as a finding.
   void add_holders(Judgement& judgement);
   std::optional<GrowthFinding> holder_of(const StateGrowth& state, const GrowthSeen& seen, bool exact,
                                          const std::map<ClusterKey, GrowthCluster>& clusters) const;
-  // Adds what was observed and for how long.
+  // Fills in which sources were observed and for how long.
   void add_coverage(Judgement& judgement) const;
-  // Returns the groups of caches that narrowing excluded from the recording, scaled to `seconds`.
+  // Returns the sampled groups whose caches the recording did not cover, scaled to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
   // True if the recorded caches have most of the cluster's sampled bytes.
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
-  // True if samples from before the recording confirm a rate. Empty if too few samples are expected.
+  // True if samples from before the recording confirm a growth rate. Empty if too few samples are expected to decide.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
-  // Adds the growth of these groups to the explained part of the account's lines, for small caches too.
+  // Adds the growth of these groups to the explained part of the kernel counters that include them, even if a counter
+  // is small.
   void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s);
 
   const InvestigationEvidence& evidence_;
-  std::optional<GrowthSeen> trace_;  // includes stacks taken from samples
+  std::optional<GrowthSeen> trace_;  // groups of the recording; missing stacks are taken from samples
   KernelAccount account_;
   std::size_t judged_ = 0;                   // clusters
-  std::map<std::string, double> explained_;  // bytes per second by state
+  std::map<std::string, double> explained_;  // explained growth in bytes per second, by counter name
 };
 
 void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
@@ -93,7 +94,7 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
       if (const auto rate = rates.find(state.name);
           rate != rates.end() && rate->second >= kThresholds.much_explained * state.trend.bytes_per_s) {
         state.reclaimable = true;
-        state.sure = false;  // as for reclaimable caches
+        state.sure = false;  // growth of reclaimable memory never counts as confirmed
         state.late.reset();
       }
   }
@@ -102,8 +103,8 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;
   if (evidence_.narrowing.empty()) return groups;
-  // A recorded group shows that its cache was recorded although narrowing does not list it: vmalloc pages are recorded
-  // with other pages.
+  // Pages of vmalloc areas are recorded with other pages. They are in the recording although the narrowing does not
+  // list them.
   const auto is_recorded = [&cluster](const std::string& cache) {
     return std::ranges::find(cluster.trace, cache, &GrowthGroup::cache) != cluster.trace.end();
   };
@@ -153,7 +154,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   add(sure_alone ? ReasonKind::rises_evenly : ReasonKind::rises_unevenly, course);
   const bool account_agrees = by_account || account_.confirms(finding.caches, false);
-  // If the account confirms growth, a task that steadily allocates as much is sufficient evidence.
+  // If the kernel's counters confirm growth, it is sufficient evidence that one task steadily allocates as much.
   Certainty certainty =
       sure_alone || by_account || account_.confirms(finding.caches, true) ? Certainty::sure : Certainty::weak;
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
@@ -171,19 +172,20 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     add(ReasonKind::account_does_not_grow, Ground::account);
     not_above(Certainty::likely);
   }
-  // Only the object size is known, so other objects of this size could be mistaken for these if they are freed on other
-  // paths.
+  // The name of the cache is unknown, only its object size. Other objects of this size might be freed without an event,
+  // and the growth might be theirs.
   if (is_of_a_size(finding.caches.front().name) && !supported.value_or(false)) {
     add(ReasonKind::unknown_cache, Ground::account);
     not_above(Certainty::likely);
   }
-  // A steady rise without confirmation is enough if the kernel's counters grew at a similar rate. They need not grow
-  // steadily, because they may include other memory.
+  // A steady rise that no other source confirms is enough if the kernel's counters grew at a similar rate. The counters
+  // need not grow steadily, because they may include other memory.
   const bool stands_alone =
       sure_alone && is_highly_significant((recorded ? trace : samples).trend, judged_) &&
       (recorded ? !evidence_.samples && account_.differs_as_much(finding.caches.front()) : supported.value_or(false));
   if (!samples_agree && !account_agrees && !stands_alone) {
-    if (supported.value_or(true)) add(ReasonKind::too_slow_or_short, course);  // otherwise the account contradicts it
+    // Otherwise the kernel's counters contradict the growth.
+    if (supported.value_or(true)) add(ReasonKind::too_slow_or_short, course);
     not_above(Certainty::likely);
   }
   return certainty;
@@ -196,8 +198,8 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   };
   Rise samples = rise_in(evidence_.samples, cluster.samples);
   const Rise trace = rise_in(trace_, cluster.trace);
-  // A recorded group that does not rise has stopped growing, or its rise was chance. But a recording may be too short,
-  // so a confirmed rise in samples takes precedence.
+  // If a recorded group does not rise, either the growth has stopped or the rise in the samples was chance. But a short
+  // recording may miss growth, so a confirmed rise in samples takes precedence.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
   const auto late = exact || samples.sure ? std::nullopt : account_.late_rise_of(cluster, judged_);
   const bool by_account = !exact && (late || account_.names(cluster, samples));
@@ -205,7 +207,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   if (exact ? !trace.above : !samples.above && !by_account) return std::nullopt;
   const GrowthSeen& seen = exact ? *trace_ : *evidence_.samples;
   const std::vector<const GrowthGroup*>& groups = exact ? cluster.trace : cluster.samples;
-  // Samples estimate the caches that were not recorded.
+  // For caches that were not recorded, growth is estimated from samples.
   const std::vector<GrowthGroup> estimates = exact ? not_recorded(cluster, seen.seconds()) : std::vector<GrowthGroup>();
   std::vector<const GrowthGroup*> others;
   others.reserve(estimates.size());
@@ -216,7 +218,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   finding.exact = exact;
   finding.trend = (exact ? trace : samples).trend;
   describe_finding(seen, groups, others, finding);
-  add_threads(cluster.samples, finding.processes);  // a recording does not name threads
+  add_threads(cluster.samples, finding.processes);  // a recording does not contain thread names
   finding.caches = account_.caches_of(groups, finding.trend.bytes_per_s);
   finding.certainty = certainty_of(cluster, trace, samples, by_account, finding);
   if (!others.empty()) finding.reasons.push_back({ReasonKind::not_all_recorded, Ground::sites});
@@ -243,7 +245,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
     who = &one;
     held = std::move(groups);
   }
-  // Fewer samples suffice if other tasks hold hardly any of these objects.
+  // Fewer samples suffice if other tasks hold hardly any objects of this cache.
   const bool is_nearly_all = most >= kThresholds.nearly_all_of_cache * all;
   if (count_of_seen(held) < (is_nearly_all ? kThresholds.fewest_if_nearly_all : kThresholds.fewest_samples) ||
       most < kThresholds.most_of_cache * all)
@@ -258,7 +260,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   finding.trend = state.trend;
   finding.trend.bytes_per_s = bytes_per_s;
   for (double* const end : {&finding.trend.low, &finding.trend.high})
-    *end = state.sure ? *end * most / all : bytes_per_s;  // a late rise has only a rate, no bounds
+    *end = state.sure ? *end * most / all : bytes_per_s;  // a late rise has only a rate, no confidence interval
   describe_finding(seen, held, {}, finding);
   finding.caches = account_.caches_of(held, finding.trend.bytes_per_s);
   if (!state.sure) {
@@ -272,7 +274,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
 }
 
 void Judge::add_holders(Judgement& judgement) {
-  std::optional<GrowthSeen> trace = evidence_.trace;  // even if it is short
+  std::optional<GrowthSeen> trace = evidence_.trace;  // use the recording even if it is short
   const GrowthSeen* const samples = evidence_.samples ? &*evidence_.samples : nullptr;
   const auto clusters = clusters_of(samples, trace ? &*trace : nullptr);
   for (const StateGrowth& state : judgement.states) {
@@ -282,7 +284,8 @@ void Judge::add_holders(Judgement& judgement) {
     if (trace) holder = holder_of(state, *trace, true, clusters);
     if (!holder && samples != nullptr) holder = holder_of(state, *samples, false, clusters);
     if (!holder) continue;
-    std::erase_if(judgement.findings, [&](const GrowthFinding& finding) {  // the holder is more specific
+    // The cluster found here replaces weaker findings of its task and entry.
+    std::erase_if(judgement.findings, [&](const GrowthFinding& finding) {
       return finding.certainty == Certainty::weak && finding.entry == holder->entry && finding.task == holder->task;
     });
     explained_[state.name] += holder->trend.bytes_per_s;

@@ -20,7 +20,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostClusters = 10;     // maximum number of clusters used for narrowing
+constexpr std::size_t kMostClusters = 10;     // maximum number of clusters for which memory is recorded
 constexpr std::size_t kMostFilterTerms = 16;  // maximum number of names, or sizes, in one filter
 
 void add_cache(const std::string& cache, Narrowing& narrowing) {
@@ -67,7 +67,7 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   }
 }
 
-// Adds caches and pages that grow according to the account. If there are samples, only caches that rise steadily are
+// Adds caches and page orders whose kernel counters grow. If there are samples, only caches that rise steadily are
 // added, because the samples may miss slow growth.
 void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
                       Narrowing& narrowing) {
@@ -85,13 +85,14 @@ void narrow_by_states(const std::vector<StateSeries>& states, double threshold, 
   std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
   for (std::size_t i = 0; i < std::min(rising.size(), kMost); ++i) {
     if (rising[i].second->cache) add_cache(rising[i].second->name, narrowing);
-    // With samples, the page orders are already known.
+    // With samples, narrow_by_samples() has already chosen the page orders.
     if (rising[i].second->name == kUnaccounted && !has_samples) narrowing.pages = true;
   }
 }
 
 // True if only caches used by tracing itself would be recorded: every tracing instance allocates from them for each
-// event. One of these names may stand for merged caches, so the caches are recorded if other caches are too.
+// event type. A name of one of these caches may stand for several merged caches. So these caches are recorded if other
+// caches are recorded too.
 bool is_of_tracing(const Narrowing& narrowing) {
   return narrowing.sizes.empty() && narrowing.object_sizes.empty() && narrowing.orders.empty() && !narrowing.pages &&
          std::ranges::all_of(narrowing.caches, [](const std::string& cache) {
@@ -104,7 +105,7 @@ bool is_of_tracing(const Narrowing& narrowing) {
 Narrowing narrow(const InvestigationEvidence& evidence) {
   Narrowing narrowing;
   if (evidence.samples) narrow_by_samples(*evidence.samples, narrowing);
-  // Only the account shows pages allocated directly from the page allocator.
+  // Without samples, only the kernel's counters show pages that were allocated directly from the page allocator.
   narrow_by_states(state_series(evidence.states), evidence.threshold_bytes_per_s, evidence.samples.has_value(),
                    narrowing);
   if (is_of_tracing(narrowing)) return {};

@@ -6,9 +6,9 @@
 
 namespace kmt {
 
-// Returns the caches, sizes and page orders that a recording should cover because they may grow according to samples or
-// the kernel's account. The most likely ones are first, limited to what the kernel can filter by. Empty if nothing may
-// grow.
+// Returns the caches, sizes and page orders that may grow according to samples or the kernel's counters. A recording
+// should cover them. The most likely ones are first; the number is limited to what a kernel event filter can hold.
+// Empty if nothing may grow.
 Narrowing narrow(const InvestigationEvidence& evidence);
 
 }  // namespace kmt

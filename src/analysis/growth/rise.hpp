@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Decides whether a series of an investigation rises, and how certain this is.
+// Decides whether a time series in an investigation grows, and how certain the growth is.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ namespace kmt {
 struct Rise {
   Trend trend;
   double bytes = 0;        // last value minus first value
-  double bytes_per_s = 0;  // average rate; the only rate if there are too few values for a trend
+  double bytes_per_s = 0;  // average rate in bytes per second; the only rate if there are too few values for a trend
   bool above = false;      // rises steadily above the threshold
-  bool sure = false;       // `above`, and steadier than nearly all of `judged` random walks
-  bool slow = false;       // as steady as `sure`, but not above the threshold
+  bool sure = false;       // `above`, and steadier than nearly all of as many random walks as there are series
+  bool slow = false;       // as steady as `sure` requires, but not above the threshold
 };
 
-// Values are in bytes at equal steps, the threshold in bytes per second. `judged` is the number of series that are
-// judged.
+// `values` are bytes at equal time steps, and the threshold is in bytes per second. `judged` is the number of series
+// that are tested for growth.
 Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged);
 
-// True if hardly one in 100 * `judged` random walks would be as steady as this trend.
+// True if fewer than about one in 100 * `judged` random walks would be as steady as this trend.
 bool is_highly_significant(const Trend& trend, std::size_t judged);
 
 }  // namespace kmt

@@ -26,7 +26,7 @@ std::string cache_of(const HeapSample& sample, std::uint64_t page_bytes) {
   return sample.kmalloc ? kmalloc_name(sample.allocated) : objects_name(sample.allocated);
 }
 
-// True for memory that the kernel may reclaim when memory is short, or may free on a path without a tracepoint.
+// True for memory that the kernel may reclaim when memory is short, or may free through a path without a tracepoint.
 bool is_not_judged(const std::string& cache, const std::string& call_site,
                    const std::optional<KernelVersion>& version) {
   return is_shrinkable_site(call_site) ||
@@ -98,7 +98,7 @@ void SampleGrowth::add(const HeapSample& from_kernel) {
   const Live live{at->second, step_of(sample.time_ns), objects, objects * static_cast<double>(sample.allocated)};
   const auto [known, is_first] = live_.try_emplace(sample.pointer, live);
   if (!is_first) {
-    forget(known->second, known->second.step);  // the end of the replaced object was not seen
+    forget(known->second, known->second.step);  // another live object had this address: its end was not seen
     known->second = live;
   }
   ++group.live;
@@ -183,7 +183,7 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     std::vector<double> changes(seen.steps);
     for (const Change& one : from.changes)
       if (one.step / together < seen.steps)
-        changes[one.step / together] += one.bytes;  // ignores the last step if it is incomplete
+        changes[one.step / together] += one.bytes;  // drop the last step if it is incomplete
     double live = 0;
     for (const double one : changes) group.live.push_back(live += one);
   }

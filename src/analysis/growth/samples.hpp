@@ -19,30 +19,32 @@ namespace kmt {
 
 class SampleGrowth {
  public:
-  static constexpr std::size_t kSteps = 64;  // maximum number in the result; at least half of it after the first steps
-  static constexpr std::size_t kMostGroups = 200'000;  // further samples are only counted
+  // Maximum number of steps in a result; only samples that end very early have less than half as many.
+  static constexpr std::size_t kSteps = 64;
+  // Maximum number of live samples; further samples are only counted.
+  static constexpr std::size_t kMostGroups = 200'000;
 
-  // Follows samples for `seconds` from `begin_ns` (CLOCK_MONOTONIC). Allocations of `own_process` are ignored.
-  // `page_bytes` is the kernel's page size. The symbols are borrowed.
+  // Follows samples for `seconds` from `begin_ns` (CLOCK_MONOTONIC). Allocations of `own_process` (kmemtrace itself)
+  // are ignored. `page_bytes` is the kernel's page size. `symbols` must outlive this object.
   SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
                std::uint32_t own_process, std::uint64_t page_bytes);
 
-  // Restarts the clock, because loading the BPF programs may take seconds.
+  // Starts the time again. Call this when the BPF programs have been loaded, which may take seconds.
   void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
-  // Removes live samples for which `lives` returns false; call it if end events were lost. The removed samples count as
-  // if they had never lived, because their time of end is unknown: ending them all now would leave a false rise until
-  // now.
+  // Removes live samples for which `lives` returns false. Call this if events of frees were lost. The removed samples
+  // count as if they had never lived: the time when they were freed is unknown. If they ended now, memory would seem to
+  // have grown until now.
   void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
-  // Returns the growth until `end_ns`. `release` is the kernel's release, which determines the paths without
+  // Returns the growth until `end_ns`. `release` is the kernel's release; it determines which paths have no
   // tracepoints.
   GrowthSeen seen(std::uint64_t end_ns, const std::string& release,
                   const std::function<std::string(std::uint64_t)>& cgroup_name) const;
   std::uint64_t not_kept() const { return not_kept_; }  // samples
   std::uint64_t samples() const { return samples_; }
-  // Estimated allocations by cache, including freed ones.
+  // Estimated number of allocations by cache, including freed ones.
   const std::map<std::string, double>& allocations() const { return allocations_; }
 
  private:
@@ -55,29 +57,30 @@ class SampleGrowth {
     std::uint64_t cgroup;
     std::uint32_t process;  // 0: interrupt
     std::string task;
-    std::string cache;  // same names as in GrowthGroup
+    std::string cache;  // a name as in GrowthGroup::cache
     bool pages = false;
     std::uint64_t live = 0;
     std::uint64_t freed = 0;
-    std::uint64_t replaced = 0;  // addresses were allocated again although no free was seen
+    std::uint64_t replaced = 0;  // number of samples whose address was allocated again although no free was seen
     double objects = 0;
     double bytes = 0;
-    std::vector<Change> changes;  // by fine step
+    std::vector<Change> changes;  // in order of the fine steps
   };
   struct Live {
     std::uint32_t group;
-    std::uint32_t step;  // the fine time step in which the object was allocated
+    std::uint32_t step;  // index of the fine time step in which the object was allocated
     double objects;
     double bytes;
   };
-  // Fine steps are merged into the steps of the result, so that samples that end early also fill enough steps.
+  // Several fine steps form one step of the result, so that samples that end early also fill enough steps.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
-  std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last step
-  // Identifies allocations by tasks of one name with one cache and stack, like UntracedFrees in analysis/growth/traces.
+  std::uint32_t step_of(std::uint64_t time_ns) const;  // index of the fine step; kFineSteps: too late
+  // The allocations by tasks of one name with one cache and stack. UntracedFrees in analysis/growth/traces groups a
+  // recording in the same way.
   using Place = std::tuple<std::string, std::string, std::vector<std::uint64_t>>;  // task, cache, stack
   static Place place_of(const Group& group) { return {group.task, group.cache, group.stack}; }
-  // Returns places whose objects are freed on untraced paths, which shows when their addresses are allocated again. The
-  // most recently freed objects seem to be live because their addresses have not been reused yet.
+  // Returns the places whose objects are freed through untraced paths: their addresses are allocated again although no
+  // free was seen. Objects of these places may look live until their addresses are reused.
   std::set<Place> freed_unseen() const;
   void forget(const Live& object, std::uint32_t step);
   static void change(Group& group, std::uint32_t step, double bytes);
@@ -86,7 +89,7 @@ class SampleGrowth {
   bool pages_;
   const SymbolNames& symbols_;
   std::uint64_t begin_ns_;
-  std::uint64_t step_ns_;  // length of a fine step
+  std::uint64_t step_ns_;  // length of a fine step in seconds
   std::uint32_t own_process_;
   std::uint64_t page_bytes_;
   std::uint64_t samples_ = 0;

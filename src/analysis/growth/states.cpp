@@ -25,7 +25,7 @@ double seconds_between(const std::vector<MemorySeriesPoint>& points) {
   return std::max(all / static_cast<double>(points.size() - 1), 1e-9);
 }
 
-// Interpolates the values to equal steps, so that an interval without values does not look like a jump.
+// Converts the values to equal time steps by interpolation, so that a time without values does not look like a jump.
 std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
   const auto begin = static_cast<double>(points.front().time_ns);
   const double step = (static_cast<double>(points.back().time_ns) - begin) / static_cast<double>(points.size() - 1);
@@ -42,14 +42,15 @@ std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
   return values;
 }
 
-// True for lines of meminfo that count the kernel's own memory. Other lines are sums of these or count user memory.
+// True for lines of meminfo that count memory of the kernel itself. The other lines are sums of these lines or count
+// user memory.
 bool is_kernel_memory_line(std::string_view name) {
   constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
                                                       "VmallocUsed", "Percpu",      kUnaccounted};
   return std::ranges::find(kLines, name) != kLines.end();
 }
 
-using Kinds = std::map<std::string, std::vector<double>>;  // values by name
+using Kinds = std::map<std::string, std::vector<double>>;  // values over time, by cache name
 
 // Returns the cache that accounts for nearly all growth of its class, or null if there is none. Its values are more
 // useful than the sum because fluctuations of the other caches do not blur them.
@@ -64,7 +65,7 @@ const Kinds::value_type* risen_kind(const Kinds& kinds) {
   return all > 0 && rise(*most) >= kThresholds.nearly_all_of_class * all ? most : nullptr;
 }
 
-// True if the whole rise occurred between these values and no other change was as large.
+// True if the whole rise occurred between these two times and no other change was as large.
 bool is_step(const StateGrowth& state, double begin, double end) {
   constexpr double kNearlyAll = kThresholds.recorders_jump;
   const auto index = [&state](double step) {
@@ -194,7 +195,7 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
 void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states) {
   for (StateGrowth& state : states) {
     if (!state.cache || state.sure || state.last <= state.first) continue;
-    // This cache contains the files of tracing instances, one for each event.
+    // Every tracing instance allocates one object for each event type from this cache.
     state.is_recorders =
         state.name == "trace_event_file" ||
         (end_seconds > 0 && is_step(state, begin_seconds / state.step_seconds, end_seconds / state.step_seconds));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds growth in the kernel's own account: slab caches and lines of /proc/meminfo.
+// Finds growth in the kernel's own counters: the sizes of slab caches and lines of /proc/meminfo. One such counter over
+// time is called a state.
 #pragma once
 
 #include <cstddef>
@@ -21,32 +22,33 @@ struct StateSeries {
   bool reclaimable = false;
   double seconds_between = 0;
   std::vector<double> values;
-  std::string kind;            // as in StateGrowth
-  std::vector<double> judged;  // `values` after interpolate_setup_window()
+  std::string kind;            // the same value as StateGrowth::kind
+  std::vector<double> judged;  // `values` after interpolate_setup_window(); used to test for growth
 };
 
-// Returns slab caches by class, and the lines for the kernel's own memory. If one cache accounts for nearly all growth
-// in a class, uses that cache's values.
+// Returns series for slab caches, one for each class (see class_of()), and for lines of meminfo that count kernel
+// memory. If one cache accounts for nearly all growth in a class, the series has the values of that cache.
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
-// Replaces the values between these seconds (since the first state) by a straight line if a cache rose and fell again.
-// The setup of a recording causes such peaks.
+// Replaces the values between two times by a straight line if a cache rose and fell again between them. The setup of a
+// recording causes such peaks. The times are in seconds since the first value.
 void interpolate_setup_window(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
-// Finds growth that started late while a state was watched, and that the whole series therefore does not show. Empty if
-// the state was as high before. `judged` is the number of series that are judged.
+// Finds growth that began late in the series and is therefore not a trend of the whole series. Empty if the value was
+// as high before. `judged` is the number of series that are tested for growth.
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
-// Returns states that changed, the largest rise first. The threshold is in bytes per second.
+// Returns the states that changed, the largest rise first. The threshold is in bytes per second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
 // Marks memory that the kernel keeps for a recording: its rise occurred while the recording was set up, and no other
-// change was as large. The seconds since the first state are when the setup began and ended (both 0: unknown).
+// change was as large. The setup began and ended at these times, in seconds since the first value (both 0: unknown).
 void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states);
-// Marks states that rose by much after these seconds.
+// Marks states that rose strongly after this time, in seconds since the first value.
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 
 // Returns the common name of all kmalloc caches of one size, including those of kmem_buckets_create() (Linux 6.11).
 // Reclaimable and DMA caches keep their own names.
 std::string class_of(const std::string& cache);
-// True for the sum of all caches with objects of one size. These sums are separate states.
+// True if the name stands for the sum of all caches with objects of one size. Such a sum is a separate state.
 bool is_of_a_size(std::string_view name);
-bool follows_processes(std::string_view name);  // grow with the number of processes, so no finding by themselves
+// True if a counter grows with the number of processes. Such growth alone is no finding.
+bool follows_processes(std::string_view name);
 
 }  // namespace kmt

@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::string_view kUnknown = "unknown";
 
-// Must have the order of keys_of_growth().
+// The names below have the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder, kCgroup };
 
-// Page stacks keep the allocator's functions, because they show the purpose of the pages. find_page_owner() removes
-// them.
+// Stacks of pages keep the frames of the allocator, because these show what the pages are used for. find_page_owner()
+// removes them later.
 std::vector<std::string> stack_of(const KeyValue& where, bool of_pages) {
   std::vector<std::string> names;
   if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&where)) {
@@ -47,7 +47,8 @@ std::string cache_of(const GroupRow& row) {
   return is_named ? kmalloc_name(*size) : objects_name(*size);  // kmalloc allocations always have a name
 }
 
-// Returns a group without its time series and doubts. Empty for pages of slabs, which are counted as objects.
+// Returns the growth group for a report row, without time series and doubtful bytes. Empty for pages of slabs, whose
+// objects are counted instead.
 std::optional<GrowthGroup> described(const GroupRow& row) {
   GrowthGroup group;
   group.stack = stack_of(row.keys[kWhere], row.allocator == Allocator::pages);
@@ -62,7 +63,8 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   group.objects = static_cast<double>(row.live_allocations);
   group.bytes = static_cast<double>(row.live_bytes);
   if (row.allocator != Allocator::pages) return group;
-  if (group.stack.front() == kUnknown) group.excluded = true;  // the pages may belong to slabs or user memory
+  // Without a stack, the pages may belong to slabs or user memory.
+  if (group.stack.front() == kUnknown) group.excluded = true;
   const PageOwner owner = find_page_owner(group.stack);
   if (owner.is_slab) return std::nullopt;
   if (owner.is_vmalloc) group.cache = "vmalloc areas";
@@ -71,7 +73,7 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
 }
 
 // Counts the live allocations of tasks of one name at one place, and the allocations whose address was reused although
-// no free was traced. Other tasks may keep the objects they allocate at the same place.
+// no free was traced. Tasks are counted separately because other tasks at this place may never free their objects.
 class UntracedFrees {
  public:
   void add(const GrowthGroup& group, const GroupRow& row) {
@@ -94,8 +96,8 @@ class UntracedFrees {
   std::map<Key, Count> counts_;
 };
 
-// True if a group has doubtful bytes. Doubt is ignored if its only reason is that other tasks free such objects
-// untraced.
+// True if some bytes of a group may already be freed. Does not count bytes that are only doubtful because other tasks
+// free such objects through untraced paths.
 bool is_doubted(const GroupHistory& history, bool few_untraced_frees) {
   const std::uint64_t bytes = history.doubtful_in_all().bytes;
   const std::uint64_t reallocated = history.doubtful[static_cast<std::size_t>(Doubt::reallocated)].bytes;
@@ -129,7 +131,7 @@ GrowthSeen trace_growth(const ReportResult& report) {
   const TimeAxis& axis = report.histories->axis;
   seen.step_seconds = static_cast<double>(axis.width_ns) / 1e9;
   seen.steps = axis.buckets;
-  std::vector<const GroupRow*> rows;  // row of each group in seen.groups
+  std::vector<const GroupRow*> rows;  // by group in seen.groups: index of its report row
   UntracedFrees untraced;
   for (const GroupTable& table : report.groups)
     for (const GroupRow& row : table.rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Limits the number of exported names. The counter of a name never decreases.
+// Limits the number of names that are exported to a monitoring system. The counter of a name never decreases.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@ namespace kmt {
 
 class ExportedSeries {
  public:
-  // `most_names` does not include "other".
+  // maximum number of names, not counting "other"
   explicit ExportedSeries(std::size_t most_names) : most_(most_names) {}
 
-  // Adds the rows of one interval, in any order. The names that allocate or hold most get their own rows and keep them.
-  // A name loses its row if it holds nothing and was idle for some hundred intervals.
+  // Adds the rows of one interval, in any order. The names that allocate or hold most get separate rows and keep them;
+  // all other names share the row "other". A name loses its row if it has no live bytes and has not allocated for some
+  // hundred intervals.
   void add(const std::vector<TopRow>& rows);
-  // Returns rows by name; "other" is last.
+  // Returns the rows in the order of their names. The row "other" is last.
   std::vector<ExportedRow> rows() const;
 
  private:
@@ -28,7 +29,7 @@ class ExportedSeries {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     double live_bytes = 0;
-    std::uint64_t seen = 0;  // last interval with activity
+    std::uint64_t seen = 0;  // number of the last interval with activity
   };
 
   void remove_idle();

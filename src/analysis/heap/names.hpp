@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names that are used to group samples and sites of the running kernel.
+// Makes the names by which samples and call sites of the running kernel are grouped.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Name of the row for everything that was merged to limit the number of rows.
+// Name of the row that replaces merged rows when there would be too many.
 inline constexpr const char* kOthers = "[others]";
 
 // Returns the task name, such as "bash". Returns "[softirq]" for allocations by an interrupt.

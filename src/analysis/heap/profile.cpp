@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kMostProcessNames = 1 << 16;
 
-// Returns a key of the properties that a group keeps when it is folded. The other overload does this for samples.
+// Returns a key of the properties that a group keeps when groups are merged. The other overload returns the key of a
+// sample.
 std::string identity_of(const DrawnGroup& group) {
   std::string key;
   for (const std::uint64_t address : group.stack) append_bytes(key, address);
@@ -29,8 +30,8 @@ std::string identity_of(const DrawnGroup& group) {
   return key.append(group.cache);
 }
 
-// True if the group contains ended objects of many processes. A task cannot have this name with pid 0: pid 0 belongs to
-// idle tasks, which are named "swapper/0".
+// True if this is a merged group, which contains freed objects of many processes. Such a group has pid 0 and a name
+// that no task with pid 0 has: pid 0 belongs to idle tasks, which are named "swapper/0".
 bool is_folded(const DrawnGroup& group) { return group.process == 0 && group.comm == kOthers; }
 
 void add_size(std::vector<DrawnSize>& sizes, const DrawnSize& more) {
@@ -77,8 +78,8 @@ struct HeapProfile::Sums {
     live_objects.add(other.live_objects);
     live_bytes.add(other.live_bytes);
   }
-  // Assumes that an object that was not sampled is at most as large as the largest sampled object. `unseen_bytes` is
-  // the weight of one sample; it bounds the error for kinds of memory without samples.
+  // `unseen_bytes` is the weight that one sample of this kind would have; it bounds the error of kinds of memory
+  // without samples. Assumes that an object that was not sampled is at most as large as the largest sampled object.
   HeapFigures figures(double unseen_bytes = 0) const {
     const double of_objects = std::max(objects.largest(), live_objects.largest());
     const double of_bytes = std::max({bytes.largest(), live_bytes.largest(), unseen_bytes});
@@ -107,7 +108,8 @@ void HeapProfile::find_caller(Group& group) {
 }
 
 HeapProfile::ProcessName& HeapProfile::name_of(std::uint32_t process) {
-  // Processes come and go. Without a current name, a process has the name that it had when it allocated.
+  // Processes come and go, so all names are dropped when there are too many. A process without a name here is shown
+  // with the name that it had when it allocated.
   if (process_names_.size() >= kMostProcessNames && !process_names_.contains(process)) process_names_.clear();
   return process_names_[process];
 }
@@ -121,7 +123,7 @@ void HeapProfile::begin_naming_interval() {
 }
 
 void HeapProfile::name_sampled(AllocationContext context, std::uint32_t process, std::string_view comm) {
-  if (context != AllocationContext::task || process == 0) return;  // idle tasks share process ID 0
+  if (context != AllocationContext::task || process == 0) return;  // all idle tasks have process ID 0
   ProcessName& name = name_of(process);
   name.comm = comm;
   name.sampled = true;
@@ -195,7 +197,7 @@ void HeapProfile::end(const HeapSampleEnd& end) {
   if (at == live_.end()) return;
   DrawnSize& size = size_of(at->second);
   --size.live;
-  if (end.duplicate_event && size.drawn > 0) --size.drawn;  // 0: sampled in an earlier interval
+  if (end.duplicate_event && size.drawn > 0) --size.drawn;  // 0: this sample was counted in an earlier interval
   live_.erase(at);
   if (end.replaced) ++replaced_;
 }
@@ -208,7 +210,7 @@ void HeapProfile::reconcile(const std::function<bool(std::uint64_t)>& lives) {
   });
 }
 
-// Removes groups without live objects and passes them to `take_other`.
+// Removes groups without live objects. Passes each of them to `take_other`.
 void HeapProfile::keep_live_groups(const std::function<void(DrawnGroup&&)>& take_other) {
   constexpr std::uint32_t kGone = ~0u;
   std::vector<std::uint32_t> new_ids(groups_.size(), kGone);
@@ -260,7 +262,7 @@ void HeapProfile::begin_interval() {
   replaced_ = 0;
 }
 
-// Folded groups have no cgroup ID.
+// Merged groups have no cgroup ID.
 std::string HeapProfile::cgroup_text(const DrawnGroup& group) const {
   if (group.context != AllocationContext::task) return task_text(group.context, {});
   return group.cgroup == 0 ? kOthers : cgroup_name_(group.cgroup);
@@ -301,8 +303,8 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
           by_stack ? group.drawn.stack : std::vector<std::uint64_t>()}]
         .add(sums);
   }
-  // A sample represents at most as many bytes as the distance between samples. The number of objects it represents
-  // depends on their sizes.
+  // A sample represents at most as many bytes as the mean distance between samples. So the number of objects that it
+  // represents depends on the object size.
   const auto mean = static_cast<double>(mean_bytes_);
   result.slab = slab.figures(mean);
   result.pages = pages.figures(mean);

@@ -18,12 +18,12 @@ namespace kmt {
 
 class HeapProfile {
  public:
-  // Limit for groups without live objects; groups with live objects are kept in addition. If there are more, because
-  // processes come and go, groups of ended objects are merged across processes. If that is not enough, they are merged
-  // into one group for all objects.
+  // Maximum number of groups without live objects. Groups with live objects are always kept. If there are more groups
+  // because processes come and go, groups without live objects are merged across processes. If that is not enough, they
+  // are merged into one group for all objects.
   static constexpr std::size_t kMostEndedGroups = 4096;
 
-  // `cgroup_name` returns the name of a cgroup ID. The symbols are borrowed.
+  // `cgroup_name` returns the name of a cgroup ID. `symbols` must outlive the profile.
   HeapProfile(std::uint64_t mean_bytes, const SymbolNames& symbols,
               std::function<std::string(std::uint64_t)> cgroup_name);
   HeapProfile(const HeapProfile&) = delete;
@@ -33,16 +33,16 @@ class HeapProfile {
   // Adds a group from a profile file.
   void add(DrawnGroup&& drawn);
   void end(const HeapSampleEnd& end);
-  // Removes live samples for which `lives` returns false; call it if end events were lost.
+  // Removes live samples for which `lives` returns false. Call this if events of frees were lost.
   void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
-  // Returns the samples since the last begin_interval() and all live samples. Fills figures and rows; the caller fills
-  // the other members.
+  // Returns the samples since the last begin_interval() and all live samples. Fills in the members `figures` and
+  // `rows`; the caller fills in the others.
   HeapProfileResult result(const std::vector<HeapKey>& by) const;
-  // Returns the same samples in the finest rows, sorted by live bytes, then by allocated bytes.
+  // Returns the samples of result() in the most detailed rows, sorted by live bytes, then by allocated bytes.
   std::vector<HeapStackRow> stacks() const;
-  // Returns the same samples in the form of a profile file. The names of cgroups are included; the caller adds the
-  // facts.
+  // Returns the samples of result() in the form of a profile file, with the names of cgroups. The caller adds the facts
+  // about the machine.
   DrawnProfile drawn() const;
   void begin_interval();
   // Records the name of a process without samples in the current naming interval. The names in samples are newer,
@@ -55,10 +55,10 @@ class HeapProfile {
   void names_changed();
 
  private:
-  // Samples that are equal in all properties.
+  // A group of samples with equal properties.
   struct Group {
     DrawnGroup drawn;
-    std::uint64_t call_site;  // pages have no call site: same as `caller`
+    std::uint64_t call_site;  // for pages, which have no call site, the same as `caller`
     std::uint64_t caller;     // first function outside the allocators
     bool slab_pages = false;  // as in HeapRow
     bool user_pages = false;
@@ -67,14 +67,14 @@ class HeapProfile {
   };
   struct Live {
     std::uint32_t group;
-    std::uint32_t size;  // index into the group's sizes
+    std::uint32_t size;  // index into the group's `sizes`
   };
-  // The newest known name of a process. A process changes its name with exec, for example.
+  // The newest known name of a process. The name changes with exec, for example.
   struct ProcessName {
     std::string comm;
     bool sampled = false;  // in the current naming interval
   };
-  // Estimates of one row, before the figures are computed.
+  // Sums of estimates for one row; the figures of the row are computed from them.
   struct Sums;
 
   Group make_group(DrawnGroup drawn);
@@ -95,7 +95,7 @@ class HeapProfile {
   std::function<std::string(std::uint64_t)> cgroup_name_;
   std::vector<Group> groups_;
   std::size_t groups_to_fold_ = 2 * kMostEndedGroups;
-  std::unordered_map<std::string, std::uint32_t> group_ids_;  // by identity_of() the sample
+  std::unordered_map<std::string, std::uint32_t> group_ids_;  // key: identity_of() the sample
   std::unordered_map<std::uint64_t, Live> live_;              // by pointer
   std::unordered_map<std::uint32_t, ProcessName> process_names_;
   std::uint64_t replaced_ = 0;

@@ -23,7 +23,7 @@ bool shows(TopView view, const HeapSite& site) {
   return false;
 }
 
-// Returns the key that groups samples for a view.
+// Returns the key by which a view groups samples.
 HeapKey key_of(TopView view) {
   switch (view) {
     case TopView::call_sites: return HeapKey::call_site;
@@ -31,7 +31,7 @@ HeapKey key_of(TopView view) {
     case TopView::processes: return HeapKey::process;
     case TopView::cgroups: return HeapKey::cgroup;
     case TopView::caches:
-    case TopView::orders: break;  // orders are named in cache_text(): "pages of 16.0 KiB"
+    case TopView::orders: break;  // cache_text() also names the orders of pages: "pages of 16.0 KiB"
   }
   return HeapKey::cache;
 }
@@ -43,10 +43,10 @@ bool shows(TopView view, const HeapRow& row) {
   return row.pages == (view == TopView::orders);
 }
 
-// False for interrupts, and for idle tasks, which share process ID 0.
+// False for interrupts, and for idle tasks, which all have process ID 0.
 bool is_process(const HeapSite& site) { return site.context == AllocationContext::task && site.process != 0; }
 
-// All values of the row are estimates.
+// Returns a row of estimates from samples, because stacks are not counted exactly.
 TopRow row_of_stack(const HeapRow& from) {
   TopRow row;
   row.stack = from.stack;
@@ -57,8 +57,8 @@ TopRow row_of_stack(const HeapRow& from) {
   return row;
 }
 
-// Adds live bytes to the rows. A process may have two rows in the profile, for slab and for pages. Samples without a
-// row of their own count for "[others]".
+// Adds the live bytes of samples to the rows. A process may have two rows in the profile, one for slab objects and one
+// for pages. Samples that match no row are added to "[others]".
 void add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, std::size_t>& places,
               const HeapProfileResult& samples, TopView view) {
   const auto others = places.find(kOthers);
@@ -98,7 +98,8 @@ std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
   return {};
 }
 
-// Returns the name of the caller and of its own caller, because one function may be in many stacks.
+// Returns the caller and the function that called it, "CALLER < FUNCTION", because many stacks may have the same
+// caller.
 std::string TopAccount::name_of_stack(const HeapRow& row) const {
   std::string name = row.keys.back();
   for (std::size_t i = 0; i + 1 < row.stack.size(); ++i)
@@ -116,7 +117,7 @@ void TopAccount::Sums::add(const Sums& more) {
   interval = std::max(interval, more.interval);
 }
 
-// Makes room by merging rows that have been idle for longest, up to a quarter of all rows.
+// Makes room by merging the rows that have been idle for longest, at least a quarter of all rows, into "[others]".
 void TopAccount::fold_oldest(Rows& rows) {
   std::vector<std::uint64_t> intervals;
   intervals.reserve(rows.size());

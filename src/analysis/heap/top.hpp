@@ -17,30 +17,32 @@ namespace kmt {
 
 class TopAccount {
  public:
-  static constexpr std::size_t kMostRows = 20000;  // limit for each view, because processes come and go
+  // Maximum number of rows of each view; without it, the rows of ended processes would accumulate.
+  static constexpr std::size_t kMostRows = 20000;
 
-  // Keeps rows for these views. The other arguments are the same as for HeapProfile.
+  // Keeps rows for these views. The other arguments have the same meaning as in HeapProfile.
   TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
              std::function<std::string(std::uint64_t)> cgroup_name);
 
   HeapProfile& samples() { return profile_; }
   // Adds the sums of the interval that has just ended.
   void add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns);
-  // Returns one view. Rows are not sorted. The caller fills in the fields that only it knows.
+  // Returns one view, unsorted. The caller fills in the members that need other sources.
   TopResult result(TopView view) const;
-  // Returns the stacks of each row of a view, by row name. The stacks of a row are sorted by allocated bytes.
+  // Returns the stacks of each row of a view. The key is the name of the row. The stacks of a row are sorted by
+  // allocated bytes.
   std::unordered_map<std::string, std::vector<TopRow>> stacks(TopView view) const;
 
  private:
   struct Sums {
     std::uint64_t events_now = 0, bytes_now = 0, events = 0, failed = 0, requested = 0, allocated = 0;
-    std::uint64_t interval = 0;  // last interval with activity
+    std::uint64_t interval = 0;  // number of the last interval with activity
     std::uint32_t process = 0;   // 0: the row belongs to no process
     std::string comm;            // first name of the process
 
     void add(const Sums& more);
   };
-  using Rows = std::unordered_map<std::string, Sums>;  // by name; rows of processes by process ID
+  using Rows = std::unordered_map<std::string, Sums>;  // key: name of the row, or the process ID
 
   void name_processes(const std::vector<HeapSite>& sites);
   std::string key_in(TopView view, const HeapSite& site) const;
@@ -52,7 +54,7 @@ class TopAccount {
   const SymbolNames& symbols_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   HeapProfile profile_;
-  std::array<Rows, 6> rows_;  // by view; always empty for stacks
+  std::array<Rows, 6> rows_;  // index: view; always empty for TopView::stacks
   TopTotals slab_;
   TopTotals pages_;
   std::uint64_t interval_ = 0;

@@ -47,8 +47,8 @@ std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInf
 
 }  // namespace
 
-// Linux 4.20 introduced reclaimable caches and sizes such as "1k". Linux 5.14 introduced caches for control groups, but
-// only slabinfo shows whether they exist: that depends on the configuration and boot parameters.
+// Linux 4.20 introduced reclaimable caches and sizes such as "1k". Linux 5.14 introduced caches for control groups.
+// Whether they exist depends on the configuration and boot parameters, and only slabinfo shows it.
 CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
   const auto version = version_of(info.machine.kernel);
   short_sizes_ = !version || *version >= KernelVersion{4, 20};
@@ -72,7 +72,7 @@ std::uint32_t CacheNames::flag(std::string_view name) const {
 
 void CacheNames::take_cgroup_caches_for_given() { account_flag_ = flag("__GFP_ACCOUNT"); }
 
-// Same logic as kmalloc_type() in include/linux/slab.h.
+// Uses the rules of kmalloc_type() in include/linux/slab.h.
 CacheNames::KmallocKind CacheNames::kind_of(std::uint32_t gfp_flags) const {
   if ((gfp_flags & dma_flag_) != 0) return KmallocKind::dma;
   if ((gfp_flags & reclaimable_flag_) != 0) return KmallocKind::reclaimable;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Finds the slab cache of an allocation. Since Linux 7, kmem_cache_alloc events name the cache. Since Linux 5.12, only
 // the free event of an object names it, so a separate pass learns the names from frees. This works because a call site
-// nearly always allocates objects of one size from the same cache (an exception are mempools). kmalloc objects are
-// named after their size and kind, like the kernel's caches in mm/slab_common.c.
+// nearly always allocates objects of one size from the same cache (an exception are mempools). kmalloc objects get a
+// name from their size and kind, like the kernel's caches in mm/slab_common.c.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace kmt {
 
 class CacheNames {
  public:
-  // `info` must outlive this object. It must belong to the trace whose allocations are looked up.
+  // `info` must outlive this object. It belongs to the trace whose allocations are looked up.
   explicit CacheNames(const TraceInfo& info);
 
-  // Assumes that caches for control groups exist although no sample contains slabinfo. Call this first.
+  // Assumes that caches for control groups exist, for traces without slabinfo. Call this before all other functions.
   void take_cgroup_caches_for_given();
   // Call this with all events of the trace in their order. `info` belongs to the reader of these events.
   void learn(const EventBatch& batch, const TraceInfo& info);
@@ -46,12 +46,11 @@ class CacheNames {
     std::uint64_t call_site;  // address
     std::uint64_t bytes;      // size of the object
   };
-  struct Source {  // properties that determine the name
+  struct Source {  // Properties of an allocation that determine the name of its cache.
     std::uint64_t bytes;
     std::uint32_t call_site;
-    std::uint32_t cache;  // cache ID in the event, or a value based on kKmalloc
+    std::uint32_t cache;  // cache ID in the event; for kmalloc, kKmalloc minus the KmallocKind
   };
-  // For kmalloc, Source::cache is kKmalloc minus the KmallocKind.
   static constexpr std::uint32_t kKmalloc = ~0u;
   enum class KmallocKind : std::uint8_t { normal, cgroup, reclaimable, dma };
   std::uint32_t flag(std::string_view name) const;
@@ -65,13 +64,13 @@ class CacheNames {
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
   bool short_sizes_ = true;  // "kmalloc-1k", not "kmalloc-1024"
-  // Object sizes in slabinfo by the size in the name of the kmalloc cache. Empty unless slub_debug makes some objects
-  // larger.
+  // Key: the size in the name of a kmalloc cache. Value: the object sizes of these caches in slabinfo. Empty unless
+  // slub_debug makes some objects larger than the name says.
   std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;
   bool named_by_allocations_ = false;
-  SlabMatcher objects_;  // used while learning; an object's origin is an ID in requests_
+  SlabMatcher objects_;  // only used while learning; SlabObject::origin is an ID in requests_
   InternTable<Request> requests_;
-  // Number of frees by ID in requests_ and cache.
+  // Number of frees, by ID in requests_ and name of the cache.
   std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;
 
   InternTable<Source> sources_;

@@ -14,10 +14,10 @@
 
 namespace kmt {
 
-// Start or end of a time window.
+// The start or end of a time window.
 struct TimeEdge {
   std::uint64_t ns = 0;
-  bool relative = false;  // true: since the trace's first event; false: on the trace's clock
+  bool relative = false;  // true: time since the first event of the trace; false: time on the trace's clock
 
   std::uint64_t on_clock(std::uint64_t first_ns) const;
 };
@@ -31,7 +31,7 @@ struct ReportFilter {
   std::vector<std::string> contexts;         // "task", "softirq", "hardirq", "nmi"; empty: all
   std::vector<std::string> call_sites;       // globs on symbols, with or without offset and module; empty: all
   std::vector<std::string> caches;           // globs on names of slab caches; empty: all
-  std::optional<std::uint64_t> least_bytes;  // for single allocations, inclusive
+  std::optional<std::uint64_t> least_bytes;  // limits for the size of a single allocation in bytes, inclusive
   std::optional<std::uint64_t> most_bytes;   // inclusive
 
   bool selects_by_allocation() const { return !call_sites.empty() || !caches.empty() || least_bytes || most_bytes; }
@@ -52,7 +52,7 @@ class EventFilter {
   EventFilter(ReportFilter filter, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
               CacheNames& caches);
 
-  // Call this first, with the time of the trace's first event.
+  // Call this before all other functions, with the time of the trace's first event.
   void begin(std::uint64_t first_ns);
   bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
   // True if the filter selects an event. An event in interrupt context belongs to the interrupt, never to the

@@ -14,7 +14,7 @@ namespace kmt {
 template <typename Block>
 class FrameBlocks {
  public:
-  // The frames of the block must not be in another block.
+  // Adds a block. Its frames must not be in another block.
   void insert(std::uint64_t first, const Block& block) {
     *blocks_.insert(first).first = block;
     starts_.insert(first);
@@ -24,7 +24,7 @@ class FrameBlocks {
   template <typename Visit>
   void take(std::uint64_t first, std::uint64_t count, Visit&& taken) {
     const std::uint64_t end = first + count;
-    // Starts with the highest frame: either the block with the largest start below `end` overlaps, or no block does.
+    // Go from the highest frame down: if the last block that starts before `end` does not overlap, no block does.
     for (auto start = starts_.floor(end - 1); start; start = starts_.floor(end - 1)) {
       const Block block = *blocks_.find(*start);
       const std::uint64_t block_end = *start + block.count;
@@ -49,7 +49,7 @@ class FrameBlocks {
 
  private:
   FrameSet starts_;
-  FlatMap<Block> blocks_;  // by first frame
+  FlatMap<Block> blocks_;  // key: first frame of the block
 };
 
 }  // namespace kmt

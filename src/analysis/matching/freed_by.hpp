@@ -23,15 +23,15 @@ inline bool freed_by_wrong_family(bool from_cache, const Event& free, bool cache
   return from_cache && !cache_object_may_be_kfreed;
 }
 
-// True if an object is freed to a cache other than the one that the allocation names. Compares the IDs of the names; 0
-// means that the event does not name the cache.
+// True if the cache in a free event differs from the cache in the allocation event. Compares the IDs of the cache
+// names; 0 means that the event does not name the cache.
 inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free) {
   return allocated_from != 0 && free.cache.value != 0 && allocated_from != free.cache.value;
 }
 
-// Detects objects of the recorder. A recording excludes the recorder's allocations but not its frees, because it may
-// free objects that other tasks allocated. A task of the recorder that frees an object twice must have allocated it
-// again in between.
+// Detects objects of the recorder. A recording excludes allocations by the recorder. It includes frees by the recorder,
+// because the recorder may free objects that other tasks allocated. If a task of the recorder frees an object twice, it
+// must have allocated this object again between the frees.
 class RecorderTasks {
  public:
   RecorderTasks() = default;

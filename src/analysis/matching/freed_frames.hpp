@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Remembers page frames that were freed and not allocated since, to find pages that are freed twice.
+// Finds pages that are freed twice. For this, it remembers page frames that were freed and not allocated since then.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline FreedBlock part_of(FreedBlock block, std::uint64_t, std::uint64_t count) 
 
 class FreedFrames {
  public:
-  // The latest frees are never forgotten while they have fewer blocks.
+  // Up to this number of blocks, no free is forgotten.
   static constexpr std::size_t kRemembered = std::size_t{1} << 18;
 
   explicit FreedFrames(PageIdentity identity) : identity_(identity) {}
@@ -36,7 +36,8 @@ class FreedFrames {
       blocks->take(event.address, frames_of(identity_, event.order), [](const FreedBlock&) {});
   }
 
-  // Returns the latest earlier free of one of the frames, if that frame was not allocated since.
+  // Returns the latest of the earlier frees of these frames. A free does not count if its frame was allocated since
+  // then.
   std::optional<FreedBlock> free(const Event& event) {
     const std::uint64_t count = frames_of(identity_, event.order);
     std::optional<FreedBlock> before;

@@ -19,11 +19,11 @@ namespace kmt {
 namespace {
 
 constexpr std::uint32_t kNotSaid = ~0u;
-constexpr const char* kKernel = "[kernel]";   // memory that is not allocated for a program
+constexpr const char* kKernel = "[kernel]";   // shown instead of a program for memory that no program requested
 constexpr std::size_t kMostEarlierNames = 4;  // per process
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
-// True if all events with the same call site, sizes, order and migrate type have the same value for this key.
+// True if the value of this key depends only on the call site, sizes, order and migrate type of an event.
 bool is_fixed_by_call(GroupKey key) {
   constexpr std::array kKeys = {GroupKey::call_site, GroupKey::size, GroupKey::requested_size, GroupKey::order,
                                 GroupKey::migrate_type};
@@ -98,8 +98,9 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   return recent = number + 1;
 }
 
-// Returns the cache and whether the object is from kmem_cache_alloc. Events do not name the cache of kmalloc objects,
-// but their flags show whether it is reclaimable.
+// Returns a number for the event's cache that also shows whether the object is from kmem_cache_alloc or from a
+// reclaimable kmalloc cache. Events do not name the cache of kmalloc objects, but their GFP flags show whether it is
+// reclaimable.
 std::uint32_t Grouping::cache_and_family(const Event& event) const {
   if (event.kind == EventKind::kmalloc) return caches_.is_reclaimable_kmalloc(event) ? 2 : 0;
   return event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
@@ -149,8 +150,8 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
   return kNotSaid;
 }
 
-// True if the call site creates a PID namespace. It is in create_pid_namespace(), which compilers inline into its only
-// caller. The cache's name cannot be used because the cache is often merged with others.
+// True if the call site creates a PID namespace. Compilers inline create_pid_namespace() into its only caller, so the
+// call site is in that caller. The cache's name cannot be used because this cache is often merged with others.
 bool Grouping::makes_pid_space(CallSiteId site) {
   if (makes_.size() <= site.value) makes_.resize(info_.tables.call_sites.size());
   Makes& makes = makes_[site.value];
@@ -205,13 +206,14 @@ std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) 
   return known->second;
 }
 
-// A process is identified by its ID and start time; its name may change.
+// Rows are separated by process ID and start time, because a process may change its name.
 std::uint32_t Grouping::process_row(const Event& event) {
   if (interrupt_of(event) != nullptr) return task_of({}, event, false);
   Process process = process_of(event);
   if (options_.tree) process = oldest_ancestor(trace_tasks_, process);
   std::uint64_t named_ns = event.time_ns;
-  // The oldest ancestor may have ended, and its ID may have been reused.
+  // The oldest ancestor may have ended, and a later process may have its ID. So use the name at the end of the
+  // ancestor's life.
   if (options_.tree) named_ns = std::min(named_ns, trace_tasks_.lives.next_birth_ns(process.pid, process.life) - 1);
   const std::string_view comm = task_name(trace_tasks_, process.pid, named_ns);
   const auto [recent, is_first] = known_processes_.insert(static_cast<std::uint32_t>(process.pid));
@@ -259,7 +261,7 @@ std::uint32_t Grouping::user_code_of(const Event& event, bool object) {
   return object ? known.object - 1 : known.function;
 }
 
-// Returns the first stack that is the same except for the frames between tracepoint and call site.
+// Returns the ID of the first stack with the same frames. Frames between tracepoint and call site are ignored.
 std::uint32_t Grouping::stack_of(const Event& event) {
   if (same_stack_.size() <= event.stack.value) same_stack_.resize(info_.tables.stacks.size());
   std::uint32_t& known = same_stack_[event.stack.value];
@@ -275,7 +277,7 @@ std::uint32_t Grouping::stack_of(const Event& event) {
   return known - 1;
 }
 
-// A module that was loaded again has several addresses for the same code; the first address is used.
+// Code of a module that was loaded twice has two addresses; the first one is used.
 std::uint32_t Grouping::code_of(CallSiteId site) {
   if (code_of_site_.size() <= site.value) code_of_site_.resize(info_.tables.call_sites.size());
   std::uint32_t& known = code_of_site_[site.value];
@@ -295,7 +297,7 @@ std::uint32_t Grouping::caller_of(const Event& event) {
   return known - 1;
 }
 
-// Groups by function in the same way as `kmemtrace fleet`.
+// Groups by function; `kmemtrace fleet` groups in the same way.
 std::uint32_t Grouping::function_row(const Event& event) {
   const std::uint32_t code =
       info_.tables.call_sites[event.call_site.value] != 0 ? code_of(event.call_site) : caller_of(event);

@@ -24,13 +24,13 @@
 
 namespace kmt {
 
-// Common properties of allocations that a report does not distinguish. A live object only stores the number of its
-// origin, so its memory use does not depend on the keys.
+// Properties shared by allocations that a report does not distinguish. A live object stores only the number of its
+// origin, so it needs no more memory if a report has more keys.
 struct Origin {
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint32_t group = 0;
-  std::uint32_t cache = 0;  // CacheId in the event
+  std::uint32_t cache = 0;  // the CacheId of the event
   CallSiteId call_site;
   Allocator allocator = Allocator::slab;
   std::uint8_t order = 0;                            // only for pages
@@ -38,29 +38,30 @@ struct Origin {
   bool from_cache = false;                           // kmem_cache_alloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
   PageUse page_use = PageUse::unknown;               // only with GroupingOptions::page_uses
-  std::uint32_t process = 0;  // only with GroupingOptions::processes: for Grouping::process_name(); 0: unknown
+  std::uint32_t process = 0;  // only with GroupingOptions::processes: argument of Grouping::process_name(); 0: unknown
 };
 
-// Names a kernel address; "unknown" if the kernel does not report the address.
+// Returns the address and name of kernel code; the name is "unknown" if the event has no address.
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
-// Names a frame of TraceCode::user.
+// Returns the address and name of a user-space frame, which is an index into TraceCode::user.
 CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols);
 
 // Returns the index of the first frame that is outside the allocators and their wrappers.
 using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 struct GroupingOptions {
-  // GroupKey::process counts a child process for its oldest ancestor that was alive when the trace began.
+  // If set, memory of a child process counts for its oldest ancestor that was alive when the trace began
+  // (GroupKey::process).
   bool tree = false;
   bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
-  bool page_uses = false;         // find the use of pages from stacks
-  bool processes = false;         // each origin belongs to one process
+  bool page_uses = false;         // determine from stacks what pages are used for
+  bool processes = false;         // give allocations of different processes different origins
 };
 
 class Grouping {
  public:
-  // All arguments must outlive this object. `tasks` contains names of tasks that may not be in `info` yet. Without
-  // find_caller, every frame counts as a caller.
+  // All arguments must outlive this object. `tasks` also contains names of tasks that may not be in `info` yet. Without
+  // `find_caller`, the innermost frame is the caller.
   Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
@@ -76,7 +77,8 @@ class Grouping {
   // Returns the origins that were added since the last call, in order of their numbers.
   std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
 
-  // Returns the number of the values that a free has for the keys of frees. Numbers start with 1.
+  // Some keys describe the free of an allocation. Returns a number for the values of these keys in a free event.
+  // Numbers start with 1.
   std::uint32_t freer_of(const Event& free);
   bool by_freer() const { return by_freer_; }
 
@@ -84,9 +86,10 @@ class Grouping {
   std::size_t groups() const { return groups_.size(); }
   Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
   const TaskName& process_name(const Origin& origin) const { return tasks_[origin.process - 1]; }
-  // Returns a value for each key. Keys that are known when an allocation is freed have the value NotFreed.
+  // Returns the values of all keys of the report. A key that is only known when an allocation is freed has the value
+  // NotFreed.
   std::vector<KeyValue> values_of(std::uint32_t group, const SymbolNames& symbols) const;
-  // Replaces the values of the keys of frees.
+  // Replaces the values of the keys that describe the free. `freer` is a result of freer_of().
   void set_freer(std::uint32_t freer, const SymbolNames& symbols, std::vector<KeyValue>& values) const;
 
  private:
@@ -102,10 +105,11 @@ class Grouping {
     std::uint64_t bytes_allocated;
     std::uint32_t call_site;
     std::uint32_t cache_and_family;
-    std::uint64_t process;  // as in Origin
+    std::uint64_t process;  // a number like Origin::process
   };
 
-  // Further origins have no process. This bounds memory if many short-lived processes allocate.
+  // When there are more origins, new ones get no process. This limits memory use if many short-lived processes
+  // allocate.
   static constexpr std::size_t kMostOriginsOfProcesses = std::size_t{1} << 20;
 
   static bool is_same_call(const OriginKey& known, const OriginKey& key) {
@@ -147,40 +151,40 @@ class Grouping {
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };
   std::vector<Makes> makes_;  // by call site
-  bool fixed_by_call_;        // all keys depend only on what is_same_call() compares
+  bool fixed_by_call_;        // true: every key of the report depends only on the values that is_same_call() compares
   InternTable<Group> groups_;
   InternTable<Values> freers_;
   InternTable<OriginKey> origins_;
-  std::vector<std::uint32_t> recent_;  // the last origin of each call site
+  std::vector<std::uint32_t> recent_;  // by call site: ID of the most recent origin
   std::vector<Origin> new_origins_;
 
-  // IDs of values that cannot be stored directly.
+  // Tables of values that do not fit into 32 bits; a group stores their IDs.
   InternTable<std::uint64_t> numbers_;
   std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
   std::map<std::pair<std::int32_t, const TaskLife*>, std::uint32_t> process_ids_;
   std::map<std::string, std::uint32_t, std::less<>> text_ids_;
   std::vector<std::string> texts_;
   std::vector<TaskName> tasks_;
-  // Caches the last result for each task and the name used for it. Names can be compared by pointer, since they do not
-  // move in the tables.
+  // The last result for a task, and the name for which it was computed. The pointers to names can be compared, because
+  // names do not move in the tables.
   struct KnownTask {
     const char* comm;
     const TaskLife* life;
     std::uint32_t value;
   };
-  FlatMap<KnownTask> known_tasks_[2];  // [0] without the task's ID, [1] with it
+  FlatMap<KnownTask> known_tasks_[2];  // index 0: task names without the task ID; index 1: with it
   FlatMap<KnownTask> known_processes_;
   struct KnownCode {
-    std::uint32_t object = 0;  // 0: not computed yet, else 1 + number in texts_
+    std::uint32_t object = 0;  // 0: not computed yet, else 1 + index in texts_
     std::uint32_t function = 0;
   };
-  std::vector<KnownCode> code_of_stack_;   // innermost frame of the program, by stack
-  std::vector<std::uint32_t> same_stack_;  // 0: not computed yet, else 1 + number of the stack
+  std::vector<KnownCode> code_of_stack_;   // by stack: code of the innermost frame in user space
+  std::vector<std::uint32_t> same_stack_;  // by stack: 0: not computed yet, else 1 + ID of the first equal stack
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
-  std::vector<std::uint32_t> code_of_site_;     // 0: not computed yet, else 1 + number of the address
-  std::vector<std::uint32_t> caller_of_stack_;  // as code_of_site_, by stack
-  // By number of the address: 0 if not computed yet, else 1 + number in texts_.
-  std::vector<std::uint8_t> use_of_stack_;  // 0: not computed yet, else 1 + PageUse
+  std::vector<std::uint32_t> code_of_site_;     // by call site: 0: not computed yet, else 1 + ID of the address
+  std::vector<std::uint32_t> caller_of_stack_;  // by stack, like code_of_site_
+  // function_of_code_ is indexed by the ID of an address: 0 if not computed yet, else 1 + index in texts_.
+  std::vector<std::uint8_t> use_of_stack_;  // by stack: 0: not computed yet, else 1 + PageUse
   std::vector<std::uint8_t> is_for_task_;   // by stack; 0: not computed yet, else 1 + is_for_interrupted_task()
   std::vector<std::uint32_t> function_of_code_;
 };

@@ -14,7 +14,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::int64_t kNoTask = std::int64_t{1} << 32;  // larger than all thread IDs
+// Stands for "no task" where a thread ID is expected; larger than all thread IDs.
+constexpr std::int64_t kNoTask = std::int64_t{1} << 32;
 
 std::string who(const StreamedEvent& event) {
   return event.context == "task" ? std::string(event.task) : fmt::format("[{}]", event.context);
@@ -22,7 +23,7 @@ std::string who(const StreamedEvent& event) {
 
 std::uint64_t end_of(const AllocationSlice& slice) { return std::max(slice.end->time_ns, slice.began_ns); }
 
-// Slices of one track that do not overlap, ordered by start and number.
+// A set of slices of one track that do not overlap, ordered by start time, then by number.
 class Lane {
  public:
   bool has_room(const AllocationSlice& slice) const {
@@ -33,7 +34,8 @@ class Lane {
   void add(const AllocationSlice& slice) { slices_.insert({{slice.began_ns, slice.number}, end_of(slice)}); }
 
  private:
-  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> slices_;  // end times of the slices
+  // Key: start time and number; value: end time.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> slices_;
 };
 
 }  // namespace
@@ -87,8 +89,8 @@ void LargestAllocations::add(const StreamedEvent& streamed) {
   if (streamed.allocation != 0 && streamed.outcome != Outcome::failed) begin(streamed);
 }
 
-// Assigns a lane to each allocation. Allocations that hold most memory for longest come first, and each is put into the
-// first lane with free space.
+// Assigns a lane to each freed allocation. Allocations with the largest product of bytes and lifetime come first. Each
+// is put into the first lane in which it overlaps no other allocation.
 void LargestAllocations::assign_lanes() {
   std::vector<AllocationSlice*> ended;
   for (AllocationSlice& slice : result_.slices)
@@ -115,7 +117,7 @@ void LargestAllocations::assign_lanes() {
     result_.tracks[track].lanes = static_cast<unsigned>(lanes[track].size());
 }
 
-// Removes tracks of tasks whose allocations were among the largest only for a time.
+// Removes tracks without slices. Their tasks had allocations among the largest for a time, but larger ones followed.
 void LargestAllocations::keep_tracks_in_use() {
   constexpr auto kUnused = ~std::uint32_t{0};
   std::vector<std::uint32_t> place(result_.tracks.size(), kUnused);

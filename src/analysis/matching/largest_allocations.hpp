@@ -18,15 +18,16 @@ namespace kmt {
 
 class LargestAllocations : public EventSink {
  public:
-  // Keeps the `most` largest allocations; the first ones if several are equal. `info` must outlive this object.
+  // Keeps the `most` largest allocations. Among allocations of equal size, earlier ones are preferred. `info` must
+  // outlive this object.
   LargestAllocations(const TraceInfo& info, std::size_t most) : info_(info), most_(most) {}
 
   void add(const StreamedEvent& event) override;
   void end(const StreamEnd& end) override;
-  AllocationSlices take() { return std::move(result_); }  // once, after end()
+  AllocationSlices take() { return std::move(result_); }  // call once, after end()
 
  private:
-  // The top of the queue is the smallest kept allocation; the last one if several are equal.
+  // The top of the queue is the allocation to drop next: the smallest one, and among equals the last one.
   struct Candidate {
     std::uint64_t bytes;
     std::uint32_t number;

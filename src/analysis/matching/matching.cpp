@@ -7,7 +7,8 @@ namespace kmt {
 
 namespace {
 
-// Number of events by which cache lines of the pointer table are prefetched, to cover the time of one cache miss.
+// The pointer table's cache line for an event is prefetched this many events earlier. This covers the time of one cache
+// miss.
 constexpr std::size_t kPrefetchDistance = 20;
 
 unsigned unit_of(const Event& event) {

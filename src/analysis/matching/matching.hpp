@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Matches allocations and frees in three steps: classify, match, and the consumer of the result. The steps can run in
-// parallel for successive batches, and `match` for all units at once because each unit has its own addresses.
-// `classify` needs the reader's order because it reads the tables of the trace. Each step handles the batches in their
-// order, so the result does not depend on the number of threads.
+// Matches allocations and frees in three steps: `classify`, `match`, and the consumer of the result. The steps can run
+// in parallel for successive batches. The units of `match` can run in parallel for one batch, because each unit has its
+// own addresses. `classify` must not run while the reader does, because it reads the tables of the trace. Each step
+// handles the batches in order, so the result does not depend on the number of threads.
 #pragma once
 
 #include <array>
@@ -19,17 +19,19 @@
 namespace kmt {
 
 struct Step {
-  std::uint64_t began_ns = 0;  // freed, replaced: time of the allocation; freed_again: time of the free before
-  std::uint32_t origin = 0;    // of the allocation that begins, fails or is freed; 0: not selected
-  std::uint32_t replaced = 0;  // began: origin of the live allocation that had the same pointer
-  CallSiteId call_site;        // freed_again: call site of the free before
+  // Freed or replaced: time of the allocation; freed_again: time of the previous free.
+  std::uint64_t began_ns = 0;
+  // Origin of the allocation that begins, fails or is freed; 0: the filter does not select it.
+  std::uint32_t origin = 0;
+  std::uint32_t replaced = 0;  // for an allocation: origin of the live allocation that had this pointer
+  CallSiteId call_site;        // freed_again: call site of the previous free
   std::uint16_t began_cpu = 0;
   Outcome outcome = Outcome::unseen;
-  bool selected = false;     // the filter selects the event itself
+  bool selected = false;     // the filter selects this event
   bool freed_again = false;  // a second free of an object or of pages without an allocation in between
 };
 
-// Pages that an event removes from a live allocation.
+// Pages of one live allocation that an event frees or replaces.
 struct PagesTaken {
   std::uint32_t event = 0;  // index into the batch
   std::uint32_t origin = 0;
@@ -40,7 +42,8 @@ struct PagesTaken {
   bool head = false;  // the pages include the first page of the allocation
 };
 
-// Slab objects are distributed over units by address. One more unit handles percpu memory, vmap areas and pages.
+// Number of units for slab objects, which are distributed by address. One more unit handles percpu memory, vmap areas
+// and pages.
 constexpr unsigned kSlabUnits = 4;
 constexpr unsigned kUnits = kSlabUnits + 1;
 
@@ -48,9 +51,9 @@ struct MatchedBatch {
   EventBatch events;
   std::vector<Step> steps;  // one for each event
   std::vector<Origin> new_origins;
-  std::array<std::vector<std::uint32_t>, kUnits> queues;  // indices of the events of each unit
+  std::array<std::vector<std::uint32_t>, kUnits> queues;  // by unit: indices of its events
   std::vector<PagesTaken> pages;                          // by event
-  std::vector<std::uint32_t> freers;  // Grouping::freer_of() of each event; empty if no key needs it
+  std::vector<std::uint32_t> freers;  // by event: Grouping::freer_of(); empty if no key of the report needs it
 };
 
 class Classifier {
@@ -97,7 +100,7 @@ class Matching {
 
   std::uint64_t page_size_;
   std::array<SlabMatcher, kSlabUnits> slab_;
-  std::array<SlabMatcher, kPointerAllocators> others_;  // percpu and vmap; slab is unused
+  std::array<SlabMatcher, kPointerAllocators> others_;  // for percpu and vmap; the element for slab is unused
   PageMatcher frames_;
   FreedFrames freed_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds reasons why memory that is live at the end of a trace may have been freed. These reasons apply to all kinds of
-// memory.
+// Finds reasons why memory that looks live at the end of a trace may have been freed. These reasons affect all memory
+// of an allocator or of the whole trace.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ bool lost_unmarked(const TraceInfo& info);
 
 // Number of frees by event kind.
 using FreeCounts = std::array<std::uint64_t, 256>;
-// True if a trace lacks frees because they were not recorded. `allocation` is the kind of event whose frees are
-// missing. Percpu memory and vmap areas are rarely freed, so a trace without their frees may be complete. For them, the
-// result is true only if the trace has no event type for frees. The same applies to other memory if the trace names the
-// recorded event types.
+// True if a trace lacks the frees of an allocator because they were not recorded. `allocation` is the kind of the
+// allocation events. Percpu memory and vmap areas are rarely freed, so a trace without such frees may be complete: the
+// result is true only if the trace has no event type for them. If the trace lists the recorded event types, this list
+// decides for the other allocators too.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
 // True if all memory that is live at the end may have been freed, because events were lost or only some tasks were

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Distinguishes modules that were loaded at the same address one after the other (ModuleLoads), in call sites and
-// stacks.
+// Distinguishes modules that were loaded at the same address one after the other (ModuleLoads). Adjusts the addresses
+// in call sites and stacks accordingly.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@
 
 namespace kmt {
 
-// A source that wraps another source and adds the time dependency.
+// Wraps another source. In its events, module addresses depend on the time of the event.
 class ModuleTimes : public Source {
  public:
   // `source` must outlive this object. New call sites and stacks are added to its tables.
   explicit ModuleTimes(Source& source) : source_(source), stacks_(source.info().tables.stacks) {}
 
-  // Call this before the first event with all events of the trace about modules.
+  // Call this before the first event. `events` are all module events of the trace.
   void set_events(const ModuleEvents& events);
 
   const TraceInfo& info() const override { return source_.info(); }
@@ -39,8 +39,8 @@ class ModuleTimes : public Source {
   std::optional<ModuleLoads> loads_;
   std::vector<Covered> sites_;         // by CallSiteId
   std::vector<Covered> known_stacks_;  // by StackId
-  FlatMap<std::uint32_t> sites_at_;    // by ID and epoch
-  FlatMap<std::uint32_t> stacks_at_;   // by ID and epoch
+  FlatMap<std::uint32_t> sites_at_;    // key: CallSiteId and epoch (a time in which the loaded modules do not change)
+  FlatMap<std::uint32_t> stacks_at_;   // key: StackId and epoch
   FlatMap<std::uint32_t> site_ids_;    // by address
   StackIds stacks_;
   std::vector<std::uint64_t> frames_;

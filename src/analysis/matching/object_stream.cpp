@@ -63,7 +63,8 @@ std::uint32_t ObjectStream::State::take_number(std::uint32_t kind) {
   return number;
 }
 
-// Sets the step's origin to 1 plus the number of the object. The matchers return the origin unchanged.
+// Sets the origin of each allocation's step to 1 plus the number of the object. The matchers do not interpret origins,
+// and return this number when the object is freed.
 void ObjectStream::State::number_objects() {
   for (std::size_t i = 0; i < batch.steps.size(); ++i) {
     Step& step = batch.steps[i];

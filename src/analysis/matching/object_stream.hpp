@@ -15,13 +15,13 @@
 
 namespace kmt {
 
-// Common properties of objects: an Origin and the name of its cache ("" if unknown).
+// Properties that objects of one kind share: their Origin and the name of their cache ("" if unknown).
 struct ObjectKind {
   Origin origin;
   std::string cache;
 };
 
-// Nanoseconds since the first object event. The time of a damaged trace may go backwards; this clock never does.
+// Returns nanoseconds since the first object event. Times in a damaged trace may go backwards, but this clock does not.
 class ObjectClock {
  public:
   std::uint64_t at(std::uint64_t time_ns) {
@@ -29,10 +29,11 @@ class ObjectClock {
     if (time_ns > *start_ns_) now_ns_ = std::max(now_ns_, time_ns - *start_ns_);
     return now_ns_;
   }
-  // Sets the clock to the last event of the trace, of any kind. The clock stays at 0 if the trace has no objects.
+  // Advances the clock to the last event of the trace, of any kind. The clock stays at 0 if the trace has no objects.
   std::uint64_t end(std::uint64_t last_ns) { return start_ns_ ? at(last_ns) : now_ns_; }
   std::uint64_t now() const { return now_ns_; }
-  std::uint64_t start_ns() const { return start_ns_.value_or(0); }  // on the trace's clock
+  // Returns the time of the first object event on the trace's clock.
+  std::uint64_t start_ns() const { return start_ns_.value_or(0); }
 
  private:
   std::optional<std::uint64_t> start_ns_;
@@ -42,13 +43,14 @@ class ObjectClock {
 class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
-  // Kinds are numbered from 1. Each kind is announced before its first object.
+  // Called once for each kind of object, before its first object. Kinds are numbered from 1.
   virtual void kind(const ObjectKind& kind) = 0;
-  // `again` is true for a duplicate event: the object is the same as the one that has just ended.
+  // `again` is true for a duplicate event: the object that has just ended is allocated a second time.
   virtual void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) = 0;
   // !freed: its address was allocated again
   virtual void ended(std::uint32_t object, const Event& event, bool freed) = 0;
-  virtual void freed_older(const Event& event) = 0;  // allocated before the trace, or not traced
+  // A free of an object from before the trace, or whose allocation was not traced.
+  virtual void freed_older(const Event& event) = 0;
 };
 
 class ObjectStream {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps track of live page frames and their allocations. A free releases exactly the frames that it names: an
+// Keeps track of live page frames and their allocations. A free releases exactly the frames in the free event: an
 // allocation may be freed in parts or with a different order (free_pages_exact, split_page; seen on Linux 7.2).
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace kmt {
 
-// Maximum order in valid events. The kernel's MAX_PAGE_ORDER is 10 by default and at most 17.
+// Maximum order in events. Larger orders are invalid: the kernel's MAX_PAGE_ORDER is 10 by default and at most 17.
 constexpr unsigned kMostPageOrder = 20;
 
-// Consecutive live frames of an allocation, of which other parts may have been freed.
+// Consecutive live frames of one allocation. Other frames of the allocation may have been freed.
 struct LiveFrames {
   std::uint64_t time_ns = 0;  // time of the allocation
   std::uint64_t count = 0;
-  std::uint32_t origin = 0;           // the caller's number of the allocation
-  std::uint32_t pages_per_frame = 1;  // 2^order if the trace names only the first struct page
+  std::uint32_t origin = 0;           // a number that the caller assigns to the allocation
+  std::uint32_t pages_per_frame = 1;  // 2^order if events contain only the first struct page, otherwise 1
   std::uint16_t cpu = 0;              // CPU of the allocation
   std::uint8_t order = 0;             // order of the allocation
   bool head = true;                   // includes the first frame; an allocation ends when its first frame is freed
@@ -30,7 +30,7 @@ inline LiveFrames part_of(LiveFrames block, std::uint64_t offset, std::uint64_t 
   return block;
 }
 
-// If the trace names only the first struct page of a block, it represents all pages.
+// If events contain only the first struct page of a block, this page represents all pages.
 constexpr std::uint64_t frames_of(PageIdentity identity, unsigned order) {
   return identity == PageIdentity::frame ? std::uint64_t{1} << order : 1;
 }
@@ -39,7 +39,8 @@ class PageMatcher {
  public:
   explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
 
-  // Ends allocations whose frames are still live, and calls `closed` for them as in release().
+  // Ends allocations whose frames are still live. Calls `closed` for each of them, with the arguments of `released` in
+  // release().
   template <typename Visit>
   void allocate(const Event& event, std::uint32_t origin, Visit&& closed) {
     release(event.address, event.order, closed);

@@ -13,27 +13,28 @@ namespace kmt {
 
 namespace {
 
-// mm/filemap.c, mm/readahead.c, fs/buffer.c, Linux 2.6.31 to 7.0: of file systems' own files and block devices, whose
-// pages are not movable.
+// Functions in mm/filemap.c, mm/readahead.c and fs/buffer.c of Linux 2.6.31 to 7.0. They allocate pages for files of
+// file systems themselves and for block devices; these pages are not movable.
 constexpr std::string_view kOfPageCache[] = {
     "__filemap_get_folio",     "__filemap_get_folio_mpol", "filemap_alloc_folio",      "pagecache_get_page",
     "__page_cache_alloc",      "find_or_create_page",      "grow_dev_folio",           "grow_dev_page",
     "page_cache_ra_unbounded", "page_cache_ra_order",      "__do_page_cache_readahead"};
-// mm/mempolicy.c, mm/memory.c, mm/huge_memory.c, mm/shmem.c, Linux 2.6.31 to 7.0.
+// Functions in mm/mempolicy.c, mm/memory.c, mm/huge_memory.c and mm/shmem.c, Linux 2.6.31 to 7.0.
 constexpr std::string_view kOfUsers[] = {"alloc_pages_vma",   "vma_alloc_folio",  "folio_alloc_mpol",
                                          "shmem_alloc_folio", "shmem_alloc_page", "vma_alloc_anon_folio_pmd",
                                          "alloc_anon_folio",  "wp_page_copy",     "do_huge_pmd_anonymous_page"};
-// mm/ and arch/.
+// Functions in mm/ and arch/.
 constexpr std::string_view kOfPageTables[] = {"pte_alloc_one", "__pte_alloc", "__pmd_alloc", "__pud_alloc",
                                               "__p4d_alloc",   "pgd_alloc",   "_pgd_alloc",  "do_anonymous_page"};
-// mm/slub.c, mm/slab.c, mm/slab_common.c; compilers put some into others.
+// Functions in mm/slub.c, mm/slab.c and mm/slab_common.c. Compilers inline some of them into others.
 constexpr std::string_view kOfSlabs[] = {"alloc_slab_page",       "allocate_slab",        "new_slab",
                                          "___slab_alloc",         "refill_objects",       "kmem_getpages",
                                          "cache_grow_begin",      "cache_grow",           "kmalloc_order",
                                          "___kmalloc_large_node", "__kmalloc_large_node", "kmalloc_large_node"};
 constexpr std::string_view kOfVmalloc[] = {"__vmalloc_area_node", "__vmalloc_node_range"};
 
-// Since Linux 6.10 allocators have that ending, and macros that account memory to their callers the name without it.
+// Since Linux 6.10, allocation functions have the suffix _noprof. Macros with the old names account the memory to their
+// callers.
 std::string_view without_noprof(std::string_view function) {
   constexpr std::string_view kEnding = "_noprof";
   if (function.ends_with(kEnding)) function.remove_suffix(kEnding.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The use of pages, from the stack of their allocation: events of pages do not report it.
+// Finds out what pages are used for. Page events do not contain the use, but the stack of the allocation shows it.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace kmt {
 
 enum class PageUse : std::uint8_t {
   unknown,
-  page_cache,        // of files and block devices
-  user,              // user memory, including shared memory
+  page_cache,        // pages of files and block devices
+  user,              // pages of user memory, including shared memory
   page_table,        // of processes
-  slab,              // of slabs and large kmallocs, whose objects have events too
-  reclaimable_slab,  // of slabs of inodes, dentries and the like
+  slab,              // pages of slabs and large kmallocs, whose objects have events of their own
+  reclaimable_slab,  // pages of slabs for inodes, dentries and other reclaimable objects
   vmalloc,
 };
 
-// The stack's frames, innermost first. The innermost function that is known decides.
+// Returns the use that the innermost known function shows. `stack` has the innermost frame first.
 PageUse page_use_of(std::span<const std::string> stack);
 PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& symbols);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Matches allocations of the slab allocator with their frees, by pointer, in global time order. Percpu memory and vmap
 // areas follow the same rules, each in a separate matcher. A freed pointer keeps its entry: SLUB often reuses
-// addresses, so one look-up serves every event, and a second free can be distinguished from the free of an object that
-// is older than the trace. The oldest freed pointers are only forgotten when the table is full. Memory use therefore
-// depends on the live objects: 24 bytes per object in a table that is at least 2/3 full.
+// addresses, so one look-up serves every event. The entry also distinguishes a second free from the free of an object
+// that is older than the trace. The oldest freed pointers are only forgotten when the table is full. Memory use
+// therefore depends on the live objects: 24 bytes per object in a table that is at least 2/3 full.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ namespace kmt {
 
 constexpr std::uint64_t kZeroSizePointer = 16;  // result of kmalloc(0) (include/linux/slab.h)
 
-// A live allocation, or the last free of a freed pointer.
+// The state of a pointer: its live allocation or, if the object was freed, its last free.
 struct SlabObject {
   std::uint64_t time_ns;
-  std::uint32_t origin;  // the caller's number of the allocation; if freed: call site of the free
+  std::uint32_t origin;  // live: a number that the caller assigns to the allocation; freed: call site of the free
   std::uint16_t cpu;
-  // Flags instead of bit fields, because they are written as one word.
+  // Constants instead of bit fields, so that all flags are written as one byte.
   static constexpr std::uint8_t kLive = 0x1;
   static constexpr std::uint8_t kFreedUnmatched = 0x2;
   static constexpr std::uint8_t kFromCache = 0x4;
@@ -30,30 +30,31 @@ struct SlabObject {
   static constexpr std::uint8_t kDuplicateEvent = 0x10;
   static constexpr std::uint8_t kReplacing = 0x20;
   std::uint8_t flags;
-  std::uint8_t reporter;  // reporter_of() for the first allocation since the pointer was freed
+  std::uint8_t reporter;  // reporter_of() the first allocation event since the pointer was freed
 
   bool live() const { return (flags & kLive) != 0; }
-  // Only if freed: the last free matched no allocation.
+  // True if the last free matched no allocation. Only valid if the pointer is freed.
   bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }
-  bool from_cache() const { return (flags & kFromCache) != 0; }  // kmem_cache_alloc, not kmalloc
+  bool from_cache() const { return (flags & kFromCache) != 0; }  // allocated by kmem_cache_alloc, not by kmalloc
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
-  bool duplicate_event() const { return (flags & kDuplicateEvent) != 0; }  // the second event of one allocation
-  bool replacing() const { return (flags & kReplacing) != 0; }             // the pointer was live before
+  bool duplicate_event() const { return (flags & kDuplicateEvent) != 0; }  // this is the second event of the allocation
+  // The pointer looked live before this allocation.
+  bool replacing() const { return (flags & kReplacing) != 0; }
 };
 static_assert(sizeof(SlabObject) == 16);
 
-// Reduces a call site to one byte; two call sites rarely have the same value.
+// Reduces a call site to one byte. Two call sites rarely have the same byte.
 constexpr std::uint8_t reporter_of(CallSiteId call_site) {
   return static_cast<std::uint8_t>(1 + call_site.value % 255);
 }
 
 // True if the second event reports the same allocation as the first. Linux 6.18 reports a large kmalloc inside kvmalloc
-// twice: for kvmalloc itself and immediately afterwards for its caller, as mm/slub.c shows. The second event counts. If
-// frees were not recorded, a third event is the next object. An event with the call site of the first event is also the
-// next object: otherwise an interrupt between the two events would cause wrong pairs from there on.
+// twice: for kvmalloc itself and immediately afterwards for its caller (mm/slub.c). The second event counts. A third
+// event at this address is the next object, whose free was not recorded. A second event with the call site of the first
+// is also the next object: otherwise one interrupt between two events would cause wrong pairs from then on.
 inline bool is_duplicate_event(const SlabObject& first, const Event& second, std::uint64_t page_size) {
-  constexpr std::uint64_t kAtOnceNs = 100'000;  // enough for an emulated machine
+  constexpr std::uint64_t kAtOnceNs = 100'000;  // long enough for a slow emulated machine
   return first.live() && !first.from_cache() && !first.duplicate_event() && first.cpu == second.cpu &&
          second.time_ns - first.time_ns < kAtOnceNs &&
          !(first.replacing() && first.reporter == reporter_of(second.call_site)) &&
@@ -70,7 +71,7 @@ enum class FreeOutcome : std::uint8_t {
 
 class SlabMatcher {
  public:
-  // Freed pointers are never forgotten while there are fewer of them.
+  // Up to this number, freed pointers are never forgotten.
   static constexpr std::size_t kRememberedFrees = std::size_t{1} << 19;
 
   struct Free {
@@ -78,13 +79,13 @@ class SlabMatcher {
     SlabObject object;  // matched: the freed object; double_or_untraced: the previous free
   };
   struct Allocation {
-    bool replaced = false;         // the pointer was live before
-    bool duplicate_event = false;  // the replaced object is the same allocation
-    SlabObject object;             // the replaced object
+    bool replaced = false;         // the pointer looked live before this allocation
+    bool duplicate_event = false;  // the two events report one allocation
+    SlabObject object;             // the object that had this pointer before
   };
 
   void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
-  // Adds an allocation with a non-NULL result. If `page_size` is 0, no event counts as a duplicate.
+  // Adds an allocation that did not fail. If `page_size` is 0, no event counts as a duplicate.
   Allocation allocate(const Event& event, std::uint32_t origin, std::uint64_t page_size = 0);
   Free release(const Event& event);
 
@@ -98,14 +99,14 @@ class SlabMatcher {
   }
 
  private:
-  // Many small tables: growing one of them needs little additional memory.
+  // Objects are distributed over many small tables, because growing a small table needs little additional memory.
   struct Table {
     FlatMap<SlabObject> objects;
     std::size_t live = 0;
   };
   static constexpr unsigned kTableBits = 5;
 
-  // The choice of the table must be the same in each run, because it affects which pointers are forgotten.
+  // The table of an address must not depend on the run, because it affects which freed pointers are forgotten.
   static std::size_t index_of(std::uint64_t address) {
     return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> (64 - kTableBits));
   }
@@ -115,13 +116,15 @@ class SlabMatcher {
   }
   static void make_room(Table& table);
 
-  // If a free on another CPU precedes the allocation of its object by less than this, the clocks probably disagree.
+  // A free on one CPU may seem to precede the allocation of its object on another CPU. If the difference is smaller
+  // than this, the clocks probably disagree.
   static constexpr std::uint64_t kClockSkewNs = 10'000;
 
   std::array<Table, std::size_t{1} << kTableBits> tables_;
 };
 
-// Inline because nearly every event passes through it; calls and copies took a tenth of the time of matching.
+// Inline because nearly every event passes through this function. Calls and copies took a tenth of the time of
+// matching.
 inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::uint32_t origin,
                                                      std::uint64_t page_size) {
   Table& table = tables_[index_of(event.address)];

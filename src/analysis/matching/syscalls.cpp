@@ -64,7 +64,7 @@ void Syscalls::see(const Event& event) {
       event.time_ns, event.address, event.kind == EventKind::syscall_enter, false, !named.tells, name, event.type};
 }
 
-// Handles the end of a task. A system call that ends the task lasts until then.
+// Handles the event of a task's end. If a system call ends the task, the task stays in that call.
 void Syscalls::see_end(const Event& event) {
   const State* const state = state_of(event);
   if (state != nullptr && state->inside) return;
@@ -74,7 +74,7 @@ void Syscalls::see_end(const Event& event) {
   ended.ended = true;
 }
 
-// Counts whether calls with this start event end before the next call of their task begins.
+// If the task's latest event started a system call, counts whether that call has an end event before the present event.
 void Syscalls::count_end(const Event& event) {
   const State* const state = last_state(event);
   if (state == nullptr || !state->inside) return;
@@ -82,7 +82,8 @@ void Syscalls::count_end(const Event& event) {
   ++(event.kind == EventKind::syscall_exit ? begun.ended : begun.unended);
 }
 
-// True if calls with this start event can be seen to end. exit and exit_group end with their task.
+// True if the trace can contain the end of a system call that begins with this event. The calls exit and exit_group end
+// with their task.
 bool Syscalls::can_end(const EventType& begin, std::string_view name) const {
   if (name == "exit" || name == "exit_group") return true;
   return std::ranges::any_of(info_.tables.event_types, [&](const EventType& event) {
@@ -109,8 +110,8 @@ Syscalls::Named& Syscalls::named_by(EventTypeId type) {
   return named;
 }
 
-// Notes that a thread executes a program: it will become the first thread of its process, whatever that thread was
-// doing.
+// Notes that a thread calls execve: if the call succeeds, this thread takes over the ID of the first thread of its
+// process.
 void Syscalls::note_exec_of_thread(const Event& event) {
   if (!is_execve(event.address, true) && !is_execve(event.address, false)) return;
   const Process process = process_at(tasks_, event.tid, event.time_ns);
@@ -120,14 +121,14 @@ void Syscalls::note_exec_of_thread(const Event& event) {
 }
 
 void Syscalls::note_width(const Event& event) {
-  // A successful execve ends as the first thread; here it has failed.
+  // A successful execve ends with the ID of the first thread. This end has the thread's own ID, so the call has failed.
   std::erase_if(executing_, [&event](const auto& one) { return one.second.tid == event.tid; });
   if (event.address != kExecve32 && event.address != kExecve64) return;
   const bool is_32 = event.address == kExecve32;
   const State* const state = state_of(event);
   const bool inside = state != nullptr && state->inside;
   bool changed = inside && is_execve(state->number, !is_32);
-  // If the first thread itself has begun this call, its end does not belong to the other thread.
+  // If the first thread itself has begun this call, the end event is not that of the other thread's execve.
   if (const auto other = executing_.find(event.tid);
       other != executing_.end() && !(inside && state->number == event.address)) {
     changed = changed || other->second.compat != is_32;
@@ -136,7 +137,7 @@ void Syscalls::note_width(const Event& event) {
   if (changed) widths_[process_at(tasks_, event.tid, event.time_ns).pid][event.time_ns] = is_32;
 }
 
-// True if the program is a 32-bit program. A child process starts with the width of its parent.
+// True if the process executes a 32-bit program. A child process starts with the program of its parent.
 bool Syscalls::is_compat(Process process, std::uint64_t time_ns) const {
   if (widths_.empty() && compat_at_begin_.empty()) return false;
   for (unsigned steps = 0; steps < kMostAncestors; ++steps) {
@@ -158,8 +159,8 @@ std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
   return known;
 }
 
-// After lost events, the end of a call or the start of a task may be missing. The task's call is then unknown until its
-// next event.
+// If events were lost, the end of a call or the start of a task may be missing. The system call of the task is then
+// unknown until its next event.
 Syscalls::State* Syscalls::last_state(const Event& event) {
   if (lost_seen_ != info_.losses.intervals.size()) {
     lost_seen_ = info_.losses.intervals.size();
@@ -171,7 +172,8 @@ Syscalls::State* Syscalls::last_state(const Event& event) {
   return life != nullptr && life->born_ns >= state->since_ns ? nullptr : state;
 }
 
-// If most calls have no end, ends were not recorded. The start of a call then does not show where the call ends.
+// If most calls have no end event, ends were not recorded. Then it is unknown how long a task stays in a call that it
+// has begun.
 Syscalls::State* Syscalls::state_of(const Event& event) {
   State* const state = last_state(event);
   if (state == nullptr || !state->inside) return state;
@@ -187,8 +189,8 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
   const auto frames = info_.tables.stacks[stack];
   bool dispatched = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    // The outermost frames are the kernel's entry code. A frame is a return address, which may be just after its
-    // function.
+    // The outermost frames are the kernel's entry code. A frame is a return address. If it lies just after the end of
+    // its function, it has the name of the next function.
     const std::string symbol = symbols_.name(*frame);
     if (symbol.empty() || symbol.starts_with("0x")) {  // address without a symbol
       entry.unnamed = true;
@@ -204,7 +206,7 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
       case Kind::page_fault:
         entry.other = intern("[page fault]");
         dispatched = false;
-        continue;  // a task killed by a page fault ends inside it
+        continue;  // a page fault that kills the task ends inside the page fault handler
       case Kind::exit: entry.other = intern("[exit]"); return entry;
       case Kind::kernel_thread:
         // User tasks also start in this function.
@@ -219,7 +221,8 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
         return entry;
     }
   }
-  if (dispatched) entry.likely = intern("[system call]");  // the entry code itself allocates the memory
+  // The outermost frames are only entry code, which itself allocates the memory.
+  if (dispatched) entry.likely = intern("[system call]");
   return entry;
 }
 
@@ -243,7 +246,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
     return intern("[kernel thread]");
   const bool has_stack = !entry.unnamed && !info_.tables.stacks[event.stack].empty();
   if (state == nullptr && !has_stack) return 0;
-  // If system calls have separate events, only some of them may have been recorded.
+  // If each system call has events of its own, perhaps only some of them were recorded.
   const bool has_all = has_stack || state->has_number;
   return intern(has_all ? "[outside of system calls]" : "[outside of recorded system calls]");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the system call in which an event happened. Uses the functions in the event's stack if possible, otherwise the
-// raw_syscalls:sys_enter and sys_exit events or the separate events of each system call. Names in brackets are not
-// system calls. If only a function is known, its name is followed by ().
+// Finds the system call in which an event happened. Uses the functions in the event's stack if possible. Otherwise it
+// uses the raw_syscalls:sys_enter and sys_exit events, or the separate events of each system call. A name in brackets
+// is not a system call. If only a function is known, its name is followed by ().
 #pragma once
 
 #include <cstdint>
@@ -27,45 +27,46 @@ class Syscalls {
   // Call this for each syscall_enter, syscall_exit and `other` event (sched_process_exit is an `other` event), in order
   // of time.
   void see(const Event& event);
-  // Returns the ID of the system call; 0 if the trace does not contain it.
+  // Returns the ID of the system call in which the event happened; 0 if unknown.
   std::uint32_t id_of(const Event& event);
   const std::string& name(std::uint32_t id) const { return names_[id]; }
 
  private:
-  // A thread in execve that is not the first thread of its process. `compat` is true if its program is a 32-bit
-  // program.
+  // A thread that has called execve and is not the first thread of its process. `compat` is true if the thread's
+  // program is a 32-bit program.
   struct Executing {
     std::int32_t tid;
     bool compat;
   };
-  // The outermost known kernel entry in a stack.
+  // The outermost kernel entry in a stack that is known.
   struct Entry {
-    bool known = false;    // the stack was examined
+    bool known = false;    // true: the other members are set
     bool compat = false;   // 32-bit entry code
-    bool unnamed = false;  // some frames have no symbol, so the system call may be among them
+    bool unnamed = false;  // some frames have no symbol, so one of them may be the system call
     std::uint32_t syscall = 0;
-    std::uint32_t likely = 0;  // system call, guessed from the function that it called
-    std::uint32_t other = 0;   // another entry, such as a page fault
+    std::uint32_t likely = 0;  // ID of a system call, guessed from the function that the system call runs
+    std::uint32_t other = 0;   // ID of another entry, such as a page fault
   };
   struct State {
     std::uint64_t since_ns = 0;
     std::uint64_t number = 0;
     bool inside = false;
-    bool ended = false;  // the task is ending
+    bool ended = false;  // the task has reached its end
     bool has_number = true;
     std::uint32_t name = 0;  // 0: not computed yet
     EventTypeId type = {};   // type of the start event
-    bool compat = false;     // a stack contains 32-bit entry code, as for int 0x80 in a 64-bit program
+    bool compat = false;     // the call came through 32-bit entry code, as for int 0x80 in a 64-bit program
   };
-  // Properties of an event type regarding system calls.
+  // Information about system calls in an event type.
   struct Named {
-    bool known = false;  // the type was examined
+    bool known = false;  // true: the other members are set
     bool ends_task = false;
-    bool tells = false;  // the type names the system call
+    bool tells = false;  // the name of the event type contains the name of the system call
     bool compat = false;
-    std::uint32_t name = 0;  // 0: the event contains the number
-    bool can_end = false;    // the trace can contain the end of such a call, or the call has none
-    // Number of calls with this start event: those seen to end, and those without an end before the task's next call.
+    std::uint32_t name = 0;  // name ID; 0: the event contains the number of the system call
+    bool can_end = false;    // the trace can contain the end of this call, or the call never returns
+    // Number of calls that began with this event type: `ended` have an end event, `unended` have none before the next
+    // call of the task.
     std::uint64_t ended = 0;
     std::uint64_t unended = 0;
   };
@@ -88,13 +89,14 @@ class Syscalls {
   const SymbolNames& symbols_;
   std::vector<std::string> names_ = {""};
   std::map<std::string, std::uint32_t, std::less<>> ids_;
-  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> numbers_;  // by number and whether the task is 32-bit
-  std::vector<Entry> stacks_;                                        // by StackId
-  std::vector<Named> types_;                                         // by EventTypeId
-  FlatMap<State> states_;                                            // by task
-  std::set<std::int32_t> compat_at_begin_;                           // processes
-  // By process and time: true if the process has executed a 32-bit program. Starts with the first program that changes
-  // the width.
+  // Key: number of the system call, and whether the program is a 32-bit program.
+  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> numbers_;
+  std::vector<Entry> stacks_;               // by StackId
+  std::vector<Named> types_;                // by EventTypeId
+  FlatMap<State> states_;                   // by task
+  std::set<std::int32_t> compat_at_begin_;  // processes
+  // By process and time: true if the process executes a 32-bit program from then on. Contains only times at which this
+  // changed.
   std::map<std::int32_t, std::map<std::uint64_t, bool>> widths_;
   std::map<std::int32_t, Executing> executing_;  // by process
   std::size_t lost_seen_ = 0;

@@ -15,16 +15,16 @@ namespace kmt {
 // True if only some tasks were recorded, according to the trace or to the command line in a .kmt file.
 bool only_some_tasks(const TraceInfo& info);
 
-// Returns the findings that are members of kHidesEvents.
+// Returns the kinds of findings that mean that events may be missing (kHidesEvents).
 std::vector<Imperfection> hiding_events(const Findings& findings);
 
-// Returns the summary without times and number of events.
+// Returns the summary of a trace. The times and the number of events are not set; see EventSpan::store_in().
 TraceSummary summarize(const TraceInfo& info);
 
-// Returns the source's findings, including losses that only the kernel's statistics show.
+// Returns the findings of the trace's reader, including losses that only the kernel's statistics show.
 Findings findings_of(const TraceInfo& info);
 
-// Collects the times and the number of events.
+// Collects the first and last time and the number of events.
 struct EventSpan {
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
@@ -39,10 +39,10 @@ struct EventSpan {
   void store_in(TraceSummary& summary) const;
 };
 
-// Counts events, and the events of each type.
+// Counts all events, and the events of each type.
 struct EventCounts {
   EventSpan span;
-  std::vector<std::uint64_t> of_type;  // by EventTypeId; may have fewer entries than there are types
+  std::vector<std::uint64_t> of_type;  // index: EventTypeId; types without events at the end may be missing
 
   void add(const Event& event) {
     span.add(event);
@@ -52,9 +52,9 @@ struct EventCounts {
   void add(const EventCounts& other);
 };
 
-// The time in which events were recorded, as far as the trace shows it. It extends from the first to the last event.
-// Memory samples are taken when a recording starts and ends, so the time is extended to the first and last of these. If
-// a trace was not read to its end, the time ends with the last event.
+// The time in which events were recorded. It extends from the first to the last event. It also includes the first and
+// last memory sample, because these are taken when a recording starts and ends. If a trace was not read to its end, the
+// time ends with the last event.
 struct RecordedTime {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
@@ -62,7 +62,7 @@ struct RecordedTime {
   std::uint64_t length_ns() const { return to_ns - from_ns; }
 };
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, const EventFilter& filter, bool complete);
-// Without a filter.
+// Returns the time of a trace that is analysed without a filter.
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, bool complete);
 
 }  // namespace kmt

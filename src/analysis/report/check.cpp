@@ -27,8 +27,8 @@ namespace kmt {
 
 namespace {
 
-// True if nested events may have the time of the interrupted event. Only the kernel's ring buffer has them. perf and
-// LTTng have other buffers, and a .kmt file may have been converted from their traces.
+// True if an event in an interrupt may have the time of the interrupted event. This only happens in the kernel's own
+// ring buffer. perf and LTTng have other buffers, and a .kmt file may have been converted from their traces.
 bool nests_times(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   if (!version || *version >= KernelVersion{5, 9}) return false;
@@ -38,14 +38,15 @@ bool nests_times(const TraceInfo& info) {
           (recorder == info.recording.notes.end() || recorder->second.starts_with("kmemtrace")));
 }
 
-// Minimum jump of a clock. The final time may be read on another CPU some time after the last event.
+// Smaller jumps of a clock are ignored: the final time may be read on another CPU some time after the last event.
 constexpr std::uint64_t kJumpNs = 10'000'000'000;
-// Clocks disagree if a task's first event precedes its birth by less than this. Thread IDs are not reused as quickly.
+// If a task's first event precedes the task's birth by less than this, the clocks of CPUs disagree. If the difference
+// is larger, an earlier task had this thread ID.
 constexpr std::uint64_t kBirthNs = 10'000'000;
 constexpr std::size_t kMostUnborn = 1 << 20;
 
-// Returns the reported numbers that the findings affect, the worst first. A lifetime that is wrong in less than one of
-// a thousand events changes no number that is shown.
+// Returns the reported numbers that the findings affect, the worst first. Findings about lifetimes do not count if they
+// are fewer than one in a thousand events, because no shown number changes.
 std::vector<AffectedNumbers> affected_numbers(const Findings& findings, std::uint64_t events) {
   constexpr std::uint64_t kFewest = 1000;
   std::array<bool, kAffectedNumberIds.size()> is_affected{};
@@ -90,14 +91,14 @@ struct CheckAnalysis::State {
     std::uint32_t call_site;
   };
   bool may_be_free(const ObjectKind& kind) { return causes->may_free(kind.cache, CallSiteId{kind.call_site}); }
-  // Returns ", call site do_exit+0x12", or nothing if the kernel does not report it.
+  // Returns ", call site do_exit+0x12", or nothing if the event has no call site.
   std::string at_call_site(const Event& event) const {
     const std::uint64_t address = info.tables.call_sites[event.call_site.value];
     if (address == 0) return {};
     return names == nullptr ? fmt::format(", call site {:#x}", address)
                             : fmt::format(", call site {}", printable(names->name(address)));
   }
-  // Composes the detail only if an example of this kind is still wanted.
+  // Adds a finding. `detail` composes the text; it is only called if more examples of this kind are wanted.
   template <typename Detail>
   void found(Imperfection kind, const Event& event, Detail&& detail) {
     if (!findings.wants(kind)) return findings.count(kind);
@@ -112,28 +113,28 @@ struct CheckAnalysis::State {
 
   const TraceInfo& info;
   bool pairs;
-  bool may_nest_times;  // before Linux 5.9 (kernel's ring buffer)
+  bool may_nest_times;  // true for the kernel's ring buffer before Linux 5.9
   struct Last {
     std::uint64_t time_ns = 0;
-    std::uint64_t counted_ns = 0;  // time after the recording had ended; 0: unknown
+    std::uint64_t counted_ns = 0;  // time at which the final statistics of the ring buffer were read; 0: unknown
     std::int32_t tid = 0;
     std::uint8_t level = 0;
   };
-  std::vector<Last> last;  // last event of each CPU
-  // Time and CPU of the first event of each unknown task. If the clocks of all CPUs agree, no task acts before its
-  // birth.
+  std::vector<Last> last;  // by CPU
+  // Time and CPU of the first event of each task that was not known at that time. If a task was born after its first
+  // event, the clocks of CPUs disagree.
   std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
   bool cache_object_may_be_kfreed;
   RecorderTasks recorder;
   FreedFrames freed_frames;
   const SymbolNames* names;           // may be null
-  std::optional<KnownCauses> causes;  // empty without names
+  std::optional<KnownCauses> causes;  // empty if there are no symbol names
   ExplainedAnomalies explained;
   EventSpan span;
   LongestSilence silence;
   InternTable<ObjectKind> kinds;
-  std::array<SlabMatcher, kPointerAllocators> objects;  // the origin of an object is the ID of its kind
-  std::vector<std::uint64_t> older_frees;  // frees of slab objects that are older than the trace, by CacheId
+  std::array<SlabMatcher, kPointerAllocators> objects;  // SlabObject::origin is an ID in `kinds`
+  std::vector<std::uint64_t> older_frees;  // by CacheId: number of frees of slab objects from before the trace
   Findings findings;
 };
 
@@ -169,22 +170,23 @@ void CheckAnalysis::State::find_clocks_apart() {
   for (const auto& [tid, first] : unborn) {
     const auto& [time_ns, cpu] = first;
     const TaskLife* const life = info.tasks.lives.life_at(tid, time_ns + kBirthNs);
-    if (life == nullptr || life->born_ns == time_ns) continue;  // equal times are possible with a coarse clock
+    if (life == nullptr || life->born_ns == time_ns) continue;  // with a coarse clock, the two times may be equal
     findings.add(
         {Imperfection::clocks_apart, fmt::format("task {}: by {} ns", tid, life->born_ns - time_ns), cpu, {}, time_ns});
   }
 }
 
-// Compares the two clocks in memory samples. If the trace's clock stood still, the machine was suspended; that is not a
-// jump. A note by the recorder is more reliable. It also shows whether the wall clock was set, which affects the `tai`
-// clock.
+// Compares the trace's clock with the second clock in memory samples. If the trace's clock stood still for a time, the
+// machine was suspended; such a difference is not reported as a jump. If the recorder has left a note in the trace, the
+// note is used instead, because it is more reliable. The note also shows whether the wall clock was set, which affects
+// the `tai` clock.
 void CheckAnalysis::State::find_jumps_of_samples() {
   if (!info.clock.in_ns) return;
   if (const auto note = info.recording.notes.find("wall_clock_set_ns"); note != info.recording.notes.end()) {
     if (info.clock.name == "tai")
       findings.add(
           {Imperfection::clock_jumps, fmt::format("it was set, by {} ns", printable(note->second)), {}, {}, {}});
-    return;  // the wall clock was set, so comparing with it is useless
+    return;  // the wall clock was set, so a comparison with it shows nothing
   }
   const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
   for (std::size_t i = 1; i < info.recording.samples.size(); ++i) {
@@ -204,13 +206,13 @@ void CheckAnalysis::State::find_jumps_of_samples() {
   }
 }
 
-// Reports a silence only if nothing else explains the missing events.
+// Reports a long time without events, unless losses, a suspended machine or another finding explains it.
 void CheckAnalysis::State::find_silence() {
   const auto found = silence.out_of_proportion(kJumpNs);
   if (!found || !info.clock.in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
   const std::uint64_t end_ns = found->begin_ns + found->ns;
-  // If only some tasks were recorded, all of them may have slept. Kernel threads are only recorded together with all
-  // other tasks.
+  // If only some tasks were recorded, all of them may have slept. So a silence counts only if a kernel thread was
+  // recorded before or after it: these are only recorded if all tasks are.
   const auto is_of_kernel = [&](std::int32_t tid) {
     const std::string_view name = task_name(info.tasks, tid, found->begin_ns);
     return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||
@@ -265,7 +267,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
       ++older_frees[event.cache.value];
     }
   }
-  // Some traces are read in an order other than the order of their times, such as the lines of a text file.
+  // In some traces, the order of the events is not the order of their times: in a text file, for example.
   if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
     found(Imperfection::free_before_allocation, event,
           [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });

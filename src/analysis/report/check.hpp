@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks a trace in one pass for all imperfections in trace/imperfections.def that events can show.
+// Checks a trace in one pass. Finds all imperfections in trace/imperfections.def that events can show.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,9 @@ namespace kmt {
 
 class CheckAnalysis {
  public:
-  // If `pairs` is false, each event is checked by itself. Without names, addresses are printed, and no anomaly counts
-  // as explained except frees of objects from before the trace. Both references must outlive this object.
+  // If `pairs` is false, allocations are not matched with frees. If there are no symbol names, the result contains
+  // addresses, and the only anomalies that count as explained are frees of objects from before the trace. Both
+  // references must outlive this object.
   explicit CheckAnalysis(const TraceInfo& info, bool pairs = true, const SymbolNames* names = nullptr);
   ~CheckAnalysis();
   void add(const EventBatch& batch);

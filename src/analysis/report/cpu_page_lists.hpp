@@ -16,7 +16,7 @@ struct CpuPageLists {
   bool take(unsigned order) const { return order <= most_order || order == huge_order; }
 };
 
-// Unknown versions are treated as the latest kernel.
+// If the kernel version is unknown, the rules of the latest kernel are used.
 CpuPageLists cpu_page_lists(const TraceInfo& info);
 
 }  // namespace kmt

@@ -57,13 +57,13 @@ void join(const ReportResult& report, Allocator allocator, bool exact, std::vect
   }
 }
 
-// The rows of one trace for an allocator.
+// The rows of one trace for one allocator.
 struct Side {
   std::optional<GroupRow> total;  // empty: unknown
-  std::optional<GroupRow> none;   // row for groups that are missing in the trace; empty: unknown
-  bool is_there = false;          // the trace has a selected event of the allocator
+  std::optional<GroupRow> none;   // zeros for a group that this trace lacks; empty: the values are unknown
+  bool is_there = false;          // the trace contains allocations of the allocator
 
-  // Merges groups with the same name. Their sum has no peak, because their peaks were at different times.
+  // Returns one row for groups with the same name. Their sum has no peak, because their peaks were at different times.
   std::optional<GroupRow> joined(const std::vector<const GroupRow*>& groups) const {
     if (groups.empty()) return none;
     return groups.size() == 1 ? *groups.front() : sum_of(groups, "");
@@ -104,7 +104,7 @@ double count_of(const ReportResult& side, const std::string& event) {
 
 double seconds_of(const ReportResult& side) { return static_cast<double>(side.trace.recorded_ns) / 1e9; }
 
-// Returns the reason why counts cannot be compared per second, or an empty string.
+// Returns the reason why counts per second would be misleading, or an empty string.
 std::string why_not_per_second(const ReportResult& a, const ReportResult& b) {
   if (!a.trace.clock_in_ns || !b.trace.clock_in_ns) return "a clock does not count nanoseconds";
   if (a.trace.recorded_ns == 0 || b.trace.recorded_ns == 0) return "a trace has no duration";

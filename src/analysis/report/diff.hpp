@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Compares the reports on two traces by joining groups with equal names. The traces may be from different kernels.
+// Compares the reports on two traces: matches groups with equal names. The traces may be from different kernels.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace kmt {
 
 struct DiffRequest {
-  // Join call sites by symbol and offset. This requires the same build of the kernel.
+  // Matches call sites by symbol and offset instead of the symbol alone. This requires the same build of the kernel.
   bool exact = false;
   std::optional<DiffPer> per;  // empty: DiffPer::second if the durations differ considerably, else DiffPer::trace
   std::string event;           // DiffPer::event: "sched_process_fork" or "sched:sched_process_fork"

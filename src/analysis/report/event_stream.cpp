@@ -36,7 +36,7 @@ struct EventStream::State {
   Matching matching;
   EventSink& sink;
   MatchedBatch batch;
-  std::vector<EndedPart> ended;  // parts that one event ends
+  std::vector<EndedPart> ended;  // allocations, or parts of them, that the current event ends
   std::uint32_t allocations = 0;
   FreeCounts frees{};
   std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // by event kind
@@ -51,8 +51,8 @@ EventStream::~EventStream() = default;
 
 CacheNames& EventStream::cache_names() { return state_->caches; }
 
-// Sets the step's origin to the number of the allocation. In a report, an origin is the number of a group. The matchers
-// return it unchanged.
+// Replaces the origin in each step, which a report uses for groups, by the number of the allocation. The matchers do
+// not interpret origins: they return this number when the allocation is freed.
 void EventStream::State::number_allocations() {
   for (Step& step : batch.steps) {
     if (step.origin == 0) continue;
@@ -90,7 +90,7 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const bool is_selected = allocates                        ? step.origin != 0
                            : step.outcome == Outcome::freed ? !ended.empty()
                                                             : step.selected;
-  // An unselected allocation may have replaced a selected one.
+  // An allocation that is not selected may have replaced one that is; the end of the latter must be passed on.
   if (!is_selected && ended.empty()) return;
   given.add(event);
   sink.add({&event, step.outcome, allocates ? step.origin : 0, task_name(tasks, event.tid, event.time_ns),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams the events that a filter selects, in their order, with the allocations they start or end. Allocations are
-// numbered, and a free names the number of the allocation that it ends.
+// Passes on the events that a filter selects, in their order. Each event has the allocations that it starts or ends.
+// Allocations are numbered, and a free has the number of the allocation that it ends.
 //
 // Events are selected as in a report. Allocations are selected by call site, task and memory. Frees are selected with
 // their allocation. All other events are selected by place and task.
@@ -15,15 +15,15 @@ namespace kmt {
 
 class EventStream {
  public:
-  // Uses only the request's filter and tasks. All arguments must outlive the stream. The tables of `info` may grow
-  // between batches.
+  // Uses only the filter and the tasks of `request`. All arguments must outlive the stream. The tables of `info` may
+  // grow between batches.
   EventStream(const TraceInfo& info, const SymbolNames& symbols, const ReportRequest& request, EventSink& sink);
   ~EventStream();
 
-  // Fill this before the first event if allocation events do not name the caches.
+  // If allocation events do not name the caches, fill this before the first event.
   CacheNames& cache_names();
 
-  // Throws Error if there are more allocations than numbers.
+  // Throws Error if there are more allocations than 32-bit numbers.
   void add(EventBatch& batch);
   void finish(bool complete);
 

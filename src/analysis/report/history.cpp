@@ -50,11 +50,11 @@ void History::see_pages(const Event& event) {
   }
 }
 
-// Adds a series for a group. All series together use at most 48 MiB for up to 32768 groups. With more groups, each
+// Adds a time series for a group. All series together use at most 48 MiB, up to 32768 groups. With more groups, each
 // series uses 1.5 KiB.
 void History::add_group(std::uint32_t group) {
   constexpr std::size_t kFinest = 4096;         // number of groups up to which series have all buckets
-  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs this many
+  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs at least this many
   of_group_.resize(group + std::size_t{1});
   const std::size_t groups = std::bit_ceil((of_group_.size() + kFinest - 1) / kFinest);
   const auto most = std::max(static_cast<std::uint32_t>(TimeBuckets::kMostBuckets / groups), kFewestBuckets);
@@ -88,8 +88,8 @@ void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
 
 namespace {
 
-// Finds losses before the end of the analysed time, which --time may limit. Later losses cannot hide frees of memory
-// that is live at that time.
+// Finds losses in the analysed time, which --time may limit. Later losses cannot hide frees of memory that is live at
+// the end of this time.
 void find_losses(const TraceInfo& info, Histories& common) {
   bool unknown_time = lost_unmarked(info);
   for (const LostEvents& lost : info.losses.intervals) {
@@ -116,7 +116,7 @@ EventKind allocation_of(const Origin& origin) {
   return origin.from_cache ? EventKind::cache_alloc : EventKind::kmalloc;
 }
 
-// Allocations with the same allocator, call site and size.
+// Identifies allocations by allocator, call site and size.
 struct Kind {
   Allocator allocator;
   std::uint32_t call_site;
@@ -129,7 +129,7 @@ struct HashOfKind {
   }
 };
 
-// Number of allocations of a kind that ended, and of those whose address was reused without a free.
+// Counts of allocations of one kind: `all` have ended; the address of `reallocated` was allocated again without a free.
 struct Ends {
   std::uint64_t all = 0;
   std::uint64_t reallocated = 0;
@@ -216,20 +216,21 @@ class HistoryMaker {
       const History::Reuse& reuse = from_.history.reuse()[number];
       Ends& ends = ends_[kind_of(number)];
       ends.all += reuse.ended;
-      // If an address was allocated before a loss and reused after it, the free may just have been lost.
+      // If the address of an allocation from before a loss was reused, the free may have been among the lost events.
       if (reuse.reallocated > 0 && reuse.last_reallocated_began >= common_.lost_until_ns)
         ends.reallocated += reuse.reallocated;
     }
   }
 
-  // The cache of an object; 0: unknown.
+  // Returns the CacheId of an origin's objects; 0 if unknown.
   std::uint32_t cache_of(std::uint32_t number) const {
     const Origin& origin = from_.origins[number];
     if (!origin.from_cache || origin.cache != 0) return origin.cache;
     return number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
   }
 
-  // Counts slab objects that live, by the third of the time in which they were allocated, and page tables.
+  // Counts the live slab objects by the third of the time in which they were allocated. Also compares the pages of page
+  // tables with those of user memory.
   void count_births() {
     std::uint64_t page_tables = 0;
     std::uint64_t user_pages = 0;
@@ -259,7 +260,7 @@ class HistoryMaker {
     return address == 0 ? std::string() : from_.symbols.name(address);
   }
 
-  // True if older objects of the same kind were freed at the pace of the births.
+  // True if objects from before the trace were freed as fast as objects of this kind were allocated that still live.
   bool is_replaced(std::uint32_t number) {
     const std::uint32_t cache = cache_of(number);
     const auto key = std::pair(cache, cache == 0 ? from_.origins[number].call_site.value : 0);
@@ -280,7 +281,7 @@ class HistoryMaker {
   }
 
   // True if many frees of a kind were not traced. A few reused addresses do not prove an untraced path: the clocks of
-  // CPUs may disagree, or an interrupt may have prevented an event from being recorded.
+  // CPUs may disagree, or an event in an interrupt was not recorded.
   bool is_freed_unseen(const Kind& kind) const {
     const auto ends = ends_.find(kind);
     return ends != ends_.end() && ends->second.reallocated > 0 &&
@@ -300,7 +301,7 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
-    // These pages hold objects that are judged themselves.
+    // The objects on these pages have groups of their own.
     const bool of_judged_slab =
         from_.judges_reclaimable && has_slab_events_ && origin.page_use == PageUse::reclaimable_slab;
     if (of_judged_slab)
@@ -337,16 +338,16 @@ class HistoryMaker {
   std::optional<KernelVersion> version_;
   bool tasks_selected_ = false;
   bool has_slab_events_ = false;
-  bool has_many_page_tables_ = false;                                // more than the memory of processes explains
+  bool has_many_page_tables_ = false;                                // page tables grow more than user memory explains
   std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
   std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
   std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> replaced_;  // by cache, or 0 and call site
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> replaced_;  // key: cache, or 0 and the call site
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
   std::vector<OriginFacts> facts_;  // by origin number
 };
 
-// The live memory of each process, by group.
+// Collects the live memory of each process in each group.
 class Holders {
  public:
   explicit Holders(const HistorySources& from) : from_(from), of_origin_(from.origins.size()) {}
@@ -354,7 +355,7 @@ class Holders {
   void add(std::uint32_t number, std::uint64_t bytes, bool head) { of_origin_[number] += {head ? 1u : 0u, bytes}; }
 
   void store_in(const std::vector<std::shared_ptr<GroupHistory>>& of_group) const {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Held> all;  // by group and process
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Held> all;  // key: group and process
     for (std::uint32_t number = 1; number < from_.origins.size(); ++number) {
       const Origin& origin = from_.origins[number];
       if (origin.process == 0 || of_origin_[number].bytes == 0 || !of_group[origin.group]) continue;
@@ -372,7 +373,7 @@ class Holders {
 
  private:
   struct Held {
-    std::uint32_t origin = 0;  // any of the process
+    std::uint32_t origin = 0;  // any origin of the process in the group
     LiveCount live;
   };
 

@@ -20,13 +20,14 @@ namespace kmt {
 
 class History {
  public:
-  // Counts for one origin.
+  // Counts of allocations with one origin.
   struct Reuse {
     std::uint64_t allocations = 0;
     std::uint64_t ended = 0;
-    std::uint64_t reallocated = 0;             // address allocated again while live; included in `ended`
-    std::uint64_t last_reallocated_began = 0;  // allocation time of the newest of these
-    std::uint32_t cache = 0;                   // CacheId in a free event
+    // Address was allocated again while the object looked live; included in `ended`.
+    std::uint64_t reallocated = 0;
+    std::uint64_t last_reallocated_began = 0;  // allocation time of the newest object counted in `reallocated`
+    std::uint32_t cache = 0;                   // CacheId in a free event of this origin
   };
 
   History(std::uint64_t page_size, CpuPageLists cpu_lists) : page_size_(page_size), cpu_lists_(cpu_lists) {}
@@ -34,15 +35,15 @@ class History {
   // Call this for each event before the functions below.
   void see(const Event& event);
   void began(std::uint32_t number, const Origin& origin);
-  // `whole` is true if these bytes are the last of the allocation.
+  // `whole` is true if nothing of the allocation remains after this event.
   void ended(std::uint32_t number, const Origin& origin, std::uint64_t bytes, bool whole);
   void freed(std::uint32_t number, CacheId cache) {
     if (cache.value != 0) reuse_of(number).cache = cache.value;
   }
-  // A slab object that is older than the trace.
+  // Call this for a free of a slab object from before the trace.
   void freed_older(const Event& event) { older_frees_.add(event.call_site, event.cache, now_); }
   void reallocated(std::uint32_t number, std::uint64_t began_ns);
-  // Sets the end of the recording. Series requested later have buckets up to `time_ns`.
+  // Sets the end of the recording, so that all series extend to `time_ns`.
   void end(std::uint64_t time_ns) {
     if (clock_) clock_->bucket_of(time_ns);
   }
@@ -54,10 +55,10 @@ class History {
   const TimeSeries& reclaimable_slab() const { return reclaimable_slab_; }
   const TimeSeries& page_backed_slab() const { return page_backed_slab_; }  // large kmallocs
   const TimeSeries& page_frames() const { return page_frames_; }
-  // Pages that left the free lists of the zones minus pages that returned to them. Null if the trace has no events of
-  // these.
+  // Returns the pages taken from the free lists of the zones minus the pages that returned to them. Null if the trace
+  // has no such events.
   const TimeSeries* taken_from_zones() const { return sees_zones_ ? &taken_from_zones_ : nullptr; }
-  const std::vector<Reuse>& reuse() const { return reuse_; }  // may have fewer entries than there are origins
+  const std::vector<Reuse>& reuse() const { return reuse_; }  // by origin; origins at the end may be missing
   const FreeCounts& frees() const { return frees_; }
   const OlderFrees& older_frees() const { return older_frees_; }
 
@@ -91,7 +92,7 @@ class History {
   OlderFrees older_frees_;
 };
 
-// The data needed to make histories.
+// The data from which histories are computed.
 struct HistorySources {
   const History& history;
   const Matching& matching;
@@ -99,10 +100,10 @@ struct HistorySources {
   const TraceInfo& info;
   const SymbolNames& symbols;
   const Grouping& grouping;
-  bool judges_reclaimable = false;  // reclaimable memory is not doubtful
+  bool judges_reclaimable = false;  // reclaimable memory is tested for growth like other memory
 };
 
-// Returns histories by group. Groups that are not in `followed` have a null pointer.
+// Returns the history of each group. The pointer is null for groups that are not in `followed`.
 std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, std::size_t groups,
                                                const std::vector<std::uint32_t>& followed, Histories& common);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recognises anomalies that known kernel paths without tracepoints cause.
+// Recognises anomalies that are explained by known kernel paths without tracepoints.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ class KnownCauses {
   // Both arguments must outlive this object.
   KnownCauses(const TraceInfo& info, const SymbolNames& symbols);
 
-  // True if the kernel may free objects of this cache (CacheId) and call site without an event.
+  // True if the kernel may free objects of this cache (a CacheId) and call site without an event.
   bool may_free(std::uint32_t cache, CallSiteId call_site);
-  // True if an object that is freed again was allocated without an event: on a known path, or by the recorder, whose
-  // allocations are left out although RCU frees such objects later in other tasks.
+  // True if an object that is freed a second time may have been allocated without an event in between. Either a known
+  // path did this, or the recorder did: its allocations are not recorded, but RCU frees some of them later in other
+  // tasks.
   bool may_have_allocated(std::uint32_t cache, CallSiteId free_site);
 
  private:
@@ -29,7 +30,7 @@ class KnownCauses {
   const SymbolNames& symbols_;
   std::optional<KernelVersion> version_;
   bool leaves_out_recorder_;
-  // Results by cache and call site.
+  // Cached results. The key is the cache and the call site.
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> frees_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> allocations_;
 };

@@ -39,7 +39,8 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
   if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
     row.trend = trend_of_group(row, axis, false);
     row.certain = row.doubtful.bytes == 0 ? row.trend : trend_of_group(row, axis, true);
-    if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};  // the certain objects have been freed
+    // All objects that were certainly live have been freed.
+    if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};
   }
   return row;
 }
@@ -64,7 +65,7 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
   return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
 }
 
-// Returns a row for the whole allocator, for allocators to which no key of the report applies.
+// Returns a single row for an allocator to which no key of the report applies.
 GroupRow whole(Allocator allocator, const AllocatorTotals& totals, const ReportResult& report) {
   GroupRow row = row_of(totals, allocator);
   row.name = "all";
@@ -100,7 +101,7 @@ void find_holders(LeaksResult& result) {
   if (result.worst < LeakVerdict::uneven) return;
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
-      // The row of a whole allocator has no holders.
+      // If a row stands for a whole allocator, its holders are not collected.
       if (row.verdict != result.worst || row.group.history->holders.empty()) continue;
       ++result.worst_groups;
       result.worst_bytes += row.group.live_bytes;

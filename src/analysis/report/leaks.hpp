@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Decides which groups of a report grow, and whether certainly live memory alone explains the growth.
+// Decides which groups of a report grow. Also decides whether memory that is certainly live explains the growth.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace kmt {
 
-// Growth is certain if three conditions are met: the lower bound of the rate is above the threshold, growth continues
-// in the last half, and random walks rise as steadily in fewer than one of twenty reports. The last condition depends
-// on the number of judged groups. All three conditions must also hold for the live bytes without doubtful bytes, which
-// then count as freed immediately.
+// Growth is certain if three conditions are met. The lower bound of the rate is above the threshold. Growth continues
+// in the second half of the time. And random walks rise as steadily in fewer than one of twenty reports, which depends
+// on the number of groups. All three conditions must also hold without the doubtful bytes, which then count as freed
+// immediately.
 //
-// A group that was followed for less than a second has no verdict, because programs that start look like leaks.
+// A group that exists for less than a second has no verdict, because programs that start look like leaks.
 //
-// The report must have histories.
+// `report` must contain histories.
 LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s);
 
 // Returns the default grouping keys. Stacks give the best groups, then callers of allocation wrappers. Only slab and

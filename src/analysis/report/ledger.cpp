@@ -14,7 +14,7 @@ void allocated_at(Account& account, std::uint64_t time_ns) {
   account.last_ns = std::max(account.last_ns, time_ns);
 }
 
-// Adds live bytes to an Account or a Ledger::Allocated.
+// Adds live bytes to a sum, which is an Account or a Ledger::Allocated.
 void grow(auto& of, std::uint64_t bytes, std::uint64_t time_ns) {
   of.live_bytes += bytes;
   if (of.live_bytes > of.peak_bytes) {
@@ -153,7 +153,7 @@ void Ledger::end_freed(const Event& event, const Ending& ending) {
   const Origin& origin = origins_[ending.origin];
   if (traffic_) traffic_->freed(origin, ending.bytes, ending.whole, ending.began_ns, ending.began_cpu);
   count_free(event, ending, accounts_[origin.group]);
-  // The lifetime of an allocation of pages ends with its first page, so later parts have none.
+  // An allocation of pages ends when its first page is freed. Parts that are freed later have no lifetime.
   if (options_.by_lifetime ? ending.whole : options_.by_freer) add_freed(event, ending, origin);
 }
 

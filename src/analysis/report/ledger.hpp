@@ -20,17 +20,17 @@
 
 namespace kmt {
 
-// All sums of a report are sums of these accounts.
+// The sums of one group. All sums of a report are computed from these.
 struct Account : AllocationSums {
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
-  std::uint64_t first_ns = 0;  // first allocation, including failed ones
+  std::uint64_t first_ns = 0;  // time of the first allocation, including failed ones
   std::uint64_t last_ns = 0;
   std::uint64_t cross_node_frees = 0;
   Lifetimes lifetimes;
 };
 
-// A pair of call sites and its kind of anomaly.
+// Identifies an anomaly by the call sites of its two events, the cache and the kind.
 struct AnomalyKey {
   std::uint32_t first_site;   // CallSiteId; 0: none
   std::uint32_t second_site;  // CallSiteId; 0: none
@@ -53,8 +53,9 @@ struct LedgerOptions {
   bool by_freer = false;
   bool history = false;
   bool traffic = false;
-  bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
-  CpuPageLists cpu_page_lists;    // used by the history
+  // An allocation reported by two events counts twice; must not be set together with `traffic`.
+  bool count_duplicates = false;
+  CpuPageLists cpu_page_lists;  // used by the history
 };
 
 class Ledger {
@@ -82,11 +83,11 @@ class Ledger {
   const EventSpan& whole_span() const { return whole_span_; }        // all events of the trace
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
-  // Freed allocations of a group that have the same values for the keys that are known when freed.
+  // Identifies freed allocations of a group by the values of the keys that are only known when an allocation is freed.
   struct FreedKey {
     std::uint32_t group;
     std::uint32_t freer;  // Grouping::freer_of(); 0 unless LedgerOptions::by_freer is set
-    unsigned octave;      // octave of the lifetime; 0 unless LedgerOptions::by_lifetime is set
+    unsigned octave;      // octave (power of two) of the lifetime; 0 unless LedgerOptions::by_lifetime is set
     // clang-tidy mistakes the zero in the generated comparison for a pointer.
     // NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const FreedKey&) const = default;
@@ -104,14 +105,14 @@ class Ledger {
   const AnomalyCount& anomaly_count(std::size_t pair) const { return anomaly_counts_[pair]; }
 
  private:
-  // The part of an allocation that an event ends.
+  // An allocation, or the part of it, that an event ends.
   struct Ending {
     std::uint64_t began_ns;
     std::uint64_t bytes;
     std::uint32_t origin;
     std::uint16_t began_cpu;
-    bool whole;               // nothing of the allocation remains
-    std::uint32_t freer = 0;  // as in FreedKey
+    bool whole;               // nothing of the allocation remains live
+    std::uint32_t freer = 0;  // a number like FreedKey::freer
   };
 
   Allocated& allocated(Allocator allocator) { return allocated_[static_cast<std::size_t>(allocator)]; }
@@ -134,7 +135,7 @@ class Ledger {
   EventCounts selected_events_;
   EventCounts other_events_;
   EventSpan whole_span_;
-  std::vector<Origin> origins_ = {{}};  // by number; 0 means "none"
+  std::vector<Origin> origins_ = {{}};  // index: number of the origin; 0 means "none"
   std::vector<Account> accounts_;       // by group
   std::map<FreedKey, Account> freed_accounts_;
   std::array<Allocated, kAllocators> allocated_{};
@@ -142,7 +143,7 @@ class Ledger {
   std::uint64_t cross_node_allocations_ = 0;
   std::array<std::uint64_t, kImperfections.size()> anomalies_{};
   InternTable<AnomalyKey> anomaly_keys_;
-  std::vector<AnomalyCount> anomaly_counts_;  // by ID of the key
+  std::vector<AnomalyCount> anomaly_counts_;  // index: ID in anomaly_keys_
   std::optional<History> history_;
   std::optional<TrafficLog> traffic_;
 };

@@ -25,14 +25,14 @@ const Column<GroupRow>& shown_amount(const GroupTable& table, const Column<Group
   return has_values ? amount : *find_group_column("hits");
 }
 
-// Values with the same text are in the same row or column.
+// Returns the text by which values are combined: values with equal texts share a row or a column.
 std::string text_of(std::span<const KeyValue> keys) {
   std::string text;
   for (const KeyValue& key : keys) text += plain_text(key) + '\n';
   return text;
 }
 
-// The amounts of one row or one column.
+// The keys and the total of one row or one column.
 struct Line {
   std::vector<KeyValue> keys;
   std::uint64_t total = 0;

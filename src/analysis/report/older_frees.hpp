@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Frees of objects older than the trace. If they keep pace with the allocations of the same kind, these objects live
-// longer than the trace, and their number need not grow.
+// Counts frees of objects from before the trace. If as many of them are freed as objects of the same kind are
+// allocated, the kind has long-lived objects, and their number need not grow.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace kmt {
 
-// Counts in each third of the time of a trace.
+// Numbers of events in the first, second and last third of the trace.
 using CountByThird = std::array<std::uint64_t, 3>;
 
 class OlderFrees {
@@ -25,7 +25,7 @@ class OlderFrees {
   void add(CallSiteId site, CacheId cache, TimeBucket at);
 
   CountByThird of_cache(std::uint32_t cache, const TimeBuckets& clock) const;
-  // All call sites with such frees.
+  // Returns the counts for each call site that freed objects from before the trace.
   std::vector<std::pair<CallSiteId, CountByThird>> sites(const TimeBuckets& clock) const;
 
  private:
@@ -36,13 +36,13 @@ class OlderFrees {
   std::unordered_map<std::uint64_t, TimeSeries> frees_;  // by call site, and by cache with kCacheBit
 };
 
-// True if in each third at least half as many older objects were freed as objects were allocated that still live.
+// True if, in each third, the frees of older objects are at least half as many as the allocations that are still live.
 bool keeps_pace(const CountByThird& older_frees, const CountByThird& births);
 
-// True if the counts of each third are so similar that an unrelated call site would hardly have them.
+// True if the two counts are so similar in each third that this is hardly chance.
 bool have_same_pace(const CountByThird& births, const CountByThird& older_frees);
 
-// True if both functions name the same thing: alloc_pipe_info() and free_pipe_info().
+// True if the names of both functions contain the name of one thing: alloc_pipe_info() and free_pipe_info().
 bool name_same_thing(const std::string& allocating, const std::string& freeing);
 
 }  // namespace kmt

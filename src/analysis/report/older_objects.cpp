@@ -16,7 +16,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kSampleClockNs = 1'000'000;  // sample times are slightly coarser than event times
+// Tolerance in nanoseconds: sample times are slightly coarser than event times.
+constexpr std::uint64_t kSampleClockNs = 1'000'000;
 
 struct Lived {
   std::uint64_t objects = 0;
@@ -24,8 +25,8 @@ struct Lived {
 };
 using LivedByCache = std::map<std::string, Lived, std::less<>>;
 
-// Reads the number of live objects of each call site. The first line of a call site contains its number:
-// "CACHE/alloc_traces:   25 do_one+0x12/0x40 …". The lines of its stack follow without numbers.
+// Adds up the live objects of each call site in alloc_traces. The first line of a call site contains the number:
+// "CACHE/alloc_traces:   25 do_one+0x12/0x40 …". The lines of its stack follow without a number.
 void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   constexpr std::string_view kFile = "/alloc_traces:";
   for (const std::string_view line : split(text, '\n')) {
@@ -40,7 +41,7 @@ void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   }
 }
 
-// True if a text was cut off. Such a text is not used because it lacks the last call sites.
+// True if a file in the sample was cut off. Its text is then not used, because the last call sites are missing.
 bool is_cut(const StateSample& sample, std::string_view name) {
   const auto lines = split(text_of(sample, "missing"), '\n');
   return std::ranges::any_of(lines, [name](std::string_view line) { return line.substr(0, line.find('\t')) == name; });

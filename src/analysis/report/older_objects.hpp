@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts the objects that are older than a trace. The first sample contains their number if it was taken before the
-// first event.
+// Counts the slab objects that are older than a trace. If the first sample was taken before the first event, it
+// contains their number.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace kmt {
 
-// `frees` is the number of frees of older slab objects, by ID in TraceTables::cache_names. `first_ns` is the time of
-// the first event.
+// `frees` is the number of frees of objects from before the trace. It is indexed by ID in TraceTables::cache_names.
+// `first_ns` is the time of the first event.
 OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::uint64_t>& frees,
                                   std::uint64_t first_ns);
 
-// Adds a finding for each cache with more frees of older objects than objects at the start.
+// Adds a finding for each cache in which more objects from before the trace were freed than existed at its start.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings);
 
 }  // namespace kmt

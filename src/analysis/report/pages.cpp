@@ -21,12 +21,12 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostSevereOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER, used by the kernel's script
+constexpr unsigned kMostSevereOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER; the kernel's script has this limit too
 
-constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // origin of live frames of unselected allocations
+constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // origin of live pages whose allocation the filter excludes
 
-// The actor of an event: a thread ID, or a number below all thread IDs for an interrupt. Uses the same context bit as
-// interrupt_name().
+// The task or interrupt that an event belongs to: a thread ID, or for an interrupt a number below all thread IDs.
+// interrupt_name() checks the same context bits.
 using Doer = std::int64_t;
 constexpr Doer kInterrupts = std::int64_t{-1} << 40;
 
@@ -36,9 +36,9 @@ Doer doer_of(const Event& event) {
   return event.tid;
 }
 
-// Returns the pageblock order if all kernels of the architecture use the same one; based on Linux 6.1. x86-64 and arm64
-// use the pages mapped by one PMD entry (PMD_SHIFT - PAGE_SHIFT): a page of 8-byte entries. arm64 with 16 and 64 KiB
-// pages raises MAX_ORDER to that order. s390 uses huge pages of 1 MiB (HPAGE_SHIFT).
+// Returns the pageblock order if all kernels of the architecture have the same one; based on Linux 6.1. On x86-64 and
+// arm64, a pageblock is the memory mapped by one PMD entry (PMD_SHIFT - PAGE_SHIFT), that is, by one page of 8-byte
+// entries. arm64 with 16 and 64 KiB pages raises MAX_ORDER to that order. s390 uses huge pages of 1 MiB (HPAGE_SHIFT).
 std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
   constexpr std::uint64_t kLeast = 4096;
   constexpr std::uint64_t kMost = 65536;
@@ -49,7 +49,7 @@ std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
   return std::nullopt;
 }
 
-// Assumed if the order is unknown. i386 without PAE uses order 10; on powerpc the order depends on the MMU.
+// The order that is assumed if it is unknown. i386 without PAE has order 10; on powerpc the order depends on the MMU.
 constexpr unsigned kMostCommonPageblockOrder = 9;
 
 std::optional<unsigned> nodes_with_cpus(const TraceInfo& info) {
@@ -72,7 +72,7 @@ void count_fallback(const Event& event, unsigned pageblock_order, Row& row) {
 }  // namespace
 
 struct PagesAnalysis::State {
-  // The actions of one actor under one name. If a task is renamed, a new part starts.
+  // The events of one task or interrupt under one name. If a task is renamed, a new part starts.
   struct Part {
     Doer doer = 0;
     std::uint64_t first_ns = 0;
@@ -82,7 +82,7 @@ struct PagesAnalysis::State {
     std::string name;
     std::uint32_t part = 0;
   };
-  // Allocations of a part with the same order and migrate type.
+  // Allocations of one part with equal order and migrate type.
   struct Group {
     std::uint32_t part = 0;
     std::uint8_t order = 0;
@@ -96,7 +96,8 @@ struct PagesAnalysis::State {
     std::uint64_t first_ns = 0;
     std::uint64_t last_ns = 0;
   };
-  using FailureKey = std::tuple<std::uint32_t, std::uint8_t, std::uint32_t, std::int8_t>;  // part, order, gfp, type
+  // Part, order, GFP flags, migrate type.
+  using FailureKey = std::tuple<std::uint32_t, std::uint8_t, std::uint32_t, std::int8_t>;
 
   State(const TraceInfo& trace_info, const TraceTasks& trace_tasks, const SymbolNames& symbols, ReportFilter wanted)
       : info(trace_info),
@@ -117,7 +118,7 @@ struct PagesAnalysis::State {
   std::uint32_t group_of(const Event& event, std::uint32_t part);
   PageTaskRow named(const Part& part) const;
   std::string type_name(int type) const { return migrate_type_name(type, info.machine.kernel); }
-  // Adds the rows of tasks, and returns the task name of each part.
+  // Adds a row for each task. Returns the task name of each part, by index.
   std::vector<std::string> add_tasks(PagesResult& result);
   void add_types(PagesResult& result) const;
   void add_fallbacks(PagesResult& result) const;
@@ -135,12 +136,12 @@ struct PagesAnalysis::State {
   EventSpan span;  // selected page events
   std::uint64_t impossible_orders = 0;
   std::vector<Part> parts;
-  std::unordered_map<Doer, Named> current;                   // current part of each actor
-  std::map<std::pair<Doer, std::uint32_t>, EventKind> last;  // kind of the last event by actor and CPU
+  std::unordered_map<Doer, Named> current;                   // current part of each task or interrupt
+  std::map<std::pair<Doer, std::uint32_t>, EventKind> last;  // kind of the last event, by task or interrupt and CPU
   std::vector<Group> groups;
   std::map<std::tuple<std::uint32_t, std::uint8_t, std::int8_t>, std::uint32_t> group_numbers;
   std::map<FailureKey, Failures> failures;
-  // By the requested migrate type and the type whose pages were taken.
+  // Key: the requested migrate type, and the migrate type of the pages that were used instead.
   std::map<std::pair<int, unsigned>, PageFallbackRow> fallbacks;
 };
 
@@ -214,12 +215,12 @@ void PagesAnalysis::State::count_failure(const Event& event, std::uint32_t part)
 
 bool PagesAnalysis::State::begins_run(const Event& event) {
   const Doer doer = doer_of(event);
-  const std::uint32_t cpu = doer <= 0 ? event.cpu : 0;  // idle tasks and interrupts are separate for each CPU
+  const std::uint32_t cpu = doer <= 0 ? event.cpu : 0;  // idle tasks and interrupts are followed separately on each CPU
   const auto [kind, inserted] = last.try_emplace({doer, cpu}, event.kind);
   return inserted || std::exchange(kind->second, event.kind) != event.kind;
 }
 
-// Returns the current part of an actor. A renamed task gets a new part.
+// Returns the current part of the event's task or interrupt. Starts a new part if a task was renamed.
 std::uint32_t PagesAnalysis::State::part_of(const Event& event) {
   const Doer doer = doer_of(event);
   const std::string_view name = doer == event.tid ? task_name(tasks, event.tid, event.time_ns) : std::string_view();

@@ -14,10 +14,10 @@ namespace kmt {
 
 namespace {
 
-// Number of batches processed at the same time: enough to keep all stages busy, few enough to fit into the cache.
+// Number of batches in progress: enough to keep all stages busy, few enough to fit into the cache.
 constexpr std::size_t kBatches = ReportAnalysis::kStages + 1;
 
-// One copy of the same events for each analysis.
+// One batch of events, with a copy for each analysis.
 using Batches = std::vector<MatchedBatch>;
 
 bool read(Source& source, Batches& batches) {
@@ -42,7 +42,7 @@ void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses,
   std::size_t next = 0;
   tbb::filter<void, Batches*> stages =
       tbb::make_filter<void, Batches*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batches* {
-        // The slot is free: the last stage also handles batches in order, so it has finished the slot's previous batch.
+        // The last stage handles batches in order too. So it has finished the batch that used this place before.
         Batches& batches = places[next++ % kBatches];
         if (!read(source, batches)) {
           control.stop();
@@ -70,7 +70,8 @@ void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, uns
   try {
     run_side_by_side(source, analyses, threads);
   } catch (const std::runtime_error& error) {
-    // oneTBB reports this only as std::runtime_error: see handle_perror() in src/tbb/misc.cpp of oneTBB 2021.8.
+    // oneTBB only throws std::runtime_error if it cannot start a thread: see handle_perror() in src/tbb/misc.cpp of
+    // oneTBB 2021.8.
     std::string_view why = error.what();
     constexpr std::string_view kNoThread = "pthread_create has failed: ";
     if (!why.starts_with(kNoThread)) throw;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs analyses over a source. With more than one thread, the stages of successive batches run in parallel. Every stage
-// handles the batches in order, so the results are identical byte for byte.
+// Runs analyses on the events of a source. With more than one thread, the stages of successive batches run in parallel.
+// Every stage handles the batches in order, so the results are identical byte for byte.
 #pragma once
 
 #include <span>

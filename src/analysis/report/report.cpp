@@ -55,7 +55,7 @@ LifetimeRange lifetime_range(unsigned octave) {
 // False if every allocation of this group was a duplicate event that counts in another group.
 bool happened(const Account& account) { return account.allocations + account.failed_allocations > 0; }
 
-// True if a group has enough allocations and still has live memory.
+// True if a group has enough allocations for a trend and still has live memory.
 bool may_grow(const Account& account) {
   return account.allocations >= Histories::kFewestAllocations &&
          (account.live_bytes > 0 || account.live_allocations > 0);
@@ -65,7 +65,8 @@ bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> key
   return std::find_first_of(request.by.begin(), request.by.end(), keys.begin(), keys.end()) != request.by.end();
 }
 
-// Returns the number of allocations and frees of the allocators in which anomalies can be explained.
+// Returns the number of allocations and frees of slab objects, percpu memory and vmap areas; only these have anomalies
+// that can be explained.
 std::uint64_t allocations_and_frees(const ReportResult& result) {
   std::uint64_t events = 0;
   for (const Allocator allocator : {Allocator::slab, Allocator::percpu, Allocator::vmap}) {
@@ -75,7 +76,7 @@ std::uint64_t allocations_and_frees(const ReportResult& result) {
   return events;
 }
 
-// Counts the anomalies with a known cause.
+// Adds up the anomalies that have a known cause.
 ExplainedAnomalies explained_of(const std::vector<AnomalyRow>& rows, std::uint64_t events) {
   ExplainedAnomalies explained;
   explained.events = events;
@@ -142,9 +143,9 @@ struct ReportAnalysis::State {
   bool names_most_live;
   bool history_of_live;
   bool judges_reclaimable;
-  MatchedBatch batch;                    // used by add()
-  std::vector<SharedHistory> histories;  // by group; empty if not requested
-  std::vector<SharedTraffic> traffic;    // by group; empty if not requested
+  MatchedBatch batch;                    // only used by add()
+  std::vector<SharedHistory> histories;  // by group; empty if histories were not requested
+  std::vector<SharedTraffic> traffic;    // by group; empty if traffic was not requested
 };
 
 ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)
@@ -223,8 +224,8 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
   add_freed_rows(group, keys, rows);
 }
 
-// Adds a row for each value of the keys that are known when an allocation is freed, and a row for allocations that were
-// not freed.
+// Adds the rows of a group that differ in keys which are only known when an allocation is freed. One more row contains
+// the allocations that were not freed.
 void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys,
                                            std::vector<GroupRow>& rows) const {
   const auto lifetime = std::ranges::find(grouping.by(), GroupKey::lifetime);
@@ -252,7 +253,7 @@ void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vecto
   for (std::size_t row = before; row < rows.size(); ++row) {
     rows[row].peak_bytes.reset();
     rows[row].knows_freed = knows_freed;
-    // Another task freed the first page of these allocations.
+    // The row has no allocations of its own: the first pages of these allocations were freed by another task.
     if (rows[row].allocations == 0) rows[row].first_ns = rows[row].last_ns = std::nullopt;
   }
 }
@@ -264,7 +265,7 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
     const std::uint64_t count = of_type[type];
     if (count == 0) continue;
     const std::string& name = info.tables.event_types[type].name;
-    // Events of different systems may have the same name.
+    // Two subsystems may have events of one name.
     const auto same =
         std::find_if(counts.begin(), counts.end(), [&name](const auto& entry) { return entry.first == name; });
     if (same == counts.end())
@@ -304,7 +305,7 @@ bool ReportAnalysis::State::is_explained(const AnomalyKey& key) {
   }
 }
 
-// Adds up the live slab objects that the kernel may have freed without an event.
+// Adds up the live slab objects that the kernel may have freed through a path without an event.
 void ReportAnalysis::State::find_maybe_freed() {
   maybe_freed.resize(ledger.accounts().size());
   matching.for_each_live([this](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t, bool) {
@@ -389,10 +390,10 @@ std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t
   return of_all;
 }
 
-// Reports allocators without recorded frees. kfree() also accepts objects of caches; kmem_cache_free() does not accept
-// kmalloc objects.
+// Adds a finding for each allocator whose frees were not recorded. kfree() also frees objects of caches, but
+// kmem_cache_free() does not free kmalloc objects.
 void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportResult& result) const {
-  constexpr std::uint64_t kEnough = 100;  // with this many allocations, some frees are expected
+  constexpr std::uint64_t kEnough = 100;  // with this many allocations, at least one free is expected
   std::array<std::uint64_t, 256> of_kind{};
   for (std::size_t type = 0; type < seen.of_type.size(); ++type)
     of_kind[static_cast<std::size_t>(info.tables.event_types[type].kind)] += seen.of_type[type];
@@ -407,10 +408,11 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
   check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
 }
 
-// Reports keys for which this kind of recording has no data.
+// Adds a finding for each key for which this kind of recording has no data.
 void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
   const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
-  // perf record -g records kernel and user stacks. If no stack has a user part, no program requested memory.
+  // perf record -g records kernel and user stacks. If no stack has a user part, no program requested memory, and
+  // nothing is missing.
   const bool took_both = info.format.starts_with("perf.data") && info.tables.stacks.kernel_stacks() > 0;
   if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.code.user.frames.empty() && !took_both)
     result.findings.add({Imperfection::no_user_stacks});
@@ -444,7 +446,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   if (!state.info.machine.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
   result.pages = state.page_totals();
   result.percpu = state.totals_of(Allocator::percpu);
-  // Kernels that report the bytes do so for each allocation.
+  // Either all events contain the allocated bytes or none does.
   result.percpu.knows_bytes = result.percpu.allocations == 0 || result.percpu.bytes_allocated > 0;
   result.vmalloc = state.totals_of(Allocator::vmap);
   result.memory = memory_state_of(state.info.recording.samples);

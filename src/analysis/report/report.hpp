@@ -2,8 +2,8 @@
 // Computes the data of `report` in one pass over a trace: counts, matched allocations and frees, and the sums of each
 // group.
 //
-// A filter selects allocations by call site, task and properties. A matched free is selected with its allocation, an
-// unmatched free by the freeing task. The time window is applied first: events outside it are ignored.
+// A filter selects allocations by call site, task and properties. A matched free is selected with its allocation. An
+// unmatched free is selected by the freeing task. The time window is applied first: events outside it are ignored.
 #pragma once
 
 #include <memory>
@@ -20,19 +20,25 @@ struct ReportRequest {
   ReportFilter filter;
   std::vector<GroupKey> by = {GroupKey::call_site};
   FindCaller find_caller;  // for GroupKey::caller
-  // Names and thread groups of tasks after the whole trace was read. If null, the data read so far is used.
+  // Names and thread groups of all tasks, from an earlier pass over the trace. If null, the names read so far are used.
   const TraceTasks* tasks = nullptr;
   // Allocations by interrupts count for the interrupted task, as in perf.
   bool with_interrupted = false;
-  bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
-  bool tree = false;              // GroupKey::process: children count for their oldest ancestor, see Grouping
-  bool history = false;           // fill ReportResult::histories; not with keys that are known when freed
-  bool traffic = false;           // fill ReportResult::traffic; likewise
-  // If there are too many groups, follow live groups that may grow instead of the highest peaks.
+  // An allocation reported by two events counts twice; must not be set together with `traffic`.
+  bool count_duplicates = false;
+  // For GroupKey::process: memory of child processes counts for their oldest ancestor, see Grouping.
+  bool tree = false;
+  // Fill ReportResult::histories; not possible with keys that are only known when an allocation is freed.
+  bool history = false;
+  // Fill ReportResult::traffic; not possible with keys that are only known when an allocation is freed.
+  bool traffic = false;
+  // If there are too many groups for a history of each: choose groups that are live and may grow, instead of the groups
+  // with the highest peaks.
   bool history_of_live = false;
-  bool judges_reclaimable = false;  // with `history`: Doubt::reclaimable does not occur
-  bool holders = false;             // with `history`: fill GroupHistory::holders
-  bool most_live = false;           // fill ReportResult::most_live; not with keys that are known when freed
+  // With `history`: treat reclaimable memory like other memory, without Doubt::reclaimable.
+  bool judges_reclaimable = false;
+  bool holders = false;    // with `history`: fill GroupHistory::holders
+  bool most_live = false;  // fill ReportResult::most_live; not with keys that are known when freed
 };
 
 class ReportAnalysis {
@@ -41,7 +47,7 @@ class ReportAnalysis {
   ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request);
   ~ReportAnalysis();
 
-  // Fill this before the first event; see needs_cache_names().
+  // If needs_cache_names() is true, fill this before the first event.
   CacheNames& cache_names();
 
   // Each batch passes through all stages, and each stage handles the batches in order. Stages of different batches may
@@ -52,8 +58,8 @@ class ReportAnalysis {
 
   // Runs all stages one after the other.
   void add(const EventBatch& batch);
-  // Call this after the source has ended. `complete` is false if reading was interrupted; the result then covers the
-  // part that was read.
+  // Call this after the source has ended. `complete` is false if reading was interrupted; the result then covers only
+  // the part that was read.
   ReportResult finish(bool complete = true);
 
  private:
@@ -61,8 +67,8 @@ class ReportAnalysis {
   std::unique_ptr<State> state_;
 };
 
-// True if the trace has to be read twice. The first pass learns the names of slab caches from frees, or former names of
-// tasks from renamings.
+// True if the trace has to be read twice. needs_cache_names(): the first pass learns the names of slab caches from
+// frees. needs_task_names(): it learns former names of tasks from rename events.
 bool needs_cache_names(const ReportRequest& request);
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info);
 

@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the number of buckets to merge into one.
+// Returns the number of adjacent buckets that are merged into one.
 std::size_t joined(const TimeAxis& axis, std::size_t most) {
   return std::max<std::size_t>((axis.buckets + most - 1) / std::max<std::size_t>(most, 1), 1);
 }
@@ -38,7 +38,7 @@ void add_allocators(TimelineResult& result, std::size_t by) {
   }
 }
 
-// Restricts the kernel's account to the analysed time.
+// Restricts the kernel's own counters to the analysed time.
 void clip(std::vector<MemorySeries>& memory, const TimeAxis& axis) {
   for (MemorySeries& series : memory)
     std::erase_if(series.points, [&axis](const MemorySeriesPoint& point) {
@@ -47,7 +47,7 @@ void clip(std::vector<MemorySeries>& memory, const TimeAxis& axis) {
   std::erase_if(memory, [](const MemorySeries& series) { return series.points.empty(); });
 }
 
-// Returns a time axis for a trace without events, with one bucket for each sample.
+// Returns a time axis for a trace without events: it has one bucket for each sample.
 TimeAxis axis_of(const std::vector<MemorySeries>& memory) {
   TimeAxis axis{~std::uint64_t{0}, 0, 1, 0};
   for (const MemorySeries& series : memory) {
@@ -81,12 +81,13 @@ std::int64_t live_at(const std::vector<TimeSeriesPoint>& points, const TimeAxis&
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// Compares a line of meminfo with events of an allocator.
+// Describes which events of the trace are compared with a line of meminfo.
 struct Comparison {
   std::string_view name;
   Allocator allocator;
-  bool frames;  // all pages allocated minus all pages freed, including memory older than the trace
-  bool falls;   // allocations decrease this line
+  // Compare the pages of all events, allocated minus freed, including frees of memory from before the trace.
+  bool frames;
+  bool falls;  // allocations make the value of this line smaller
   std::string_view of_what;
 };
 constexpr std::string_view kSlabObjects =
@@ -108,13 +109,13 @@ constexpr std::string_view kZoneFrames =
     "from there; the kernel keeps some changes of the count on each CPU for a while";
 
 Points without(Points points, const Points& part) {
-  for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)  // modulo 2^64, like the series
+  for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)  // unsigned, because sums are modulo 2^64
     points[i].live_bytes = static_cast<std::int64_t>(static_cast<std::uint64_t>(points[i].live_bytes) -
                                                      static_cast<std::uint64_t>(part[i].live_bytes));
   return points;
 }
 
-// Returns the points that are compared with a line of meminfo.
+// Returns the memory over time that is compared with this line of meminfo.
 Points points_of(const Comparison& comparison, const Histories& histories, const GroupHistory& history) {
   if (comparison.frames) return histories.page_frames;
   if (comparison.name == "SReclaimable") return histories.reclaimable_slab;
@@ -129,7 +130,7 @@ void add_balance(const MemorySeries& memory, const std::vector<TimeSeriesPoint>&
   const auto& [first_ns, first] = memory.points.front();
   const auto& [last_ns, last] = memory.points.back();
   const TimeAxis& axis = result.report.histories->axis;
-  // Modulo 2^64, like the series.
+  // Unsigned, because sums are modulo 2^64.
   const auto at_first = static_cast<std::uint64_t>(live_at(points, axis, first_ns));
   const auto at_last = static_cast<std::uint64_t>(live_at(points, axis, last_ns));
   const auto grown = static_cast<std::int64_t>(falls ? at_first - at_last : at_last - at_first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Computes memory over time, and compares the kernel's counters with the events of the trace.
+// Computes memory over time. Compares the kernel's counters with the events of the trace.
 #pragma once
 
 #include "results/report/timeline.hpp"
@@ -9,10 +9,10 @@ namespace kmt {
 struct TimelineRequest {
   std::size_t top = 5;        // maximum number of groups for each allocator
   std::size_t buckets = 512;  // maximum number
-  bool balances = true;       // false if only part of the trace is analysed
+  bool balances = true;       // true: the analysis covers the whole trace
 };
 
-// The report must have histories.
+// `report` must contain histories.
 TimelineResult timeline_of(ReportResult report, const TimelineRequest& request);
 
 }  // namespace kmt

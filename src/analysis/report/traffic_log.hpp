@@ -18,15 +18,17 @@ class TrafficLog {
   // Call this for each event before the functions below.
   void see(const Event& event);
   void began(const Origin& origin);
-  // The address was allocated again without a free. took_back() follows if it was a duplicate event.
+  // The address of a live object was allocated again without a free. took_back() follows if the second event is a
+  // duplicate of the first.
   void replaced(const Origin& origin, std::uint64_t bytes, bool whole);
   void took_back(const Origin& origin);
-  // `whole` is true if these bytes are the last of the allocation.
+  // `whole` is true if nothing of the allocation remains after this event.
   void freed(const Origin& origin, std::uint64_t bytes, bool whole, std::uint64_t began_ns, std::uint16_t began_cpu);
 
-  // Returns all data that belongs to no group. Call sites are CallSiteId values. `end_ns` is the end of the recording.
+  // Returns the counts of all data except groups. In the result, call sites are CallSiteId values. `end_ns` is the end
+  // of the recording.
   TrafficOverTime finish(std::uint64_t end_ns);
-  // Returns the data of each group. `groups` is the number of groups. Call it after finish().
+  // Returns the counts of each group. `groups` is the number of groups. Call this after finish().
   std::vector<SharedTraffic> of_groups(std::size_t groups);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sums by ID and time bucket in bounded memory: if there are too many entries, buckets become twice as wide. Events are
-// added in order of time; an earlier event counts for the current bucket.
+// added in order of time. An event that is earlier than the current bucket counts for the current bucket.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ namespace kmt {
 
 class BucketedSums {
  public:
-  // Keeps at most `most_entries` entries, or one for each ID if there are more IDs.
+  // Keeps at most `most_entries` entries. If there are more IDs, keeps one entry for each ID.
   BucketedSums(std::uint64_t start_ns, std::size_t most_entries) : clock_(start_ns), most_entries_(most_entries) {}
 
-  // Returns the counts to add to; valid until the next call.
+  // Returns the counts of this ID and time, so that the caller can add to them. The reference is valid until the next
+  // call.
   TrafficCounts& at(std::uint32_t id, std::uint64_t time_ns) {
     const TimeBucket bucket = clock_.bucket_of(time_ns);
     if (bucket.shift != current_.shift || bucket.index > current_.index) begin(bucket);
@@ -33,8 +34,8 @@ class BucketedSums {
   void end(std::uint64_t time_ns) { begin(clock_.bucket_of(time_ns)); }
   std::uint32_t shift() const { return clock_.shift(); }
   const TimeBuckets& clock() const { return clock_; }
-  // Returns entries sorted by ID and bucket. Buckets are 2^shift ns wide, which must not be less than the clock's
-  // width. Call end() first.
+  // Returns all entries, sorted by ID and bucket. Buckets are 2^shift ns wide; `shift` must be at least the shift of
+  // the clock. Call end() first.
   std::vector<Traffic> take(std::uint32_t shift);
 
  private:
@@ -49,7 +50,7 @@ class BucketedSums {
   TimeBuckets clock_;
   std::size_t most_entries_;
   TimeBucket current_;
-  std::vector<Current> counts_;  // current bucket, by ID
+  std::vector<Current> counts_;  // counts in the current bucket, by ID
   std::vector<std::uint32_t> touched_;
   std::vector<Traffic> entries_;  // earlier buckets, sorted by bucket
 };

@@ -8,10 +8,10 @@ namespace kmt {
 
 namespace {
 
-constexpr double kNormalQuantile = 1.959963984540054;  // 97.5 % quantile
+constexpr double kNormalQuantile = 1.959963984540054;  // 97.5 % quantile of the normal distribution
 
-// Returns a quantile of the chi-squared distribution, based on the cube of a normal quantile (Wilson & Hilferty 1931).
-// The error is below 1 % for two or more samples. With fewer samples the interval becomes too wide.
+// Returns a quantile of the chi-squared distribution. The approximation uses the cube of a normal quantile (Wilson &
+// Hilferty 1931). The error is below 1 % for two or more samples. With fewer samples the interval becomes too wide.
 double chi_squared_quantile(double degrees, double normal) {
   const double spread = 2 / (9 * degrees);
   const double root = 1 - spread + normal * std::sqrt(spread);

@@ -8,12 +8,14 @@
 
 namespace kmt {
 
-// Returns the probability that an allocation of this size is sampled by a Poisson process over the allocated bytes.
+// Returns the probability that an allocation of this size is sampled. The sampling is a Poisson process over the
+// allocated bytes, with `mean_bytes` between two samples on average.
 double probability_of(std::uint64_t bytes, std::uint64_t mean_bytes);
 
 class Estimator {
  public:
-  // Adds samples that each represent `amount` of the estimated quantity.
+  // Adds samples that each stand for `amount` of the estimated quantity (bytes or objects). `probability` is the
+  // probability that such a sample was taken.
   void add(std::uint64_t samples, double amount, double probability) {
     if (samples == 0) return;
     const double weighted = amount / probability;
@@ -28,11 +30,12 @@ class Estimator {
     if (other.largest_ > largest_) largest_ = other.largest_;
   }
 
-  // The interval is that of a weighted sum of Poisson counts (Fay & Feuer 1997, "Confidence intervals for directly
-  // standardized rates"). Unlike a normal interval, it is also valid for a handful of samples. `unseen` is the weight
-  // of a sample of a kind that was not sampled yet; 0 if there is only one kind.
+  // Returns the estimate with the confidence interval of a weighted sum of Poisson counts (Fay & Feuer 1997,
+  // "Confidence intervals for directly standardized rates"). Unlike a normal interval, it is also valid for a handful
+  // of samples. `unseen` is the weight of a sample of a kind that was not sampled yet; 0 if there is only one kind.
   Estimate estimate(double unseen = 0) const;
-  // Largest uncertain weight of a sample so far: its estimate minus the certain part.
+  // Returns the largest uncertain weight of a sample so far. This is the estimate for the sample minus the amount that
+  // is certain.
   double largest() const { return largest_; }
 
  private:

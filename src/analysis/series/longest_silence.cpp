@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostTasks = 1 << 20;
 constexpr std::int32_t kNobody = std::numeric_limits<std::int32_t>::min();
-constexpr std::uint64_t kTimes = 20;  // minimum ratio to the second-longest silence
+constexpr std::uint64_t kTimes = 20;  // a silence counts if it is this many times as long as the second-longest
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the longest time in which no CPU has an event. On a whole machine this time is always short. If it is out of
-// proportion, the clock was set or recording was interrupted.
+// Finds the longest time in which no CPU has an event. On a whole machine this time is always short. If it is much
+// longer than all other silences, the clock was set or the recording was interrupted.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace kmt {
 
 class LongestSilence {
  public:
-  // Call this for each event in order of time.
+  // Call this for each event, in order of time.
   void add(const Event& event);
 
   struct Silence {
     std::uint64_t begin_ns = 0;
     std::uint64_t ns = 0;
-    std::vector<std::int32_t> tasks;  // tasks with events before and after the silence; 0 for idle CPUs
+    std::vector<std::int32_t> tasks;  // IDs of tasks with events before and after the silence; 0 for idle CPUs
   };
-  // Returns a silence that is longer than `least_ns` and out of proportion to all others. The time after the last event
-  // also counts.
+  // Returns the longest silence if it is longer than `least_ns` and much longer than all others. The last event ends a
+  // silence too.
   std::optional<Silence> out_of_proportion(std::uint64_t least_ns);
 
  private:
@@ -37,7 +37,7 @@ class LongestSilence {
 
   std::uint64_t begin_ns_ = 0, longest_ns_ = 0, second_ns_ = 0;
   std::uint64_t last_ns_ = 0, events_ = 0;
-  std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // task and time of the last event
+  std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // by CPU: task and time of the last event
   std::unordered_map<std::int32_t, Seen> seen_;                  // by task
 };
 

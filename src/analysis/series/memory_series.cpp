@@ -33,7 +33,7 @@ MemorySeries values_of(MemorySource source, std::string_view text, std::string_v
   return series;
 }
 
-// True before Linux 4.4, where VmallocUsed is address space and not memory. Later, VmallocChunk is 0.
+// True if VmallocUsed counts address space instead of memory, as before Linux 4.4. Since then, VmallocChunk is 0.
 bool vmalloc_is_address_space(const std::vector<StateSample>& samples) {
   return std::ranges::any_of(samples, [](const StateSample& sample) {
     const auto chunk = find_proc_value(text_of(sample, "meminfo"), "VmallocChunk");
@@ -41,8 +41,8 @@ bool vmalloc_is_address_space(const std::vector<StateSample>& samples) {
   });
 }
 
-// Returns the rates of a counter. There is no rate where the counter decreases, because the machine was resumed
-// elsewhere or the trace is damaged.
+// Returns the rates of a counter. There is no rate if the counter decreases: the machine was resumed from another
+// state, or the trace is damaged.
 MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& samples, double scale) {
   MemorySeries series{MemorySource::vmstat_rate, std::string(name), {}};
   std::optional<std::uint64_t> before;
@@ -60,7 +60,7 @@ MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& sam
   return series;
 }
 
-// The two series of a cache have the same index.
+// `index` is the index of a cache in both vectors of series.
 struct Caches {
   std::unordered_map<std::string, std::size_t> index;
   std::vector<MemorySeries> objects;

@@ -10,13 +10,13 @@
 
 namespace kmt {
 
-// Lines of meminfo about the uses of kernel memory, and about free memory.
+// Lines of meminfo that show uses of kernel memory, and free memory.
 constexpr std::array<std::string_view, 9> kMeminfoNames = {"MemFree",      "MemAvailable", "Slab",
                                                            "SReclaimable", "SUnreclaim",   "KernelStack",
                                                            "PageTables",   "VmallocUsed",  "Percpu"};
 
-// Returns the uses of kernel memory (Documentation/filesystems/proc.rst, "meminfo"): slab, stacks, page tables,
-// per-CPU, vmalloc, and free memory. Lines that are missing in a sample are left out.
+// Returns the uses of kernel memory (Documentation/filesystems/proc.rst, "meminfo"): slab, stacks, page tables, per-CPU
+// memory and vmalloc. Also returns free memory. Lines that are missing in a sample are left out.
 MemoryState memory_state_of(const std::vector<StateSample>& samples);
 
 }  // namespace kmt

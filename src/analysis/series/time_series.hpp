@@ -15,7 +15,7 @@
 
 namespace kmt {
 
-// A bucket that is 2^shift ns wide.
+// A time interval that is 2^shift ns wide; the first one has index 0.
 struct TimeBucket {
   std::uint32_t index = 0;
   std::uint32_t shift = 0;
@@ -27,7 +27,7 @@ class TimeBuckets {
   static constexpr std::uint32_t kMostBuckets = 512;
   static constexpr std::uint32_t kFirstShift = 10;  // about a microsecond
 
-  // Reduces the maximum number of buckets.
+  // Reduces the maximum number of buckets, so that buckets may become wider.
   void limit(std::uint32_t most);
 
   explicit TimeBuckets(std::uint64_t start_ns) : start_ns_(start_ns) {}
@@ -40,7 +40,7 @@ class TimeBuckets {
   }
 
   std::uint64_t start_ns() const { return start_ns_; }
-  std::uint64_t end_ns() const { return start_ns_ + last_offset_; }  // the latest time
+  std::uint64_t end_ns() const { return start_ns_ + last_offset_; }  // latest time passed to bucket_of()
   std::uint64_t width_ns() const { return std::uint64_t{1} << shift_; }
   std::uint32_t shift() const { return shift_; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(last_offset_ >> shift_) + 1; }
@@ -54,7 +54,7 @@ class TimeBuckets {
   std::uint32_t most_ = kMostBuckets;
 };
 
-// Live and allocated bytes of one group. All buckets must be from the same clock.
+// Live and allocated bytes of one group over time. All buckets must be from the same clock.
 class TimeSeries {
  public:
   void allocate(TimeBucket at, std::uint64_t bytes) {
@@ -65,7 +65,7 @@ class TimeSeries {
   }
   void release(TimeBucket at, std::uint64_t bytes) { entry_of(at).net -= bytes; }
 
-  // Merges buckets to the width of the clock's buckets, and frees the unused memory.
+  // Merges buckets until they are as wide as the clock's buckets, and frees the unused memory.
   void shrink_to(const TimeBuckets& clock);
 
   // Returns one point for each bucket of the clock. The clock must include all times of the series.
@@ -88,7 +88,7 @@ class TimeSeries {
   void fold(std::uint32_t shift);
 
   std::vector<Entry> entries_;  // by bucket
-  TimeBucket last_;             // bucket of the last entry; all entries have its shift
+  TimeBucket last_;             // bucket of the last entry; all entries have the shift of this bucket
 };
 
 }  // namespace kmt

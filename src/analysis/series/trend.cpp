@@ -18,12 +18,12 @@ constexpr std::size_t kBlocks = 16;
 static_assert(Trend::kFewestValues == kBlocks);
 
 struct Quantile {
-  double share;  // share of random walks whose tau is not greater
+  double share;  // share of random walks whose tau is at most `tau`
   double tau;
 };
 
-// Kendall's tau of the medians of 16 blocks, measured with 400,000 random walks of 512 Gaussian steps. For walks of 16
-// to 64 steps it is at most 0.04 smaller. tests/unit/trend_test.cpp repeats the measurement.
+// Distribution of Kendall's tau of the medians of 16 blocks, measured with 400,000 random walks of 512 Gaussian steps.
+// For walks of 16 to 64 steps, tau is at most 0.04 smaller. tests/unit/trend_test.cpp repeats the measurement.
 constexpr std::array<Quantile, 11> kTauOfWalk = {{{0.5, 0},
                                                   {0.6, 0.2},
                                                   {0.7, 0.4},
@@ -35,14 +35,15 @@ constexpr std::array<Quantile, 11> kTauOfWalk = {{{0.5, 0},
                                                   {0.995, 0.9333},
                                                   {0.999, 0.9667},
                                                   {0.9995, 1}}};
-constexpr double kTauOf95Percent = 0.8667;  // 95 % of random walks are within ± this tau
+// 95 % of random walks have a tau between the negative and the positive of this number.
+constexpr double kTauOf95Percent = 0.8667;
 
 struct Block {
-  double middle;  // position, as number of values after the first
+  double middle;  // index of the middle of the block in the series of values
   double median;
 };
 
-// `values` must not be empty. Changes their order.
+// Returns the median of at least one value. Changes the order of the values.
 double median_of(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -66,7 +67,8 @@ std::vector<Block> blocks_of(std::span<const double> values) {
 
 struct Slopes {
   double tau = 0;
-  std::vector<double> sorted;  // per distance between blocks
+  // Slopes between all pairs of blocks, per distance between two values, in ascending order.
+  std::vector<double> sorted;
 
   // Returns a quantile of the slopes: 0 is the smallest, 1 the greatest.
   double at(double share) const {
@@ -77,7 +79,7 @@ struct Slopes {
   }
 };
 
-// Needs at least two values.
+// Computes the slopes between all pairs of at least two blocks.
 Slopes slopes_of(std::span<const double> values) {
   const std::vector<Block> blocks = blocks_of(values);
   Slopes slopes;
@@ -115,7 +117,7 @@ double share_below_t(double t) {
   return 0.5 + (angle + std::sin(angle) * sum) / std::numbers::pi;
 }
 
-// Needs at least two values.
+// Returns the evenness of the rise (see trend.hpp) by Student's t. Needs at least two values.
 double evenness_of(std::span<const double> values) {
   std::array<double, kBlocks> rises;
   const auto value_at = [values](std::size_t edge) { return values[edge * (values.size() - 1) / kBlocks]; };

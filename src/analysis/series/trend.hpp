@@ -3,20 +3,21 @@
 //
 // The values are divided into 16 blocks. The median of each block is used, so outliers have no effect. The slope is the
 // median of the slopes between all pairs of blocks (Theil 1950, Sen 1968). Growth is judged by Kendall's tau of the
-// blocks: the share of rising pairs minus the share of falling pairs. Ties count as neither, so a plateau counts
-// against growth.
+// blocks: the share of pairs that rise minus the share of pairs that fall. Pairs of equal values belong to neither
+// share, so a plateau counts against growth.
 //
 // Live bytes depend on the bytes that were live before, so objects that are allocated and freed at random form a random
 // walk. The usual significance of tau (Mann 1945, Kendall 1975) assumes independent values. At a level of one in
-// twenty, it finds growth in one of three random walks. Corrections of its variance (Hamed & Rao 1998) assume values
-// that return to a mean, unlike a random walk. Therefore tau is compared with the tau of random walks, see kTauOfWalk.
-// The resulting confidence is correct for random walks and cautious for values that return to a mean. The interval of
-// the slope follows Sen: it is bounded by the quantiles of the slopes that belong to the tau of 95 % of random walks.
+// twenty, it would find growth in one of three random walks. Corrections of its variance (Hamed & Rao 1998) assume
+// values that return to a mean, unlike a random walk. Therefore tau is compared with the tau of random walks
+// (kTauOfWalk). The resulting confidence is correct for random walks, and too low rather than too high for values that
+// return to a mean. The interval of the slope follows Sen: its bounds are the quantiles of the slopes that belong to
+// the tau of 95 % of random walks.
 //
-// Tau cannot distinguish very rare walks: one in 2000 has the greatest tau, but a report may have thousands of groups.
-// Student's t can give a p-value at any level: the rises of a random walk from block to block are independent, with a
-// mean of 0. It is computed from 16 rises (15 degrees of freedom). If the steps differ in size, the p-value of t is too
-// large rather than too small.
+// For very small probabilities, tau does not suffice: one in 2000 random walks has the greatest possible tau, but a
+// report may have thousands of groups. Student's t can give a p-value at any level: the rises of a random walk from
+// block to block are independent, with a mean of 0. It is computed from 16 rises (15 degrees of freedom). If the steps
+// differ in size, the p-value of t is too large rather than too small.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +27,13 @@
 
 namespace kmt {
 
-// The values must be at equal intervals. The values of a group start with its first allocation, not with the trace,
-// because there was no growth before. The run time does not depend on the values, and only slightly on their number.
+// `values` must be at equal time intervals. The values of a group start with its first allocation, not with the trace,
+// because the group did not grow before. The run time depends only slightly on the number of values.
 Trend trend_of(std::span<const double> values, double seconds_between);
 
-// Returns the steadiness that hardly any of `judged` random walks reaches.
+// Returns the evenness (Trend::evenness) that hardly any of `judged` random walks reaches.
 double needed_evenness(std::size_t judged);
-// True if the trend is steady growth above this rate.
+// True if the trend is steady growth faster than this rate.
 bool rises_above(const Trend& trend, double bytes_per_s);
 
 }  // namespace kmt

@@ -39,7 +39,8 @@ void KmallocProfile::ended(std::uint32_t object, const Event& event, bool freed)
 
 std::vector<ProfiledKind> KmallocProfile::finish() {
   constexpr std::uint64_t kThousandths = 1000;
-  constexpr std::uint64_t kMostUnseen = 4;  // untraced frees: at most one per this many allocations
+  // The average of live objects is unknown if more than one in this many frees was not traced.
+  constexpr std::uint64_t kMostUnseen = 4;
   std::vector<ProfiledKind> kinds;
   for (const Account& account : accounts_) {
     const Origin& origin = account.kind.origin;
@@ -64,7 +65,7 @@ struct Candidate {
   double benefit = 0;
 };
 
-// Sums of the objects that one candidate would move.
+// Sums of the objects that move to the new cache of one candidate.
 struct Moved {
   std::uint64_t allocations = 0;
   double live = 0;
@@ -80,7 +81,7 @@ struct Moved {
 };
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
-  constexpr std::uint64_t kAlign = 8;  // alignment of kmalloc on all machines with such close classes
+  constexpr std::uint64_t kAlign = 8;  // kmalloc has at least this alignment on all machines
   return (bytes + kAlign - 1) / kAlign * kAlign;
 }
 
@@ -95,7 +96,7 @@ class Chooser {
     });
   }
 
-  // Returns the best candidate. It has no function and no bytes if no candidate is worthwhile.
+  // Returns the best candidate. If no candidate saves memory, the result has no function and 0 bytes.
   Candidate best() const {
     Candidate best;
     consider_functions(best);
@@ -103,8 +104,8 @@ class Chooser {
     return best;
   }
 
-  // Returns the same cache with other object sizes: those that most of its objects request. Room for a few larger
-  // objects may cost more than it saves.
+  // Returns variants of a suggested cache with smaller objects: the sizes that most of its objects request. In a cache
+  // with larger objects, the additional room for a few large objects may cost more than it saves.
   std::vector<CacheSuggestion> of_plainer_sizes(const CacheSuggestion& than) const {
     constexpr std::size_t kMost = 2;
     CacheSuggestion other = than;
@@ -127,12 +128,13 @@ class Chooser {
     return plainer;
   }
 
-  // Returns the bytes of an object in a new class, or in the cache of a function.
+  // Returns the bytes that a new class, or a new cache of a function, gives to an object.
   std::uint64_t bytes_in(const CacheSuggestion& suggestion, const ProfiledKind& kind) const {
     return suggestion.function.empty() ? rounded_up(kind.requested) : cache_object_bytes(kind.requested, machine_);
   }
 
-  // Returns the average number of live objects, in thousandths, that need the full object size of the new cache.
+  // Returns the average number of live objects, in thousandths, whose requests need the full object size of the new
+  // cache.
   std::uint64_t live_of_its_size(const CacheSuggestion& suggestion) const {
     std::uint64_t live = 0;
     for (const ProfiledKind& kind : kinds_)
@@ -140,7 +142,7 @@ class Chooser {
     return live;
   }
 
-  // Takes a suggestion: its objects are no longer available to other candidates.
+  // Accepts a suggestion: other candidates no longer get its objects.
   void take(const CacheSuggestion& taken) {
     if (taken.function.empty()) {
       classes_.push_back(taken.object_bytes);
@@ -149,7 +151,7 @@ class Chooser {
     std::erase_if(kinds_, [&taken](const ProfiledKind& kind) { return moves(taken, kind); });
   }
 
-  // Returns the functions with the most objects in a new class.
+  // Returns the functions that have the most objects in a new class.
   std::vector<std::string> users_of(const CacheSuggestion& suggestion) const {
     std::map<std::string, double> users;
     for (const ProfiledKind& kind : kinds_)
@@ -211,7 +213,7 @@ class Chooser {
     if (candidate.benefit > best.benefit) best = std::move(candidate);
   }
 
-  // Considers a cache for all objects that one function has in a class.
+  // For each function and class, considers a cache for all objects of this function in this class.
   void consider_functions(Candidate& best) const {
     for (std::size_t begin = 0; begin < kinds_.size();) {
       Moved moved;
@@ -231,7 +233,8 @@ class Chooser {
     }
   }
 
-  // Considers new classes for all requests above the next smaller class, up to each requested size.
+  // For each requested size, considers a new class of that size. It would serve all requests between the next smaller
+  // class and the new one.
   void consider_classes(Candidate& best) const {
     for (std::size_t begin = 0; begin < kinds_.size();) {
       std::map<std::uint64_t, std::vector<const ProfiledKind*>> by_size;
@@ -254,8 +257,8 @@ class Chooser {
   bool fills_slabs_;
 };
 
-// Returns the best candidates. If they are ranked by bytes held, each is followed by candidates that only differ in
-// size.
+// Returns the best candidates. If they are ranked by bytes held, each candidate is followed by variants that only
+// differ in size.
 std::vector<CacheSuggestion> taken_by(Chooser chooser, const SuggestionRequest& request) {
   std::vector<CacheSuggestion> taken;
   for (std::size_t i = 0; i < request.most; ++i) {
@@ -289,13 +292,15 @@ bool saves(const CacheSuggestion& suggestion, std::uint64_t least) {
   return suggestion.average_held >= suggestion.average_held_then + least;
 }
 
-// True if `a` saves more than `b`. Avoids unsigned differences, because some candidates save nothing.
+// True if `a` saves at least `by` bytes more than `b`. Adds instead of subtracting unsigned numbers, because the
+// savings of some candidates are negative.
 bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_t by = 0) {
   return a.average_held + b.average_held_then > b.average_held + a.average_held_then + by;
 }
 
-// Returns the first candidate, which saves most, or a similar one: it differs only in size, its saving is equal within
-// the uncertainty and at least half as large, and more objects request its exact size.
+// Returns the first candidate, which saves most, or a variant of it that differs only in size. A variant is preferred
+// if more objects request exactly its size, its saving is equal within the uncertainty, and this saving is at least
+// half as large.
 const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& replayed, std::uint64_t least) {
   const CacheSuggestion& first = replayed.front();
   const CacheSuggestion* plainest = &first;

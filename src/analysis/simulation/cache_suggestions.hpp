@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Finds the few new kmalloc classes, or caches for the allocations of one function, that save most memory. kmalloc
-// objects are summed up by function and size. Then the best candidate is taken repeatedly, each time from the objects
-// that the earlier ones have left.
+// objects are summed up by function and size. Then the best candidate is chosen repeatedly. Each choice only counts
+// objects that no earlier choice has moved.
 //
-// For each object, a candidate saves the object's share of a slab of its class minus its share of a slab of the new
-// cache, including the unused ends of slabs. The saving of held memory is based on the average number of live objects.
-// It is reduced by half a slab of the new cache for each CPU, because these slabs are only partly filled. This estimate
-// is only used to choose candidates. A replay decides which of them really save memory (SuggestionTrial).
+// For each object, the saving is its share of a slab in the old class minus its share of a slab in the new cache. The
+// unused ends of slabs are included. The saving of held memory is computed from the average number of live objects.
+// Half a slab of the new cache for each CPU is subtracted, because these slabs are only partly filled. This estimate
+// only serves to choose candidates. A replay decides which of them really save memory (SuggestionTrial).
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace kmt {
 
-// Allocations with equal call site, sizes and cache.
+// kmalloc allocations with equal call site, sizes and cache.
 struct ProfiledKind {
   std::string symbol;  // symbol of the call site
   std::string function;
@@ -30,7 +30,7 @@ struct ProfiledKind {
   std::uint64_t average_live = 0;  // average number of live objects, in thousandths; 0 if many frees were not traced
 };
 
-// Collects kmalloc objects that are in slabs.
+// Collects kmalloc objects that are in slabs, not those with pages of their own.
 class KmallocProfile : public ObjectSink {
  public:
   KmallocProfile(const TraceInfo& info, const SymbolNames& symbols);
@@ -50,7 +50,7 @@ class KmallocProfile : public ObjectSink {
     ObjectKind kind;
     std::uint64_t allocations = 0;
     std::uint64_t live = 0;
-    std::uint64_t unseen_frees = 0;  // objects whose address was allocated again
+    std::uint64_t unseen_frees = 0;  // number of objects whose address was allocated again without a free
     TimeIntegral integral;
   };
   const TraceInfo& info_;
@@ -64,24 +64,24 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  // Rank by bytes given over the whole trace, not by the average of bytes held.
+  // true: rank by bytes given over the whole trace; false: by bytes held on average
   bool by_traffic = false;
-  std::uint64_t least_bytes = kLeastSaving;  // minimum saving of a suggestion
+  std::uint64_t least_bytes = kLeastSaving;  // minimum saving of a suggestion, in bytes
 };
 
-// Returns candidates that are worth a replay, in the order in which they were taken. `classes` are the classes of the
-// recorded kernel. If they are ranked by bytes held, there are up to six times as many as requested: the best ones by
-// estimate, and those that would be best if new slabs were always full. The latter assumption is too optimistic for
-// most candidates but right for some. Each candidate appears with its own size and with the sizes that most objects
+// Returns candidates that are worth a replay, in the order in which they were chosen. `classes` are the kmalloc classes
+// of the recorded kernel. If candidates are ranked by bytes held, there are up to six times as many as requested. These
+// are the best ones by the estimate, and the best ones if new slabs were always full. The latter assumption is too
+// optimistic for most candidates but right for some. Each candidate has variants with the sizes that most objects
 // request.
 std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
                                                    const std::vector<std::uint64_t>& classes,
                                                    const SlabMachine& machine, const SuggestionRequest& request);
 
 // Chooses from replayed candidates. If they are ranked by bytes given, returns all of them in the same order. Otherwise
-// returns those that save at least `least_bytes` of memory held on average, the largest saving first. Among candidates
-// that move the same objects, the best is chosen. A candidate of another size is preferred if more objects request that
-// size and it saves as much within the uncertainty.
+// returns those that save at least `least_bytes` of the memory held on average, the largest saving first. Among
+// candidates that move the same objects, the best is chosen. A variant of another size is preferred if more objects
+// request its size and it saves as much within the uncertainty.
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

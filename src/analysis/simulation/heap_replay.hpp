@@ -12,8 +12,8 @@ namespace kmt {
 
 class HeapReplay : public ObjectSink {
  public:
-  // `info` and `caches` must belong to the pass that is replayed. All references must outlive this object.
-  // `random_caches` is true if kmalloc chooses among several caches by call site.
+  // `info` and `caches` must belong to the pass over the trace that is replayed. All references must outlive this
+  // object. `random_caches` is true if kmalloc chooses among several caches by call site.
   HeapReplay(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, bool random_caches);
   HeapReplay(const HeapReplay&) = delete;  // the stream keeps a reference to this object
   HeapReplay& operator=(const HeapReplay&) = delete;
@@ -25,8 +25,9 @@ class HeapReplay : public ObjectSink {
   const std::vector<HeapSimulation>& heaps() const { return heaps_; }
   bool has_random_caches() const { return random_caches_; }
   const EventSpan& span() const { return stream_.span(); }
-  std::uint64_t start_ns() const { return clock_.start_ns(); }           // on the trace's clock
-  std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }  // since the start; call after the last batch
+  std::uint64_t start_ns() const { return clock_.start_ns(); }  // start on the trace's clock
+  // Time since start_ns(); call after the last batch.
+  std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }
 
  protected:
   void kind(const ObjectKind& given) override;
@@ -44,7 +45,7 @@ class HeapReplay : public ObjectSink {
   const SlabMachine machine_;
   ObjectStream stream_;
   std::vector<HeapSimulation> heaps_;
-  std::vector<std::uint32_t> alive_;  // kind of each object
+  std::vector<std::uint32_t> alive_;  // by number of a live object: number of its kind
   ObjectClock clock_;
 };
 

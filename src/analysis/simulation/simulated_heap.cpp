@@ -38,8 +38,8 @@ std::string_view without_random(std::string_view cache) { return cache.substr(0,
 
 namespace {
 
-// Returns the cache name of a class. A class that the kernel does not have gets the same set of caches as existing
-// classes.
+// Returns the name of the cache for an object in a class. Even if the kernel does not have the class, the name has the
+// prefix and suffix of the object's recorded cache ("kmalloc-cg-").
 std::string class_cache(const ObjectKind& kind, std::uint64_t bytes) {
   return fmt::format("{}{}{}", kmalloc_prefix(kind.cache), class_name(bytes),
                      kind.cache.substr(without_random(kind.cache).size()));
@@ -72,7 +72,7 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
     const SiteCache& site = layout.site_caches[i];
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
-    if (bytes > of_class.bytes) continue;  // objects that fit a smaller class stay there
+    if (bytes > of_class.bytes) continue;  // objects that fit into a smaller class stay in that class
     if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false, i};
     if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false, i};
   }
@@ -93,7 +93,7 @@ HeapSimulation::HeapSimulation(SlabLayout layout, const SlabMachine& machine, bo
 }
 
 std::uint32_t HeapSimulation::cache_of(const CacheChoice& choice) {
-  // Objects of different sizes never share slabs, even if a trace gives their caches the same name.
+  // Objects of different sizes never share slabs, even if a trace contains one cache name for both sizes.
   const bool is_slob = layout_.allocator == SlabAllocator::slob;
   const std::string key = is_slob || choice.pages ? choice.cache : fmt::format("{}\n{}", choice.cache, choice.bytes);
   const auto [known, is_new] = cache_ids_.try_emplace(key, static_cast<std::uint32_t>(caches_.size()));
@@ -131,14 +131,14 @@ void HeapSimulation::kind(const ObjectKind& kind, const std::string& symbol) {
   if (kind.origin.allocator != Allocator::slab) return;
   if (!layout_.only.empty() && (kind.origin.from_cache || !layout_.only.contains(without_random(kind.cache)))) return;
   const CacheChoice choice = choose_cache(layout_, kind, symbol, machine_);
-  // Excludes sizes that only a damaged trace contains: the models need at least one byte and have an upper limit.
+  // Excludes sizes that only a damaged trace contains: the models need at least one byte, and they have a maximum size.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   if (choice.bytes == 0 || choice.bytes > kMost) return;
   if (choice.site) site_is_used_[*choice.site] = true;
   entry = {cache_of(choice), choice.bytes, std::min(kind.origin.bytes_requested, choice.bytes)};
 }
 
-// Extends the series to this time with the current values.
+// Extends the series of held memory to this time with the current values.
 void HeapSimulation::reach(std::uint64_t ns) {
   constexpr std::size_t kMostBuckets = 512;
   while (ns >> shift_ >= kMostBuckets) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Simulates one allocator: the cache of each kind of object, and the memory held for the objects.
+// Simulates one allocator for a trace: chooses the cache of each kind of object, and computes the memory held for the
+// objects.
 #pragma once
 
 #include <functional>
@@ -16,12 +17,12 @@
 
 namespace kmt {
 
-// A cache for the kmalloc objects of one function, or a class for all objects of these sizes. The first matching entry
-// is used. Objects that fit into a smaller class stay there.
+// A cache for the kmalloc objects of one function, or a size class for all kmalloc objects. If several entries match an
+// object, the first one is used. Objects that fit into a smaller class stay in that class.
 struct SiteCache {
   std::string glob;               // glob for the symbol or function of call sites; empty: a class for all objects
   std::uint64_t above_bytes = 0;  // only requests larger than this
-  std::uint64_t most_bytes = 0;   // only requests up to this size
+  std::uint64_t most_bytes = 0;   // only requests of at most this size
 };
 
 struct SlabLayout {
@@ -29,25 +30,25 @@ struct SlabLayout {
   SlabAllocator allocator = SlabAllocator::slub;
   std::vector<std::uint64_t> classes;  // kmalloc classes; empty: as recorded
   std::vector<SiteCache> site_caches;
-  std::set<std::string, std::less<>> only;  // recorded caches whose objects are followed; empty: all
+  std::set<std::string, std::less<>> only;  // only objects of these recorded caches are simulated; empty: all objects
 };
 
 // Returns the prefix of a kmalloc cache's name, which depends on the GFP flags: "kmalloc-cg-".
 std::string_view kmalloc_prefix(std::string_view cache);
 
 // Adds the number of a random cache to the cache name. Since Linux 6.6, kmalloc can choose among several caches by call
-// site, with a secret of the running kernel. The model uses the same number of caches with the same probability.
-constexpr std::uint64_t kRandomCaches = 16;  // RANDOM_KMALLOC_CACHES_NR: the usual number
+// site, using a secret of the running kernel. The model chooses randomly among as many caches.
+constexpr std::uint64_t kRandomCaches = 16;  // usual value of RANDOM_KMALLOC_CACHES_NR
 void choose_random_cache(ObjectKind& kind, std::uint64_t call_site, const SlabMachine& machine);
 // Returns the name without the number of a random cache.
 std::string_view without_random(std::string_view cache);
 
-// The cache for a kind of object.
+// The cache from which objects of one kind are allocated.
 struct CacheChoice {
   std::string cache;
   std::uint64_t bytes = 0;
-  bool pages = false;               // the object has separate pages
-  std::optional<std::size_t> site;  // index in the layout's site caches
+  bool pages = false;               // the object has pages of its own instead of a slab
+  std::optional<std::size_t> site;  // index in SlabLayout::site_caches
 };
 CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const std::string& symbol,
                          const SlabMachine& machine);
@@ -58,7 +59,7 @@ class TimeIntegral {
   __extension__ using Sum = unsigned __int128;
   void change(std::uint64_t by, std::uint64_t ns) { before_ += Sum{by} * ns; }
   void change_back(std::uint64_t by, std::uint64_t ns) { before_ -= Sum{by} * ns; }
-  // Returns the average, rounded down, in units of 1/scale. `value` is the value at the end.
+  // Returns the average, rounded down, in units of 1/scale. `value` is the last value.
   std::uint64_t average(std::uint64_t value, std::uint64_t end_ns, std::uint64_t scale = 1) const {
     return end_ns == 0 ? value * scale : static_cast<std::uint64_t>((Sum{value} * end_ns - before_) * scale / end_ns);
   }
@@ -69,10 +70,10 @@ class TimeIntegral {
 
 class HeapSimulation {
  public:
-  // `keeps_series` is true if memory over time is requested.
+  // `keeps_series` is true if the result needs memory over time.
   HeapSimulation(SlabLayout layout, const SlabMachine& machine, bool keeps_series);
 
-  // Call this for each kind in the order of their numbers. `symbol` is the symbol of its call site.
+  // Call this once for each kind of object, in the order of their numbers. `symbol` is the symbol of its call site.
   void kind(const ObjectKind& kind, const std::string& symbol);
   // `ns` is the time since the start of the trace; it must not decrease.
   void began(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu, int node, bool again);
@@ -97,10 +98,10 @@ class HeapSimulation {
     HeldMemory average(const HeldMemory& end, std::uint64_t end_ns) const;
   };
   struct Cache {
-    SimulatedCache account;  // `end` is the current state
+    SimulatedCache account;  // the member `end` has the current values
     Integrals integrals;
     std::unique_ptr<SlabHeap> own_heap;
-    SlabHeap* heap = nullptr;  // for SLOB, the shared heap
+    SlabHeap* heap = nullptr;  // own_heap, or for SLOB the heap that all caches share
   };
 
   std::uint32_t cache_of(const CacheChoice& choice);
@@ -120,7 +121,7 @@ class HeapSimulation {
   bool keeps_series_;
   unsigned shift_ = 10;
   std::vector<HeldMemory> series_;
-  std::vector<bool> site_is_used_;  // by index in the layout's site caches
+  std::vector<bool> site_is_used_;  // index: as in SlabLayout::site_caches
 };
 
 }  // namespace kmt

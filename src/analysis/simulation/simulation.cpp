@@ -20,13 +20,14 @@ namespace kmt {
 
 namespace {
 
-// Since Linux 5.14, memory accounted to control groups has separate caches in the configurations of all distributions.
+// Since Linux 5.14, memory that is charged to control groups has separate kmalloc caches. The kernels of all
+// distributions have them.
 bool usually_has_cgroup_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 14};
 }
 
-// Linux 5.12 added the cache's name to the event kmem_cache_free.
+// Linux 5.12 added the name of the cache to the event kmem_cache_free.
 bool names_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 12};
@@ -95,9 +96,9 @@ class Simulation::State : public HeapReplay {
 
  private:
   struct Checked {
-    std::uint64_t predicted = 0;  // 0: not from kmalloc
+    std::uint64_t predicted = 0;  // predicted bytes given; 0: the object is not from kmalloc
     std::uint64_t allocations = 0;
-    std::uint64_t unseen_frees = 0;  // objects whose address was allocated again
+    std::uint64_t unseen_frees = 0;  // number of objects whose address was allocated again without a free
     ObjectKind kind;
   };
 
@@ -198,7 +199,7 @@ void Simulation::State::freed_older(const Event& event) {
   if (check_) check_->freed_older(event, info_.tables.cache_names[event.cache.value]);
 }
 
-// Compares the bytes_alloc field of each kmalloc with the size in the model.
+// Checks for each kmalloc whether its bytes_alloc field equals the size that the model predicts.
 void Simulation::State::compare_bytes() {
   std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, ModelMismatch> mismatches;
   for (const Checked& checked : kinds_) {

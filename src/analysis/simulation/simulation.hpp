@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Replays a trace with models of slab allocators: as recorded, and with changes. The trace is read twice. The first
-// pass collects the kmalloc requests (KmallocProfile) and the names of caches, the last pass replays them. A pass in
-// between replays candidates if new caches are wanted (SuggestionTrial).
+// pass collects the kmalloc requests (KmallocProfile) and the names of caches, and the last pass replays them. If new
+// caches are to be suggested, a pass in between replays the candidates (SuggestionTrial).
 #pragma once
 
 #include <memory>
@@ -17,11 +17,12 @@ namespace kmt {
 
 struct SimulationRequest {
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<std::uint64_t> classes;        // kmalloc classes, ascending; empty: the kernel's
-  std::vector<std::uint64_t> new_classes;    // added to `classes`
-  std::vector<SiteCache> site_caches;        // most_bytes 0: largest request in the profile
-  std::vector<CacheSuggestion> suggestions;  // replayed together, if none of the options above is used
-  std::vector<SlabInfo> slabinfo_before;     // empty: not available
+  // Sizes of kmalloc caches, ascending; empty: the sizes of the recorded kernel.
+  std::vector<std::uint64_t> classes;
+  std::vector<std::uint64_t> new_classes;    // sizes to add to `classes`
+  std::vector<SiteCache> site_caches;        // if most_bytes is 0, the largest request in the profile is used
+  std::vector<CacheSuggestion> suggestions;  // replayed together, unless one of the members above is set
+  std::vector<SlabInfo> slabinfo_before;     // slabinfo before the trace; empty: not available
   std::vector<SlabInfo> slabinfo_after;
 
   bool asks_for_what_if() const {
@@ -29,14 +30,14 @@ struct SimulationRequest {
   }
 };
 
-// Sets whether kmalloc has caches for control groups, according to slabinfo or, without it, to the kernel's version.
-// Call this before the first pass. `caches` are for the second pass.
+// Sets whether kmalloc has separate caches for control groups. This is read from slabinfo or, if there is none, follows
+// from the kernel's version. Call this before the first pass. `caches` are for the second pass.
 void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request, CacheNames& caches);
 
-// kmalloc in the recorded kernel.
+// Properties of kmalloc in the recorded kernel.
 struct KmallocModel {
   std::vector<std::uint64_t> classes;
-  std::string least_class_from;  // as in SimulationResult, like the members below
+  std::string least_class_from;  // from here on, members have the same meaning as in SimulationResult
   bool cgroup_caches = false;
   bool random_caches = false;
   bool caches_assumed = false;
@@ -46,8 +47,8 @@ KmallocModel kmalloc_model(const TraceInfo& info, const SimulationRequest& reque
 
 class Simulation {
  public:
-  // `info` and `caches` must belong to the second pass. All arguments must outlive this object. Throws Error if a
-  // requested site allocates nothing with kmalloc.
+  // `info` and `caches` must belong to the second pass. All arguments must outlive this object. Throws Error if a site
+  // in `request` allocates nothing with kmalloc.
   Simulation(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, SimulationRequest request,
              const std::vector<ProfiledKind>& profile);
   ~Simulation();

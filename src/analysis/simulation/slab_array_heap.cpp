@@ -26,7 +26,7 @@ void SlabArrayHeap::remove(std::vector<std::uint32_t>& list, std::uint32_t slab)
   list.pop_back();
 }
 
-// Takes an object from a partial slab, else from a free slab, else from a new slab.
+// Takes an object from a partial slab, otherwise from a free slab, otherwise from a new slab.
 std::uint32_t SlabArrayHeap::take_from_slabs(unsigned number) {
   Node& node = node_of(number);
   std::uint32_t slab;
@@ -64,8 +64,8 @@ void SlabArrayHeap::refill(Objects& array, unsigned number) {
     shared.resize(shared.size() - count);
     return;
   }
-  // A batch is filled from existing slabs. A new slab is made only if there are none, and then supplies as many objects
-  // of the batch as it has.
+  // A batch is filled from existing slabs. Only if there is none, one new slab supplies as many objects of the batch as
+  // it has.
   while (array.size() < batch_) {
     const Node& node = node_of(number);
     if (!array.empty() && node.partial.empty() && node.free.empty()) break;
@@ -93,7 +93,7 @@ void SlabArrayHeap::flush(Objects& array, unsigned number) {
   } else {
     for (std::size_t i = 0; i < count; ++i) give_to_slab(array[i]);
     for (auto& [of, node] : nodes_) {
-      // Same as free_limit in set_up_node(), but assumes that each node has the same number of CPUs.
+      // Same value as free_limit in set_up_node(), but the model assumes that each node has the same number of CPUs.
       const std::size_t cpus = std::max<std::size_t>(machine_.cpus / nodes_.size(), 1);
       while (node.free_objects > (1 + cpus) * batch_ + geometry_.objects && !node.free.empty()) {
         unused_.push_back(node.free.back());

@@ -22,17 +22,17 @@ class SlabArrayHeap : public SlabHeap {
   std::uint64_t partial_slabs() const override;
 
  private:
-  using Objects = std::vector<std::uint32_t>;  // slab of each object
+  using Objects = std::vector<std::uint32_t>;  // the slab of each object
   struct Slab {
-    std::uint32_t used = 0;  // includes objects in arrays
-    std::uint32_t at = 0;    // position in the node's list; unused for full slabs
+    std::uint32_t used = 0;  // number of objects in use or in arrays
+    std::uint32_t at = 0;    // index in the node's list of slabs; meaningless for full slabs
     std::uint16_t node = 0;
   };
   struct Node {
     Objects shared;
     std::vector<std::uint32_t> partial;
     std::vector<std::uint32_t> free;
-    std::uint64_t free_objects = 0;  // in slabs; excludes objects in arrays
+    std::uint64_t free_objects = 0;  // free objects in slabs, not those in arrays
   };
 
   Node& node_of(unsigned node) { return nodes_[node]; }
@@ -45,10 +45,10 @@ class SlabArrayHeap : public SlabHeap {
 
   SlabGeometry geometry_;
   const SlabMachine& machine_;
-  std::size_t limit_;  // maximum size of a CPU's array
+  std::size_t limit_;  // maximum number of objects in a CPU's array
   std::size_t batch_;
-  std::size_t shared_;                  // maximum number of shared objects of a node
-  std::map<unsigned, Objects> arrays_;  // arrays of CPUs; a map because a damaged trace may contain any CPU number
+  std::size_t shared_;                  // maximum number of objects in the shared array of a node
+  std::map<unsigned, Objects> arrays_;  // arrays of the CPUs; a map because a damaged trace may contain any CPU number
   std::map<unsigned, Node> nodes_;
   std::vector<Slab> slabs_;
   std::vector<std::uint32_t> unused_;

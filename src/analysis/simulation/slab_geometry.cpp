@@ -17,7 +17,7 @@ constexpr std::uint64_t kMostObjects = 32767;  // MAX_OBJS_PER_PAGE: 15 bits of 
 
 constexpr std::uint64_t aligned(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
 
-// Same as get_order(): the smallest block with this many bytes.
+// Returns the order of the smallest block of pages with this many bytes, like get_order().
 unsigned order_of(std::uint64_t bytes, std::uint64_t page_bytes) {
   const std::uint64_t pages = std::max<std::uint64_t>((bytes + page_bytes - 1) / page_bytes, 1);
   return static_cast<unsigned>(std::bit_width(pages - 1));
@@ -66,7 +66,7 @@ SlabMachine slab_machine_of(const TraceInfo& info) {
   machine.arch = info.machine.arch;
   if (info.machine.page_size != 0) machine.page_bytes = info.machine.page_size;
   machine.word_bytes = info.machine.word_bits / 8;
-  constexpr unsigned kMostCpus = 8192;  // NR_CPUS in the largest configurations
+  constexpr unsigned kMostCpus = 8192;  // NR_CPUS in the largest kernel configurations
   machine.cpus = std::clamp(info.machine.cpus, 1u, kMostCpus);
   machine.cpu_nodes = info.machine.cpu_nodes;
   return machine;
@@ -78,7 +78,7 @@ SlabGeometry slub_geometry(std::uint64_t object_bytes, const SlabMachine& machin
 }
 
 SlabGeometry slab_geometry(std::uint64_t object_bytes, const SlabMachine& machine) {
-  constexpr unsigned kMostOrder = 1;  // slab_max_order for machines with more than 32 MiB
+  constexpr unsigned kMostOrder = 1;  // value of slab_max_order on machines with more than 32 MiB
   const std::uint64_t bytes = std::max<std::uint64_t>(object_bytes, 1);
   const std::uint64_t index_bytes = machine.page_bytes > 4096 ? 2 : 1;     // freelist_idx_t
   const std::uint64_t most = (std::uint64_t{1} << (8 * index_bytes)) - 1;  // SLAB_OBJ_MAX_NUM
@@ -104,14 +104,14 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
   const std::size_t size = bytes >= machine.page_bytes ? 0 : bytes >= 1024 ? 1 : bytes >= 256 ? 2 : 3;
   if (machine.version >= KernelVersion{5, 16}) {
     constexpr std::array<std::uint32_t, 4> kObjects = {6, 24, 52, 120};
-    // Assumes half full slabs, like the kernel.
+    // Assumes that slabs are half full, like the kernel.
     reserves.cpu_partial = (kObjects[size] * 2 + geometry.objects - 1) / geometry.objects;
     reserves.most_cpu_slabs = 1 + std::uint64_t{reserves.cpu_partial};
   } else {
     constexpr std::array<std::uint32_t, 4> kObjects = {2, 6, 13, 30};
     reserves.cpu_partial = kObjects[size];
     reserves.counts_objects = true;
-    reserves.most_cpu_slabs = 2 + std::uint64_t{reserves.cpu_partial};  // each slab with one free object
+    reserves.most_cpu_slabs = 2 + std::uint64_t{reserves.cpu_partial};  // reached if each slab has only one free object
   }
   return reserves;
 }
@@ -137,7 +137,7 @@ std::uint64_t kmalloc_bytes(std::uint64_t requested, const std::vector<std::uint
                             const SlabMachine& machine) {
   const auto found = std::ranges::lower_bound(classes, requested);
   if (found != classes.end()) return *found;
-  // Above any kernel's limit; prevents an overflow with a damaged trace.
+  // Larger than any kernel allows. Prevents an overflow with a damaged trace.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
   if (requested > kMost) return requested;
   return machine.page_bytes << order_of(requested, machine.page_bytes);

@@ -14,14 +14,14 @@
 
 namespace kmt {
 
-// Properties of the traced machine that allocators use.
+// Properties of the traced machine on which the allocators' decisions depend.
 struct SlabMachine {
   KernelVersion version{6, 1};
   std::string arch;
   std::uint64_t page_bytes = 4096;
   unsigned word_bytes = 8;
   unsigned cpus = 1;
-  std::vector<std::int16_t> cpu_nodes;  // CPUs without an entry belong to node 0
+  std::vector<std::int16_t> cpu_nodes;  // node of each CPU; CPUs without an entry belong to node 0
 
   unsigned node_of(unsigned cpu) const {
     return cpu < cpu_nodes.size() && cpu_nodes[cpu] >= 0 ? static_cast<unsigned>(cpu_nodes[cpu]) : 0;
@@ -33,27 +33,28 @@ SlabMachine slab_machine_of(const TraceInfo& info);
 struct SlabGeometry {
   std::uint64_t object_bytes = 0;  // with padding
   std::uint64_t slab_bytes = 0;
-  std::uint32_t objects = 0;  // number in a slab
+  std::uint32_t objects = 0;  // number of objects in a slab
   unsigned order = 0;         // a slab is 2^order pages
 
-  // Returns the bytes that an object needs in full slabs.
+  // Returns the bytes that an object takes if all slabs are full.
   double bytes_an_object() const { return static_cast<double>(slab_bytes) / objects; }
 };
 
-// Objects larger than any slab get a separate block of pages each. Implements calculate_order(). Before Linux 6.8 it
-// tries decreasing numbers of objects, since then increasing waste. Before Linux 5.12 the kernel uses the number of
-// possible CPUs; the model uses the existing CPUs instead.
+// Returns the slabs that SLUB uses for objects of this size. Implements calculate_order(). Before Linux 6.8 the kernel
+// tries decreasing numbers of objects per slab; since then it tries increasing waste. Objects larger than any slab get
+// a block of pages each. Before Linux 5.12 the kernel uses the number of possible CPUs; the model uses the existing
+// CPUs instead.
 SlabGeometry slub_geometry(std::uint64_t object_bytes, const SlabMachine& machine);
-// Implements calculate_slab_order(). The list of free objects is inside a free object if it fits, otherwise in the
-// slab.
+// Returns the slabs that SLAB uses for objects of this size. Implements calculate_slab_order(). The list of free
+// objects is inside a free object if it fits, otherwise in the slab.
 SlabGeometry slab_geometry(std::uint64_t object_bytes, const SlabMachine& machine);
 
-// SLUB's reserves for a CPU and for a node (set_cpu_partial(), set_min_partial()).
+// The free memory that SLUB keeps for each CPU and each node (set_cpu_partial(), set_min_partial()).
 struct SlubReserves {
-  // Maximum number of slabs on a CPU's partial list; before Linux 5.16, number of free objects.
+  // Maximum size of a CPU's partial list: number of slabs or, before Linux 5.16, number of free objects.
   std::uint32_t cpu_partial = 0;
-  bool counts_objects = false;       // cpu_partial counts objects
-  std::uint32_t min_partial = 0;     // minimum number of partial slabs that a node keeps even if they are empty
+  bool counts_objects = false;       // true: cpu_partial is a number of objects
+  std::uint32_t min_partial = 0;     // a node keeps this many partial slabs even if they are empty
   std::uint64_t most_cpu_slabs = 0;  // maximum number of slabs of a CPU, including the active slab
 };
 SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& machine);
@@ -62,11 +63,11 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
 // setup_kmalloc_cache_index_table()). There is no 96 if objects are aligned to 64 bytes, and no 192 if they are aligned
 // to 128 bytes.
 std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachine& machine);
-// ARCH_KMALLOC_MINALIGN of arm64 before Linux 6.5.
+// Value of ARCH_KMALLOC_MINALIGN on arm64 before Linux 6.5.
 constexpr std::uint64_t kArm64Alignment = 128;
 
-// Returns KMALLOC_MIN_SIZE if the architecture alone determines it, otherwise 0. On arm64, it depends on the CPU since
-// Linux 6.5.
+// Returns KMALLOC_MIN_SIZE if the architecture alone determines it, otherwise 0. On arm64, this size depends on the CPU
+// since Linux 6.5.
 std::uint64_t least_kmalloc_class(const SlabMachine& machine);
 
 // Returns the size of a kmalloc allocation: the smallest sufficient class, or 2^n whole pages if no class is large
@@ -74,10 +75,10 @@ std::uint64_t least_kmalloc_class(const SlabMachine& machine);
 std::uint64_t kmalloc_bytes(std::uint64_t requested, const std::vector<std::uint64_t>& classes,
                             const SlabMachine& machine);
 
-// Returns the bytes of each object in a cache without a special alignment (calculate_sizes()).
+// Returns the bytes that each object takes in a cache without a special alignment (calculate_sizes()).
 std::uint64_t cache_object_bytes(std::uint64_t object_bytes, const SlabMachine& machine);
 
-// Returns "96" or "1k", like the names of kmalloc caches since Linux 4.20.
+// Returns the size as it appears in the names of kmalloc caches since Linux 4.20: "96" or "1k".
 std::string class_name(std::uint64_t bytes);
 
 }  // namespace kmt

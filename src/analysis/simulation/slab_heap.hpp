@@ -12,15 +12,17 @@ namespace kmt {
 class SlabHeap {
  public:
   virtual ~SlabHeap() = default;
-  // Returns the place of the object, which release() needs. `node` is the requested node; negative: no node requested.
+  // Allocates an object. The result identifies the object in a call of release(). `node` is the requested node;
+  // negative: no node requested.
   virtual std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) = 0;
   virtual void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) = 0;
   virtual std::uint64_t held_bytes() const = 0;
-  // Returns the number of slabs on the lists of CPUs and nodes: slabs with free objects that are not active on a CPU.
+  // Returns the number of slabs on the partial lists of CPUs and nodes. These slabs have free objects and are not
+  // active on a CPU.
   virtual std::uint64_t partial_slabs() const { return 0; }
 };
 
-// Whole pages for objects larger than the largest class.
+// The heap of objects larger than the largest class, each of which has whole pages.
 class PageHeap : public SlabHeap {
  public:
   std::uint32_t allocate(std::uint64_t bytes, unsigned, int) override {

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// Limits memory use with forged slabinfo, because each slab with free objects has an entry.
+// Each slab with free objects has an entry, so this limits memory use if the slabinfo is forged.
 constexpr std::uint64_t kMostPartial = std::uint64_t{1} << 22;
 
 constexpr std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
@@ -29,8 +29,8 @@ bool is_usable(const SlabInfo& slab, const SlabMachine& machine) {
 
 std::string size_name(std::uint64_t bytes) { return fmt::format("{} bytes", bytes); }
 
-// Merges caches with equal object sizes into one, named after the size. Sizes with different slabs are left out,
-// because events do not show which of the caches an object belongs to.
+// Merges caches with equal object sizes into one, named after the size. If the caches of one size have different slabs,
+// they are left out: events do not show to which of the caches an object belongs.
 std::vector<SlabInfo> merged_by_size(std::span<const SlabInfo> slabs, const SlabMachine& machine) {
   std::map<std::uint64_t, std::optional<SlabInfo>> sizes;
   for (const SlabInfo& slab : slabs) {
@@ -79,7 +79,7 @@ SlabinfoCheck::SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMac
 }
 
 void SlabinfoCheck::kind(const ObjectKind& kind) {
-  // Objects larger than the kmalloc caches belong to no cache.
+  // Objects too large for the kmalloc caches belong to no cache.
   const bool takes_size =
       by_size_ && (kind.origin.from_cache ||
                    !is_large_kmalloc(EventKind::kmalloc, kind.origin.bytes_allocated, machine_.page_bytes));

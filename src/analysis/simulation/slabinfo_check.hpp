@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks the model of SLUB against the kernel's slabinfo. The model starts with the slabs from before the trace and
-// follows the new and older objects in the trace. Its state at the end is compared with the slabinfo after the trace.
+// Checks the model of SLUB against the kernel's slabinfo. The model starts with the slabs that existed before the
+// trace. It follows the objects of the trace, and frees of older objects. Its state at the end is compared with the
+// slabinfo after the trace.
 #pragma once
 
 #include <map>
@@ -17,11 +18,11 @@ namespace kmt {
 
 class SlabinfoCheck {
  public:
-  // `by_size` is true if events do not name caches, as before Linux 5.12. Caches with equal object sizes are then
-  // merged if their slabs are also equal. Otherwise they are not compared.
+  // `by_size` is true if events do not name caches (before Linux 5.12). Caches with equal object sizes are then treated
+  // as one if their slabs are equal too. If their slabs differ, they are not compared.
   SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMachine& machine, bool by_size);
 
-  void kind(const ObjectKind& kind);  // call in order of the kind numbers
+  void kind(const ObjectKind& kind);  // call in the order of the kinds' numbers
   void began(std::uint32_t object, std::uint32_t kind, const Event& event);
   void ended(std::uint32_t object, std::uint32_t kind, const Event& event);
   void freed_older(const Event& event, const std::string& cache);  // `cache` is empty if the event does not name it
@@ -40,8 +41,9 @@ class SlabinfoCheck {
   std::vector<Cache> caches_;
   std::map<std::string, std::uint32_t> ids_;
   std::vector<std::uint32_t> cache_of_kind_;
-  std::vector<std::uint32_t> places_;     // by object
-  FlatMap<std::uint32_t> cache_of_page_;  // cache of pages with known objects, because kfree events do not name it
+  std::vector<std::uint32_t> places_;  // by object
+  // By page: the cache of its objects, because kfree events do not name the cache.
+  FlatMap<std::uint32_t> cache_of_page_;
   std::uint64_t unknown_frees_ = 0;
 };
 

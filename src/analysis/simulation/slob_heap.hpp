@@ -17,23 +17,23 @@ class SlobHeap : public SlabHeap {
  public:
   explicit SlobHeap(const SlabMachine& machine);
 
-  // `bytes` includes the header that kmalloc writes before its objects. Throws Error if more pages are held than can be
-  // numbered.
+  // `bytes` includes the header that kmalloc writes before its objects. Throws Error if there are more pages than page
+  // numbers.
   std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
   void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) override;
   std::uint64_t held_bytes() const override { return held_; }
 
-  // Returns the size of the header before kmalloc objects, which equals their alignment: the larger of
+  // Returns the size of the header before kmalloc objects. It equals their alignment: the larger of
   // ARCH_KMALLOC_MINALIGN and arch_slab_minalign() in Linux 6.1.
   static std::uint64_t header_bytes(const SlabMachine& machine);
-  // Returns the bytes that an object needs in the heap: whole words, a multiple of the alignment for kmalloc, or pages.
-  // The model does not align objects of 2^n bytes to their size.
+  // Returns the bytes that an object takes in the heap: whole words, for kmalloc a multiple of the alignment, for large
+  // objects whole pages. The model does not align objects of 2^n bytes to their size.
   static std::uint64_t object_bytes(std::uint64_t requested, bool kmalloc, const SlabMachine& machine);
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
   static constexpr std::uint64_t kWord = 8;
-  struct Block {  // free block, in words of 8 bytes
+  struct Block {  // A free block. Members are in words of 8 bytes.
     std::uint16_t begin;
     std::uint16_t size;
   };
@@ -55,7 +55,7 @@ class SlobHeap : public SlabHeap {
   static void put(Page& page, std::uint32_t begin, std::uint32_t words);
 
   std::uint64_t page_bytes_;
-  unsigned shift_;  // a place is the page number << shift_, plus a word in the page
+  unsigned shift_;  // a place is (page number << shift_) + index of the word in the page
   std::array<List, 3> lists_;
   std::vector<Page> pages_;
   std::vector<std::uint32_t> unused_;

@@ -87,7 +87,8 @@ std::uint32_t SlubHeap::take_from_cpu(Cpu& cpu) {
   return slab;
 }
 
-// Implements get_partial_node(): the first slab becomes active on the CPU, further slabs fill half of the CPU's list.
+// Implements get_partial_node(): the first slab becomes the CPU's active slab, and further slabs fill half of the CPU's
+// list.
 std::uint32_t SlubHeap::take_from_node(unsigned number, Cpu& cpu) {
   const std::uint32_t first = node_of(number).first;
   if (first == kNone) return kNone;
@@ -126,7 +127,7 @@ std::uint32_t SlubHeap::allocate(std::uint64_t, unsigned number, int node) {
   if (cpu.active == kNone) {
     const unsigned wanted = node >= 0 ? static_cast<unsigned>(node) : machine_.node_of(number);
     cpu.active = take_from_node(wanted, cpu);
-    // As in get_any_partial(), another node only gives slabs above its minimum.
+    // Another node only gives up a slab if it has more than min_partial slabs, as in get_any_partial().
     for (auto other = nodes_.begin(); cpu.active == kNone && node < 0 && other != nodes_.end(); ++other)
       if (other->first != wanted && other->second.slabs > reserves_.min_partial)
         cpu.active = take_from_node(other->first, cpu);
@@ -149,7 +150,7 @@ void SlubHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   }
 }
 
-// Adds a slab from before the trace. Its node is unknown, so nodes are used in turn.
+// Adds a slab that existed before the trace. The slab's node is unknown, so all nodes are used in turn.
 std::uint32_t SlubHeap::started_slab(std::uint32_t used) {
   const std::uint32_t slab = new_slab(machine_.node_of(static_cast<unsigned>(slabs_.size() % machine_.cpus)));
   --slabs_held_;  // already counted by start_with()

@@ -21,9 +21,9 @@ class SlubHeap : public SlabHeap {
  public:
   SlubHeap(const SlabGeometry& geometry, const SlabMachine& machine);
 
-  // Call this first, with the number of slabs at the start and the number of their free objects. The positions of the
-  // free objects are unknown. The model assumes that half of each partial slab is free. It also assumes one active slab
-  // per CPU that is half free although slabinfo counts it as used.
+  // Call this first, with the number of slabs at the start and the number of their free objects. It is unknown in which
+  // slabs the free objects are. The model assumes that half of each partial slab is free. It also assumes one active
+  // slab per CPU that is half free although slabinfo counts it as used.
   void start_with(std::uint64_t slabs, std::uint64_t free_objects);
   // Frees an object from before the trace. Its address shows which other objects are in the same slab.
   void release_older(std::uint64_t address, unsigned cpu);
@@ -41,16 +41,16 @@ class SlubHeap : public SlabHeap {
     std::uint32_t used = 0;
     std::uint32_t next = kNone;
     std::uint32_t previous = kNone;  // node_list
-    std::uint32_t older = 0;         // slabs from the start: number of objects from before the trace
+    std::uint32_t older = 0;         // number of objects from before the trace
     std::uint16_t node = 0;
     Place place = Place::full;
   };
   struct Cpu {
     std::uint32_t active = kNone;
     std::uint32_t partial = kNone;
-    std::uint32_t slabs = 0;           // number of slabs on its list
-    std::uint32_t objects = 0;         // free objects in these slabs when they were added
-    std::vector<std::uint32_t> below;  // values of `objects` before each slab was added
+    std::uint32_t slabs = 0;           // number of slabs on the partial list
+    std::uint32_t objects = 0;         // number of free objects that these slabs had when they were added
+    std::vector<std::uint32_t> below;  // for each slab on the list: value of `objects` before it was added
   };
   struct Node {
     std::uint32_t first = kNone;
@@ -80,8 +80,10 @@ class SlubHeap : public SlabHeap {
   std::uint64_t slabs_held_ = 0;
   std::map<unsigned, Cpu> cpus_;  // a map because a damaged trace may contain any CPU number
   std::map<unsigned, Node> nodes_;
-  std::uint64_t unnamed_ = 0;  // full slabs from the start without a freed object; they have no entry in slabs_
-  FlatMap<std::uint32_t> started_by_address_;  // slabs from the start whose address is known from frees
+  // Number of full slabs from before the trace without a freed object. These slabs have no entry in slabs_.
+  std::uint64_t unnamed_ = 0;
+  // Key: address; value: a slab from before the trace whose address is known from a free.
+  FlatMap<std::uint32_t> started_by_address_;
 };
 
 }  // namespace kmt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Replays each candidate for a new cache separately. Compares the memory held by the caches whose objects it moves,
-// with the new cache and as recorded. Only kmalloc objects are followed; their caches are known without learning names.
+// Replays each candidate for a new cache separately. Compares the memory held with and without the new cache, for all
+// caches whose objects the candidate moves. Only kmalloc objects are replayed, because the names of their caches are
+// known without an earlier pass.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,8 @@ SiteCache site_cache_of(const CacheSuggestion& suggestion);
 
 class SuggestionTrial {
  public:
-  // `info` and `caches` must belong to the pass that is replayed. All references must outlive this object.
+  // `info` and `caches` must belong to the pass over the trace that is replayed. All references must outlive this
+  // object.
   SuggestionTrial(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, bool random_caches,
                   std::vector<CacheSuggestion> candidates);
 
@@ -24,7 +26,7 @@ class SuggestionTrial {
   std::vector<CacheSuggestion> finish();
 
  private:
-  HeapReplay replay_;  // heaps: as recorded, then one for each candidate
+  HeapReplay replay_;  // the first heap is simulated as recorded, the others with one candidate each
   std::vector<CacheSuggestion> candidates_;
 };
 

@@ -20,8 +20,8 @@ SnapshotAmounts sums_of(const std::vector<Row>& rows, Name&& name, Amount&& amou
   return amounts;
 }
 
-// Sites are named by functions, which stay the same from boot to boot, unlike addresses. Sites are different if their
-// stacks differ outside the allocator.
+// Returns a name for an allocation site. It consists of function names, because unlike addresses these do not change
+// with the next boot. Sites whose stacks differ outside the allocator have different names.
 std::string site_name(const AllocationSite& site) {
   std::string name = site.of.empty() ? site.name : fmt::format("{}: {}", site.of, site.name);
   for (const std::string& frame : site.callers()) name += " < " + frame;
@@ -34,7 +34,7 @@ std::uint64_t memory_of(const CgroupMemory& cgroup) {
   return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0);
 }
 
-// Returns the files that contain this part. The first one exists in every kernel.
+// Returns the files of a snapshot that contain this part. The first file exists in every kernel.
 std::vector<std::string_view> texts_of(SnapshotPart part) {
   switch (part) {
     case SnapshotPart::balance_sheet: return {"meminfo"};
@@ -79,7 +79,7 @@ bool is_known(SnapshotPart part, const SnapshotResult& result) {
     known = known || std::ranges::find(memory.has, text) != memory.has.end();
     if (std::ranges::find(memory.missing, text, &MissingSource::name) != memory.missing.end() &&
         std::ranges::find(memory.has, text) != memory.has.end())
-      return false;  // the file was read only partly
+      return false;  // the file is in the snapshot, but only in part
   }
   return known;
 }

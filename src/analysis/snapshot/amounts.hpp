@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Returns the amounts in each part of a snapshot by name, to compare snapshots.
+// Returns the amounts in each part of a snapshot by name. Snapshots are compared by these names.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace kmt {
 
 using SnapshotAmounts = std::map<std::string, std::int64_t>;
 
-// Amounts are in bytes, but slab_allocations are numbers of objects. balance_sheet has the lines by ID, and cgroups
-// include kernel and user memory.
+// Returns bytes, except for slab_allocations: these are numbers of objects. For balance_sheet, the names are the IDs of
+// the lines. For cgroups, the amounts include kernel and user memory.
 SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result);
 
-// True if the snapshot contains the complete part, so that a missing name means 0.
+// True if the snapshot contains the whole part. A name that is missing then means 0.
 bool is_known(SnapshotPart part, const SnapshotResult& result);
 
 }  // namespace kmt

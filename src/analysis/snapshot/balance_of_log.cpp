@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The balance sheet of a report in the kernel's log. The log has lists of pages where meminfo has kinds of memory.
+// The balance sheet for a report in the kernel's log. For user memory, the log has the lengths of page lists (LRU
+// lists), whereas meminfo has kinds of memory.
 #include <algorithm>
 #include <optional>
 
@@ -21,8 +22,8 @@ void add_free_of_log(Sheet& sheet, const KernelMemory& memory) {
   sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "oom: free_cma");
 }
 
-// Pages on the lists are anonymous memory, the swap cache, shared memory, and the page cache of files and block
-// devices. The log counts the last three together as "pagecache". The rest is anonymous.
+// The page lists contain anonymous memory, the swap cache, shared memory, and the page cache of files and block
+// devices. The log counts the last three together as "pagecache". All other pages on the lists are anonymous.
 void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
   const ByteCount on_anon_lists =
       sheet.meminfo("Active(anon)") + sheet.meminfo("Inactive(anon)") + sheet.vmstat_bytes("nr_isolated_anon");

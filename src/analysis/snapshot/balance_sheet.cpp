@@ -72,10 +72,10 @@ void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
 
-// The meanings of VmallocUsed.
+// The memory that VmallocUsed in meminfo counts, depending on the kernel.
 enum class VmallocMeaning : std::uint8_t {
-  memory,         // pages that vmalloc allocated (since Linux 5.3)
-  address_space,  // sizes of all areas, also of mapped devices (before Linux 4.4)
+  memory,         // pages that vmalloc has allocated (since Linux 5.3)
+  address_space,  // sizes of all areas, including those that map devices (before Linux 4.4)
   nothing,        // always 0 (Linux 4.4 to 5.2)
 };
 
@@ -86,8 +86,8 @@ bool is_before_4_4(std::string_view release) {
   return *major < 4 || (*major == 4 && minor < 4);
 }
 
-// Reads the meaning from the numbers, because distributions change it in older versions, and the version is often
-// unknown. VmallocChunk has been 0 since Linux 4.4.
+// Derives the meaning of VmallocUsed from numbers in meminfo, because distributions change it in older versions, and
+// the version is often unknown. VmallocChunk has been 0 since Linux 4.4.
 VmallocMeaning vmalloc_meaning(const Sheet& sheet, const KernelMemory& memory, ByteCount total) {
   const ByteCount used = sheet.meminfo("VmallocUsed");
   if (sheet.meminfo("VmallocChunk") != 0 || used > total || is_before_4_4(memory.release))
@@ -95,8 +95,8 @@ VmallocMeaning vmalloc_meaning(const Sheet& sheet, const KernelMemory& memory, B
   return used == 0 ? VmallocMeaning::nothing : VmallocMeaning::memory;
 }
 
-// True if vmalloc contains the kernel stacks. 32-bit x86 uses the page allocator for them; most other architectures
-// have CONFIG_VMAP_STACK.
+// True if kernel stacks are in vmalloc areas, as on most architectures (CONFIG_VMAP_STACK). 32-bit x86 uses the page
+// allocator for them.
 bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount stacks) {
   if (!memory.vmalloc.empty()) return std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks);
   if (used < stacks) return false;
@@ -104,7 +104,7 @@ bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount 
   return std::ranges::find(kWithout, memory.machine) == kWithout.end();
 }
 
-// Adds vmalloc from the pages in vmallocinfo. VmallocUsed shows whether vmallocinfo lacks areas.
+// Adds vmalloc memory, using the pages in vmallocinfo. VmallocUsed shows whether areas are missing in vmallocinfo.
 void add_vmalloc_callers(Sheet& sheet, const KernelMemory& memory, VmallocMeaning meaning, bool without_stacks) {
   const ByteCount stacks = sheet.meminfo("KernelStack");
   ByteCount of_stacks = 0;

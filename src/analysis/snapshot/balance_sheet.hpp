@@ -7,10 +7,12 @@
 
 namespace kmt {
 
-// Lines of depth 0 add up to `total`, and lines of depth 1 to the line above them. Remarks do not count.
+// Returns the lines of the sheet. Lines of depth 0 add up to `total`, and lines of depth 1 to the line above them.
+// Remarks are not part of these sums.
 std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::vector<SlabCacheUse>& caches,
                                        std::uint64_t total);
-// Like balance_sheet(), for a report in the kernel's log, which has other lines.
+// Returns the lines for a report in the kernel's log. They differ from those of balance_sheet(), because the log has
+// other numbers.
 std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_t total);
 
 }  // namespace kmt

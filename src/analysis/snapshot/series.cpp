@@ -15,7 +15,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the amounts as bytes of kernel memory: objects include their padding, and cgroups exclude user memory.
+// Returns the amounts of a part in bytes of kernel memory. Objects include their padding, and cgroups exclude user
+// memory.
 SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
   SnapshotAmounts amounts;
   if (part == SnapshotPart::cgroups) {
@@ -26,7 +27,7 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   amounts = amounts_of(part, snapshot);
   if (part != SnapshotPart::slab_allocations) return amounts;
   const auto caches = caches_by_name(snapshot.caches);
-  for (auto& [name, count] : amounts) {  // name: "CACHE: SITE < …"
+  for (auto& [name, count] : amounts) {  // `name` has the form "CACHE: SITE < …"
     const auto cache = caches.find(std::string_view(name).substr(0, name.find(": ")));
     const std::uint64_t size = cache == caches.end() ? 0 : cache->second->object_bytes;
     count = static_cast<std::int64_t>(static_cast<std::uint64_t>(count) * size);
@@ -36,14 +37,14 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
 
 // True if all memory with this name is reclaimable, such as dentries and inodes.
 bool is_all_reclaimable(SnapshotPart part, const std::string& name) {
-  // Names are a cache, or start with one: "CACHE: SITE < …".
+  // The name is a cache, or starts with one: "CACHE: SITE < …".
   if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)
     return is_shrinkable(name.substr(0, name.find(": ")), {});
   return part == SnapshotPart::allocinfo &&
          is_shrinkable({}, name.substr(name.rfind(' ') + 1));  // "FILE:LINE FUNCTION"
 }
 
-// Returns the reclaimable part of lines that are only partly reclaimable.
+// Returns the reclaimable bytes of lines that contain both reclaimable and other memory.
 SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& amounts, const SnapshotResult& snapshot) {
   SnapshotAmounts reclaimable;
   if (part == SnapshotPart::balance_sheet) {
@@ -59,8 +60,8 @@ SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& am
   return reclaimable;
 }
 
-// True for lines of kernel memory. Free and user memory depend on the running programs, and the recorder has its own
-// line.
+// True for lines of the balance sheet that count kernel memory. Free and user memory depend on the running programs.
+// The recorder's own memory has a separate line.
 bool is_kernel_memory_line(const std::string& line) {
   return line != "recorder" && !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
 }
@@ -115,7 +116,7 @@ bool is_constant(const SnapshotRow& row) {
 void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot) {
   Part& part = parts_[static_cast<std::size_t>(id)];
   const std::size_t index = series_.elapsed_ns.size() - 1;
-  if (!is_known(id, snapshot)) {  // unknown: keep the previous values
+  if (!is_known(id, snapshot)) {  // unknown in this snapshot: repeat the previous values
     for (auto& [name, row] : part.rows) {
       row.values.push_back(row.values.back());
       row.reclaimable.push_back(row.reclaimable.back());
@@ -155,7 +156,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   series_.total = snapshot.total;
   series_.release = snapshot.memory.release;
   series_.machine = snapshot.memory.machine;
-  // Prevents the time from going backwards if the clock was damaged.
+  // If the clock is damaged, the time must not go backwards.
   const std::uint64_t before = series_.elapsed_ns.empty() ? 0 : series_.elapsed_ns.back();
   series_.elapsed_ns.push_back(std::max(before, elapsed_ns));
   for (const SnapshotPart part : kSnapshotParts) add(part, snapshot);
@@ -163,7 +164,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   std::size_t at = 0;
   for (const BalanceLine& line : snapshot.sheet) {
     const auto found = lines.find(line.id);
-    if (found == lines.end()) continue;  // incomplete meminfo: lines derived from it are unknown
+    if (found == lines.end()) continue;  // meminfo is incomplete, so lines computed from it are unknown
     SnapshotRow& row = found->second;
     row.label = line.label;
     row.depth = line.depth;

@@ -14,20 +14,20 @@ class SnapshotSeriesAnalysis {
  public:
   // Call this in order of time. `elapsed_ns` is the time since the first snapshot.
   void add(const SnapshotResult& snapshot, std::uint64_t elapsed_ns);
-  // Requires at least one snapshot. The caller fills in the members about the file.
+  // Needs at least one snapshot. The caller fills in the members that describe the file.
   SnapshotSeries finish(double threshold_bytes_per_s);
 
  private:
   struct Part {
     std::map<std::string, SnapshotRow> rows;
-    std::vector<std::string> shrinkable;  // names of rows that are reclaimable as a whole
+    std::vector<std::string> shrinkable;  // names of rows that consist only of reclaimable memory
     std::size_t known_since = 0;
     bool known = false;
   };
   void add(SnapshotPart part, const SnapshotResult& snapshot);
 
   std::array<Part, kSnapshotParts.size()> parts_;
-  std::vector<std::string> order_;  // order of the balance sheet's lines
+  std::vector<std::string> order_;  // names of the balance sheet's lines, in the order of the sheet
   SnapshotSeries series_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace kmt {
 
-// Amounts may wrap around if hostile text contains too large numbers. The sums are still consistent.
+// Unsigned, so that sums of absurdly large numbers in a hostile snapshot wrap around without undefined behaviour.
 using ByteCount = std::uint64_t;
 
 class Sheet {
@@ -23,7 +23,7 @@ class Sheet {
   ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
   ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
 
-  // Adds a line whose parts follow. Its amount is the sum of its parts.
+  // Adds a line whose parts are added next. Its amount is the sum of these parts.
   void group(std::string id, std::string label, std::string source) {
     group_ = lines_.size();
     lines_.push_back({.id = std::move(id), .label = std::move(label), .source = std::move(source)});
@@ -32,7 +32,7 @@ class Sheet {
     lines_.push_back(part_of_group(std::move(id), std::move(label), bytes, std::move(source)));
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
   }
-  // Adds the part of the whole line that the preceding parts do not cover.
+  // Adds a part for the rest of the line: `whole` minus the parts added so far.
   void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
     part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
   }
@@ -46,7 +46,7 @@ class Sheet {
     lines_.push_back(
         {.id = std::move(id), .label = std::move(label), .bytes = as_signed(bytes), .source = std::move(source)});
   }
-  // Adds a line whose amount no file shows. It counts as 0, so its memory is in the last line.
+  // Adds a line whose amount is in no file. The amount counts as 0, so this memory becomes a part of the last line.
   void unknown_line(std::string id, std::string label, std::string source) {
     line(std::move(id), std::move(label), 0, std::move(source));
     lines_.back().known = false;
@@ -55,7 +55,7 @@ class Sheet {
     line(std::move(id), std::move(label), bytes.value_or(0), std::move(source));
     lines_.back().known = bytes.has_value();
   }
-  // Adds the part of the total that all preceding lines do not cover.
+  // Adds a line for the rest: `total` minus the lines added so far.
   void last_line(std::string id, std::string label, ByteCount total, std::string source) {
     ByteCount sum = 0;
     std::string unknown;

@@ -18,7 +18,7 @@ namespace kmt {
 namespace {
 
 std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
-  // Folders in /sys/kernel/slab, by their names and aliases.
+  // Folders in /sys/kernel/slab by name. A symlink to a folder is a further name of it.
   std::unordered_map<std::string_view, const SlabAttributes*> attributes;
   for (const SlabAttributes& cache : memory.slab_attributes) {
     attributes.emplace(cache.name, &cache);
@@ -54,9 +54,9 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
   return caches;
 }
 
-// Computes bytes for SLUB's traces, which only count objects, from the object sizes of the caches.
+// SLUB's alloc_traces only count objects. Computes their bytes from the object sizes of the caches.
 void add_bytes(const std::vector<SlabCacheUse>& caches, std::vector<AllocationSite>& sites) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // larger amounts show damage
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // a larger amount means that the file is damaged
   const auto named = caches_by_name(caches);
   for (AllocationSite& site : sites) {
     const auto cache = named.find(site.of);
@@ -84,9 +84,9 @@ std::string kernel_of(const KernelMemory& memory) {
   return memory.machine.empty() ? memory.release : fmt::format("{} {}", memory.release, memory.machine);
 }
 
-// Returns the amount of a line in a snapshot. A line that the snapshot lacks is 0, because its kernel does not have it
-// or the amount is 0. Empty if the snapshot lacks a file from which the line is computed, or has only part of it. The
-// source of a line names its files: "vmstat: nr_zspages; meminfo: Zswap".
+// Returns the amount of a balance line in a snapshot. If the snapshot has no such line, the amount is 0. Empty if the
+// snapshot lacks a file from which the line is computed, or has only part of it. The source of a line names these
+// files: "vmstat: nr_zspages; meminfo: Zswap".
 std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResult& snapshot,
                                      const SnapshotResult& other) {
   const auto own = std::ranges::find(snapshot.sheet, line.id, &BalanceLine::id);
@@ -97,7 +97,7 @@ std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResu
            std::ranges::find(has, missing.name) != has.end();
   });
   if (is_of_a_part) return std::nullopt;
-  // The kernel's log has other lines than meminfo.
+  // The balance sheet of a report in the kernel's log has other lines, so a missing line is not 0.
   if (own == snapshot.sheet.end() && snapshot.memory.oom.has_value() != other.memory.oom.has_value())
     return std::nullopt;
   if (own != snapshot.sheet.end()) return own->known ? std::optional(own->bytes) : std::nullopt;
@@ -124,7 +124,7 @@ std::vector<BalanceChange> compare_sheets(const SnapshotResult& a, const Snapsho
   return changes;
 }
 
-// Returns an error if a line of meminfo is missing. Its memory would otherwise seem unaccounted.
+// Returns an error if meminfo lacks a line. The memory in this line would otherwise seem unaccounted.
 std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
@@ -137,7 +137,7 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   for (const std::string_view line : kLines)
     if (!has(line))
       return fmt::format("The snapshot's meminfo is not whole: it has no line {} with a possible number", line);
-  // These lines were added in Linux 4.19 and 4.20.
+  // Linux 4.19 and 4.20 added these lines.
   if (has("KReclaimable") && !has("Percpu"))
     return "The snapshot's meminfo is not whole: it has no line Percpu with a possible number";
   return std::nullopt;
@@ -166,7 +166,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.a_kernel = kernel_of(a.memory);
   result.b_kernel = kernel_of(b.memory);
   result.sheet = compare_sheets(a, b);
-  // A part that is missing or incomplete in one snapshot would look like a change.
+  // If a part is missing or incomplete in one of the snapshots, its difference would look like a change.
   const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
     const SnapshotAmounts before = amounts_of(part, a);
     const SnapshotAmounts after = amounts_of(part, b);

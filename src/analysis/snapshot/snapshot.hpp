@@ -5,8 +5,8 @@
 
 namespace kmt {
 
-// Computes the balance sheet, and the slab caches with their shares of it. Throws Error if meminfo lacks MemTotal or
-// another necessary line.
+// Computes the balance sheet, the list of slab caches and the share of each cache. Throws Error if meminfo lacks
+// MemTotal or another necessary line.
 SnapshotResult take_stock(KernelMemory&& memory);
 // Returns the changes from snapshot `a` to `b`.
 SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens files of code that a trace names. It never waits for a file, and opens no other kind of file.
+// Opens files of code whose names are in a trace. It never waits for a file, and opens no other kind of file.
 #pragma once
 
 #include <string>

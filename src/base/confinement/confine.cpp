@@ -56,7 +56,7 @@ std::uint64_t known_to(long version) {
 
 void allow(int ruleset, const std::string& path, std::uint64_t rights) {
   const FileDescriptor file(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (file.get() < 0) return;  // the later attempt to open it will report the error
+  if (file.get() < 0) return;  // the code that opens the file later will report the error
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return;
   if (!S_ISDIR(status.st_mode)) rights &= LANDLOCK_ACCESS_FS_READ_FILE | kWriteFile | kTruncate;
@@ -75,7 +75,7 @@ constexpr bool kTracesItself = __has_feature(address_sanitizer);
 constexpr bool kTracesItself = false;
 #endif
 
-// Landlock does not restrict these system calls. Reading a trace needs none of them.
+// Landlock does not restrict these system calls. A process that reads a trace needs none of them.
 constexpr auto kForbidden = std::to_array<unsigned>({
 #ifdef SYS_chmod
     SYS_chmod,
@@ -112,7 +112,7 @@ constexpr auto kForbidden = std::to_array<unsigned>({
     469 /* file_setattr */,
     SYS_execve,  // Landlock does not prevent executing files that are in no folder, such as those of memfd_create(2)
     SYS_execveat,
-    SYS_openat2,  // the flags are in memory, which a filter cannot read
+    SYS_openat2,  // the flags of this call are in memory, and a filter can only check registers
     SYS_kill,
     SYS_tkill,
     SYS_rt_sigqueueinfo,
@@ -161,14 +161,14 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_S390X;
 constexpr unsigned kArchitecture = 0;  // unknown architecture: no filter
 #endif
 
-// The low 32 bits of a system call's argument.
+// Loads the low 32 bits of a system call's argument.
 struct Argument {
   unsigned index;
   unsigned mask = ~0u;
   unsigned value;
 };
 
-// Refuses the call if the masked argument has this value. Otherwise continues with the next instruction.
+// Refuses the call if the masked argument has this value. Otherwise the next instruction is executed.
 void refuse(std::vector<sock_filter>& program, unsigned number, const Argument& argument) {
   constexpr std::size_t kLowWord = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(std::uint32_t) : 0;
   const std::size_t place = offsetof(seccomp_data, args) + argument.index * sizeof(std::uint64_t) + kLowWord;
@@ -188,7 +188,7 @@ void refuse(std::vector<sock_filter>& program, unsigned number, unsigned result 
   program.push_back(BPF_STMT(BPF_RET | BPF_K, result));
 }
 
-// Forbids some arguments of system calls that are needed.
+// Forbids some arguments of system calls that the process needs.
 void forbid_arguments(std::vector<sock_filter>& program) {
   // open(2) with O_TRUNC | O_RDONLY empties the file. Before Linux 6.2, Landlock permits this if reading is permitted.
   constexpr unsigned kOnlyEmpty = O_TRUNC | O_RDONLY, kOpenBits = O_TRUNC | O_ACCMODE;
@@ -196,8 +196,8 @@ void forbid_arguments(std::vector<sock_filter>& program) {
   refuse(program, SYS_open, {.index = 1, .mask = kOpenBits, .value = kOnlyEmpty});
 #endif
   refuse(program, SYS_openat, {.index = 2, .mask = kOpenBits, .value = kOnlyEmpty});
-  // In a new user namespace, the process would have all capabilities. The flags of clone3(2) are in memory, so
-  // clone3(2) is refused as a whole; glibc then uses clone(2).
+  // In a new user namespace, the process would have all capabilities. The flags of clone3(2) are in memory, where a
+  // filter cannot check them. So clone3(2) is refused as a whole, and glibc then uses clone(2).
 #ifdef __s390x__
   constexpr unsigned kCloneFlags = 1;
 #else
@@ -205,8 +205,8 @@ void forbid_arguments(std::vector<sock_filter>& program) {
 #endif
   refuse(program, SYS_clone, {.index = kCloneFlags, .mask = CLONE_NEWUSER, .value = CLONE_NEWUSER});
   refuse(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
-  // Forbids injecting input into the user's terminal and changing its line discipline. Also forbids setting attributes
-  // of files, which needs no writable descriptor.
+  // Forbids these requests: injecting input into the user's terminal, changing its line discipline, and setting
+  // attributes of files. The last one needs no writable descriptor.
   for (const unsigned long request :
        {static_cast<unsigned long>(TIOCSTI), static_cast<unsigned long>(TIOCLINUX),
         static_cast<unsigned long>(TIOCSETD), static_cast<unsigned long>(FS_IOC_SETFLAGS),
@@ -228,13 +228,15 @@ void forbid_calls(Network network) {
   for (const unsigned number : kForbidden) refuse(program, number);
   forbid_arguments(program);
   if (!kTracesItself) refuse(program, SYS_ptrace);
-  // A connection to a service's Unix socket is forbidden, because the service could do what this process must not do.
+  // Forbids connecting to Unix sockets of services: a service could do for this process what the process itself must
+  // not do.
   if (network == Network::none)
     refuse(program, SYS_socket);
   else
     refuse(program, SYS_socket, {.index = 0, .value = AF_UNIX});
 #ifdef SYS_socketcall
-  // This is the old system call for sockets. Its other arguments are in memory, which a filter cannot read.
+  // The old system call for all socket functions. Except for the function number, its arguments are in memory, where a
+  // filter cannot check them.
   constexpr unsigned kSocket = 1;  // SYS_SOCKET in linux/net.h
   if (network == Network::none) refuse(program, SYS_socketcall, {.index = 0, .value = kSocket});
 #endif
@@ -244,7 +246,7 @@ void forbid_calls(Network network) {
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) throw system_error("Cannot confine this process", "");
 }
 
-// False if the kernel has no Landlock.
+// Returns false if the kernel has no Landlock.
 bool restrict_files(const Access& access, Network network) {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Removes rights from this process that are not needed to read a trace. A hostile trace that exploits a mistake in a
-// reader can then do little harm. Uses Landlock (Linux 5.13, Documentation/userspace-api/landlock.rst) and seccomp,
-// which need no privileges and also restrict root.
+// Removes rights that this process does not need to read a trace. If a hostile trace exploits a mistake in a reader, it
+// can then do little harm. Uses Landlock (Linux 5.13, Documentation/userspace-api/landlock.rst) and seccomp, which need
+// no privileges and also restrict root.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,20 @@ namespace kmt {
 
 enum class Network : std::uint8_t { none, as_before };
 
-// The access that remains to files that are not open yet. Paths that do not exist are ignored.
+// The access to files that remains permitted. Files that are open already are not affected. Paths that do not exist are
+// ignored.
 struct Access {
   std::vector<std::string> read;             // files, and folders with all their contents
-  std::vector<std::string> listed;           // folders whose names of files may be listed
+  std::vector<std::string> listed;           // folders that may be listed; files in them may not be read
   std::vector<std::string> written_files;    // read, too
   std::vector<std::string> written_folders;  // folders in which everything may be read, created, written and removed
 };
 
-// Applies to this thread, to threads that it starts later, and to their children. They lose all other access to files,
+// Restricts this thread, threads that it starts later, and their children. They lose all other access to files,
 // including contents, mode, owner and attributes. They cannot start programs. Since Linux 6.7, they cannot open TCP
-// connections unless `network` permits it. Files that are open already are not affected. This cannot be undone. False
-// if the kernel has no Landlock; then reading and writing files and starting programs remain possible. Throws Error if
-// the kernel refuses.
+// connections unless `network` permits it. Files that are open already are not affected. This cannot be undone. Returns
+// false if the kernel has no Landlock; then reading and writing files and starting programs remain possible. Throws
+// Error if the kernel refuses.
 bool confine(const Access& access, Network network);
 
 }  // namespace kmt

@@ -34,15 +34,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRequestBytes = 8192;
 
-// A request starts with its kind. The rest is the index of an output, or a folder, NUL, and a path in that folder. The
-// reply is an errno; 0 means success.
+// Messages to the child. A request starts with its kind. The rest of the request is the index of an output, or a
+// folder, NUL, and a path in that folder. The reply is an errno; 0 means success.
 enum class Asked : char { name = 'n', remove = 'r', open_code = 'o' };
 using Reply = int;
 
 std::vector<PreparedOutput> g_outputs;
 std::atomic<int> g_socket = -1;
 std::atomic<pid_t> g_parent = 0, g_child = 0;
-std::mutex g_mutex;  // held during a request and its reply
+std::mutex g_mutex;  // locked during a request and its reply
 
 void remove_unfinished(const PreparedOutput& output) {
   if (output.unfinished.empty()) return;
@@ -58,7 +58,7 @@ void remove_unfinished(const PreparedOutput& output) {
   }
 }
 
-// Sends the reply, and the file if there is one.
+// Sends the reply and, if a file was opened, its descriptor.
 void send_reply(int socket, const Reply& reply, int fd) {
   Reply content = reply;
   iovec part{&content, sizeof content};
@@ -77,7 +77,7 @@ void send_reply(int socket, const Reply& reply, int fd) {
   }
   ssize_t sent = -1;
   for (int attempts = 0; attempts < 3 && sent < 0; ++attempts) sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // ends the other side's wait for the reply
+  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // the other side would otherwise wait for the reply
 }
 
 Reply name(const PreparedOutput& output) {
@@ -110,7 +110,7 @@ void answer(int socket, std::string_view request) {
   send_reply(socket, reply, -1);
 }
 
-// An exception ends the child (noexcept), because the child must not continue with its parent's code.
+// noexcept: an exception ends the child, which must not continue with the code of its parent.
 [[noreturn]] void serve(int socket) noexcept {
   ::prctl(PR_SET_NAME, "kmemtrace-files");
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
@@ -208,11 +208,11 @@ void prepare_open_folder(const std::string& path) {
 
 void prepare_scratch(const std::string& path) {
   try {
-    // The suffix avoids a conflict with the temporary name of the output, which may be a folder too.
+    // With this suffix, the name differs from the temporary name of the output, which may be a folder too.
     NewFolder folder(path + ".scratch");
     std::move(folder).give_to(add(PreparedOutput::Kind::scratch, path));
   } catch (const Error&) {
-    // the code that uses the folder will report the error
+    // the code that uses the folder later will report the error
   }
 }
 
@@ -240,7 +240,8 @@ void start_outside() {
   const pid_t child = ::fork();
   if (child < 0) throw system_error("Cannot start the process that names the outputs", "");
   if (child == 0) {
-    mine.reset();  // otherwise the child would never notice the parent's end, if closing inherited descriptors fails
+    // If closing inherited descriptors fails, the child would otherwise never notice the end of its parent.
+    mine.reset();
     serve(others.get());
   }
   g_parent = parent;
@@ -273,7 +274,7 @@ void end_outside() {
   if (socket < 0) return;
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
-  // Limits the wait, because the child may be opening a file on a server that does not answer.
+  // Limit the wait: the child may be opening a file on a server that does not answer.
   constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 5'000'000};
   for (int attempts = 0; attempts < 400 && ::waitpid(g_child, nullptr, WNOHANG) == 0; ++attempts)
     ::nanosleep(&kPause, nullptr);

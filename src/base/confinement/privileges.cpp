@@ -55,14 +55,15 @@ void give_up_capabilities(std::span<const unsigned> capabilities) {
 }
 
 bool may_access(const std::string& path, int mode) {
-  // The system call is used because the C library's faccessat() behaves like access() if the real and the effective
-  // user are the same.
+  // This uses the system call itself: if the real and the effective user are equal, the C library's faccessat() behaves
+  // like access().
   const long result = ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), mode, AT_EACCESS);
   if (result == 0 || (errno != ENOSYS && errno != EPERM)) return result == 0;
-  return ::access(path.c_str(), mode) == 0;  // for kernels before Linux 5.8, and sandboxes that refuse new system calls
+  // Fallback for kernels before Linux 5.8, and for sandboxes that refuse new system calls.
+  return ::access(path.c_str(), mode) == 0;
 }
 
-// In the first user namespace, each ID maps to itself.
+// In the machine's initial user namespace, each ID maps to itself.
 bool is_in_user_namespace() {
   const std::string map = try_read_file("/proc/self/uid_map").value_or("");
   std::string_view rest = map;

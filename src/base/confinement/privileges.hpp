@@ -24,7 +24,7 @@ bool may_access(const std::string& path, int mode);
 // the capabilities of the process, and being root gives it no access to the machine's files.
 bool is_in_user_namespace();
 
-// True if this kernel distinguishes the capability from CAP_SYS_ADMIN.
+// True if this kernel has the capability. Older kernels check CAP_SYS_ADMIN instead.
 bool knows_capability(unsigned capability);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The exception of the library. It states the problem, the place, and advice.
+// The only exception that the library throws. It contains the problem, the place in the input, and advice.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class KMEMTRACE_API Error : public std::runtime_error {
       : std::runtime_error(message), file_(std::move(file)), offset_(offset), hint_(std::move(hint)) {}
   ~Error() override;
 
-  const std::string& file() const { return file_; }                // empty if no file is affected
+  const std::string& file() const { return file_; }                // empty if the error is not about a file
   std::optional<std::uint64_t> offset() const { return offset_; }  // in bytes, from the start of the file
   const std::string& hint() const { return hint_; }                // advice; may be empty
 

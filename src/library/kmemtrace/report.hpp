@@ -16,8 +16,9 @@ namespace kmemtrace {
 
 struct ReportOptions {
   std::vector<std::string> by = {"call-site"};  // keys for nested groups, see group_keys()
-  std::string sort = "allocated";               // key of a column; groups with the largest value come first
-  std::string kallsyms = {};                    // file with kernel symbols, for a trace without symbols
+  // Key of a column; the groups with the largest values in this column come first.
+  std::string sort = "allocated";
+  std::string kallsyms = {};  // file with kernel symbols, used if the trace contains none
 };
 
 // Totals of one allocator: "slab", "pages", "percpu" or "vmalloc". docs/formats/report-json.md defines the members.
@@ -32,7 +33,8 @@ struct Totals {
   std::uint64_t live_allocations = 0;
   std::uint64_t live_bytes = 0;
   std::uint64_t peak_bytes = 0;
-  bool knows_bytes = true;  // false: allocated bytes are not reported, so freed, live and peak bytes are unknown
+  // False: events do not contain the allocated bytes, so freed, live and peak bytes are unknown.
+  bool knows_bytes = true;
 };
 
 struct Column {
@@ -40,7 +42,7 @@ struct Column {
   std::string_view unit;     // "count", "bytes", "percent", "duration" (ns), "time" (ns), …
   std::string_view meaning;  // one sentence
 };
-// std::monostate if the group has no such value.
+// std::monostate: the group has no value in this column.
 using Value = std::variant<std::monostate, std::uint64_t, double, std::string>;
 
 struct Group {
@@ -55,7 +57,7 @@ struct Report {
   std::uint64_t lost_events = 0;
   std::vector<Finding> findings;
   std::vector<Totals> totals;
-  std::vector<Group> groups;  // sorted within each allocator
+  std::vector<Group> groups;  // groups of one allocator are together and sorted by ReportOptions::sort
 };
 
 // Returns the valid keys for `by`.

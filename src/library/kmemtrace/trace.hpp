@@ -29,7 +29,7 @@ enum class EventKind : std::uint8_t {
   cache_free,
   page_alloc,
   page_free,
-  page_free_batched,  // accompanies a page_free event; count only the page_free
+  page_free_batched,  // the event page_free reports the same free; count only page_free
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
@@ -45,41 +45,45 @@ enum class EventKind : std::uint8_t {
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };
 
-// Fields that a kind does not have are zero. Sizes are in bytes. An allocation failed if its address is 0 (for pages:
-// kNoPage).
+// One event. Fields that do not exist for its kind are zero. Sizes are in bytes. If an allocation failed, its address
+// is 0 (for pages: kNoPage).
 constexpr std::uint64_t kNoPage = UINT64_MAX;
 
 struct Event {
-  std::uint64_t time_ns = 0;             // on the clock of the trace
-  std::uint64_t address = 0;             // of allocated or freed memory; for pages, the number of the first page frame
-  std::uint64_t bytes_requested = 0;     // requested by the caller
-  std::uint64_t bytes_allocated = 0;     // allocated by the kernel
-  std::uint64_t call_site = 0;           // address of the allocating code; 0: not reported by the kernel
-  std::string_view name;                 // "kmalloc"; valid until the next event, like all pointers and views here
+  std::uint64_t time_ns = 0;  // time on the clock of the trace
+  // Start of the allocated or freed memory; for pages, the first page frame number.
+  std::uint64_t address = 0;
+  std::uint64_t bytes_requested = 0;  // bytes requested by the caller
+  std::uint64_t bytes_allocated = 0;  // bytes given by the kernel
+  // Address of the code that requested or freed the memory; 0: the event does not contain it.
+  std::uint64_t call_site = 0;
+  // Name of the event, such as "kmalloc"; valid until the next event, like all pointers and views in this structure.
+  std::string_view name;
   std::string_view cache;                // name of the slab cache; empty if the event does not contain it
   const std::uint64_t* stack = nullptr;  // return addresses in the kernel, innermost first
   std::size_t stack_size = 0;
   std::uint32_t gfp_flags = 0;
-  std::int32_t tid = 0;  // the running or interrupted task
+  std::int32_t tid = 0;  // thread ID of the running or interrupted task
   std::uint32_t cpu = 0;
   std::int16_t node = -1;         // requested NUMA node; -1: none
-  std::int8_t migrate_type = -1;  // for pages; -1: unknown
-  std::uint8_t order = 0;         // for pages: 2^order pages
+  std::int8_t migrate_type = -1;  // migrate type of pages; -1: unknown
+  std::uint8_t order = 0;         // an allocation of pages has 2^order pages
   EventKind kind = EventKind::other;
   Context context = Context::task;
 };
 
 // Facts about the trace and the traced machine.
 struct Machine {
-  std::string format;  // "trace.dat version 7"
-  std::string kernel;  // "6.1.0-47-amd64"; this and other texts are empty if the trace does not contain them
-  std::string arch;    // as printed by `uname -m`
+  std::string format;  // format of the file: "trace.dat version 7"
+  // Kernel release: "6.1.0-47-amd64"; this and other texts are empty if the trace does not contain them.
+  std::string kernel;
+  std::string arch;  // as printed by `uname -m`
   std::string clock;
   bool little_endian = true;
   unsigned word_bits = 64;
   unsigned cpus = 0;
   std::uint64_t page_size = 0;  // bytes
-  bool clock_in_ns = true;      // false: times are ticks of another unit
+  bool clock_in_ns = true;      // true: times are in nanoseconds; false: they are in ticks of another length
 };
 
 // A problem in a trace, or a reason why its numbers are uncertain. docs/imperfections.md lists the kinds.
@@ -99,17 +103,17 @@ class KMEMTRACE_API Trace {
   ~Trace();
 
   Machine machine() const;
-  // Reads the next event in the order of time. Returns false at the end. Damage is reported by findings() and does not
-  // throw.
+  // Reads the next event, in order of time. Returns false at the end. If the trace is damaged, it does not throw;
+  // findings() contains the damage.
   bool next(Event& event);
-  // Complete only after the last event.
+  // Returns the problems found so far. The list is complete after the last event.
   std::uint64_t lost_events() const;
   std::vector<Finding> findings() const;
 
   // Returns a name such as "__d_alloc+0x29" or "ext4_find_extent+0x3c [ext4]", or the address in hex if no symbol is
   // known.
   std::string symbol(std::uint64_t address) const;
-  // Returns the name that a task had at a time, from the part of the trace that was read.
+  // Returns the name that a task had at a time, as far as the trace was read.
   std::string_view task_name(std::int32_t tid, std::uint64_t time_ns) const;
 
  private:

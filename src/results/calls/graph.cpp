@@ -13,7 +13,7 @@ const InsideSum& inside(const GraphFunction& row) {
   return row.inside[static_cast<std::size_t>(allocator)];
 }
 
-// Returns an empty cell if the function requested nothing from the allocator.
+// Returns an empty cell if the calls requested no memory from this allocator.
 template <Allocator allocator, std::uint64_t InsideSum::*member>
 Cell sum(const GraphFunction& row) {
   const InsideSum& of = inside<allocator>(row);

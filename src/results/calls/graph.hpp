@@ -30,33 +30,38 @@ struct InsideSum {
   bool any() const { return allocations > 0 || failed > 0; }
   InsideSum& operator+=(const InsideSum& other);
 };
-using InsideSums = std::array<InsideSum, kAllocators>;  // by Allocator; bytes of different allocators must not be added
+// Index: Allocator; bytes of different allocators must not be added.
+using InsideSums = std::array<InsideSum, kAllocators>;
 
-// A call, or the known part of it. `inside` includes callees, but not interrupts during the call.
+// One call. Parts that the trace lacks stay empty. `inside` includes memory of callees, but not of interrupts during
+// the call.
 struct TracedCall {
   std::uint32_t function = 0;  // index into CallGraphResult::functions
   std::int32_t tid = 0;
   std::string task;            // name of the task at the start of the call
   std::uint16_t cpu = 0;       // CPU at the start, or end_cpu if the start was not seen
   std::uint16_t end_cpu = 0;   // CPU at the end, or `cpu` if the end was not seen
-  std::uint8_t level = 0;      // nesting level among the shown calls
-  std::uint8_t interrupt = 0;  // context of the call: 0 task, 1 soft interrupt, 2 hard interrupt, 3 NMI
-  bool on_top = false;         // the first call of an interrupt
+  std::uint8_t level = 0;      // nesting level; only shown calls count
+  std::uint8_t interrupt = 0;  // context of the call: 0 task, 1 softirq, 2 hardirq, 3 NMI
+  bool on_top = false;         // the outermost call of an interrupt
   bool begin_seen = true;
   bool end_seen = false;
-  bool lost_events = false;    // events were lost or may have been lost during the call
-  bool only_missed = false;    // no lost events are known, but calls may have been missed
+  bool lost_events = false;  // events were lost or may have been lost during the call
+  // `lost_events` is only set because calls may have been missed, not because events were lost.
+  bool only_missed = false;
   bool inside_hidden = false;  // some callees are not shown
-  // Index into `calls`: the shown call that contains this call, or that this call interrupts.
+  // Index into `calls`: the shown call that surrounds this call, or that this call interrupts.
   std::optional<std::uint32_t> parent;
   std::uint64_t began_ns = 0;
   std::uint64_t ended_ns = 0;
-  std::optional<std::uint64_t> duration_ns;   // measured by function_graph, otherwise the time between its records
-  std::optional<std::uint64_t> return_value;  // value of the register
+  // Duration that function_graph measured, otherwise the difference between the times of its two events.
+  std::optional<std::uint64_t> duration_ns;
+  std::optional<std::uint64_t> return_value;  // raw value of the return register
   bool typed = false;                         // true: the signature of the function is known
   std::optional<CallValues> arguments;        // set if arguments were recorded and the start was seen
   std::optional<CallValue> result;            // set if the result was recorded and the function returns a value
-  // "live": not yet freed when the call returned, or at the end of the trace if the return was not seen
+  // Memory allocated in the call. Memory counts as live if it was not yet freed when the call returned. If the return
+  // was not seen, it counts as live if it was not freed in the trace.
   InsideSums inside;
 };
 
@@ -64,62 +69,63 @@ struct TracedCall {
 const char* interrupt_name(const TracedCall& call);
 
 struct GraphStep {
-  std::uint32_t call = 0;  // index into calls
+  std::uint32_t call = 0;  // index into CallGraphResult::calls
   bool is_end = false;
 };
 
-// Sums over all selected calls of a function, shown or not. If a function calls itself, only the outer call counts for
-// total_ns and `inside`.
+// Sums over all selected calls of a function, even if they are not shown. If a function calls itself, only the
+// outermost call counts for total_ns and `inside`.
 struct GraphFunction {
   std::uint64_t address = 0;
-  std::string name;               // name without an offset
+  std::string name;               // function name without an offset
   std::uint64_t calls = 0;        // calls whose start is in the trace
-  std::uint64_t selected = 0;     // calls that match all filters, even if a limit hides them
-  std::uint64_t cut_off = 0;      // calls whose start or end is not in the trace; they have no time
+  std::uint64_t selected = 0;     // calls that match all filters, including calls above a limit
+  std::uint64_t cut_off = 0;      // calls whose start or end is not in the trace; their duration is unknown
   std::uint64_t lost_events = 0;  // calls during which events were lost
-  std::uint64_t timed = 0;        // calls with a known time; 0: the next three members are unknown
+  std::uint64_t timed = 0;        // calls with a known duration; if 0, the next three members are unknown
   std::uint64_t total_ns = 0;
-  std::uint64_t self_ns = 0;  // excludes traced callees and interrupts during the calls
+  std::uint64_t self_ns = 0;  // time without traced callees and interrupts
   std::uint64_t longest_ns = 0;
-  InsideSums inside;       // "live" refers to the end of the trace
-  InsideSums inside_self;  // excludes traced callees
+  InsideSums inside;       // memory counts as live if it is live at the end of the trace
+  InsideSums inside_self;  // memory allocated outside traced callees
 };
 
 struct CallGraphResult {
   TraceSummary trace;
   std::vector<TracedCall> calls;         // the shown calls
   std::vector<GraphStep> steps;          // starts and ends of `calls`, in order
-  std::uint64_t calls_selected = 0;      // shown calls, and calls that a limit left out
-  std::uint64_t calls_traced = 0;        // all calls in the trace
+  std::uint64_t calls_selected = 0;      // number of shown calls and of calls above a limit
+  std::uint64_t calls_traced = 0;        // number of all calls in the trace
   std::vector<GraphFunction> functions;  // unsorted
-  InsideSums outside;                    // allocations outside of traced calls; "live" refers to the end of the trace
-  std::vector<LostEvents> gaps;          // places of lost events, sorted by `before_ns`
-  std::vector<MissedEvents> missed;      // missed events of unknown CPU, with the approximate time
-  std::vector<std::string> not_called;   // functions that were recorded but not called, if known
-  std::vector<RefusedFunction> refused;  // functions that were requested but could not be recorded
+  // Memory allocated outside all traced calls; counts as live if it is live at the end of the trace.
+  InsideSums outside;
+  std::vector<LostEvents> gaps;          // intervals with lost events, sorted by `before_ns`
+  std::vector<MissedEvents> missed;      // calls that the recorder missed on an unknown CPU, with the approximate time
+  std::vector<std::string> not_called;   // functions that were traced but never called, if known
+  std::vector<RefusedFunction> refused;  // functions that were requested but could not be traced
   bool has_return_values = false;
   bool has_arguments = false;
   bool has_types = false;
-  bool is_blank = false;  // arguments and results were removed from the trace
+  bool is_blank = false;  // arguments and results were removed (anonymised) from the trace
   Findings findings;
 };
 
 std::span<const Column<GraphFunction>> graph_function_columns();
-// Returns the rows sorted in descending order, by name in ascending order. Equal rows are sorted by total time, then by
-// name. The pointers point into `rows`.
+// Returns the rows in descending order of a column; names are in ascending order. Equal rows are sorted by total time,
+// then by name. The pointers point into `rows`.
 std::vector<const GraphFunction*> sorted_functions(const std::vector<GraphFunction>& rows,
                                                    const Column<GraphFunction>& by);
 
-// Returns the error that a function returned (for example -22), according to IS_ERR_VALUE() with words of `word_bits`
-// bits. As in ftrace, a negative int in a longer register is also an error. Returns an empty value if there is no
-// error.
+// Returns the error that a function returned (for example -22), using the rule of IS_ERR_VALUE() for words of
+// `word_bits` bits. A negative int in a longer register is also an error, as in ftrace. Empty if the function returned
+// no error.
 std::optional<int> returned_error(std::uint64_t value, unsigned word_bits);
-// Returns the error of a call. Uses the type of the result if the type is known.
+// Returns the error that a call returned. Uses the type of the function's result if the type is known.
 std::optional<int> returned_error(const TracedCall& call, unsigned word_bits);
-// True if the call returned an error or its result is marked as a failure.
+// True if the call returned an error, or if its result is marked as a failure.
 bool has_failed(const TracedCall& call, unsigned word_bits);
-// Returns the result according to its type. If the type is unknown, returns the error or the register's value. Empty if
-// the result was not recorded.
+// Returns the result as its type requires. If the type is unknown, returns the error or the raw value of the register.
+// Empty if the result was not recorded.
 std::optional<CallValue> known_result(const TracedCall& call, unsigned word_bits);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Results from traces of many machines: sums of allocation groups over hosts and traces.
+// Results from traces of many machines: sums of allocations by group, over hosts and traces.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,35 @@
 namespace kmt {
 
 struct FleetKeyInfo {
-  std::string_view name;    // name for --by
+  std::string_view name;    // name of the key in --by
   std::string_view header;  // of tables
-  std::string_view sql;     // SQL expression for the value (a string) in a row of the table of sums
+  std::string_view sql;     // SQL expression that computes the value (a string) from a row of the table of sums
   std::string_view meaning;
 };
 std::span<const FleetKeyInfo> fleet_keys();
 
-// Summary of the selected traces.
+// Summary of the traces that the options select.
 struct FleetSummary {
-  std::string selection;  // the selection as text; empty: all traces
+  std::string selection;  // text of the selection; empty: all traces
   std::uint64_t traces = 0;
   std::uint64_t hosts = 0;
   std::vector<std::string> kernels;
-  std::uint64_t recorded_ns = 0;  // sum over all traces, within the selected time
-  std::uint64_t events = 0;       // events of whole traces, and likewise lost_events
+  std::uint64_t recorded_ns = 0;  // recorded time within the selected time, summed over all traces
+  // Events of whole traces, even if only a part of the time is selected; this applies to lost_events too.
+  std::uint64_t events = 0;
   std::uint64_t lost_events = 0;
-  std::uint64_t may_lack_frees = 0;  // traces whose live memory at the end may have been freed
-  bool whole_events = true;          // false: only a part of each trace's time is selected
+  std::uint64_t may_lack_frees = 0;  // number of traces in which memory that looks live at the end may have been freed
+  bool whole_events = true;          // false: only a part of the time of each trace is selected
   std::uint32_t first_began = 0;     // seconds since 1970
   std::uint32_t last_began = 0;
 };
 
-// Sums of a group. In `sums`, the peaks, first and last times, cross-node frees and lifetimes stay empty.
+// The sums of one group. In `sums`, the peaks, first and last times, cross-node frees and lifetimes stay empty.
 struct FleetRow {
-  std::vector<std::string> keys;  // one value for each key, none for a sum; an empty string: unknown or none
+  // One value for each key; empty for a sum over groups; an empty string: unknown or none.
+  std::vector<std::string> keys;
   std::string name;
-  std::optional<std::uint64_t> hosts;  // empty for a sum, because its groups may share hosts
+  std::optional<std::uint64_t> hosts;  // empty for a sum over groups, because these may share hosts
   std::optional<std::uint64_t> traces;
   GroupRow sums;
   std::uint64_t lifetime_ns = 0;  // sum of the lifetimes of all matched frees
@@ -60,7 +62,7 @@ struct FleetReport {
   std::vector<Table> tables;
 };
 
-// Memory of a group that is live at the end of traces.
+// Memory of one group that is live at the ends of the traces.
 struct FleetLeakRow {
   std::vector<std::string> keys;
   std::string name;
@@ -70,16 +72,17 @@ struct FleetLeakRow {
   std::uint64_t growing_traces = 0;
   std::int64_t live_allocations = 0;
   std::int64_t live_bytes = 0;
-  std::optional<std::int64_t> reclaimable_bytes;  // reclaimable part of live_bytes; empty: neither slab nor pages
+  std::optional<std::int64_t> reclaimable_bytes;  // reclaimable part of live_bytes; empty: unknown for this allocator
   std::int64_t unseen_bytes = 0;  // part of live_bytes that may have been freed through an untraced path
-  // Growth in bytes per second: the slope of a least-squares line, as a mean over traces of at least a second, weighted
-  // by their lengths. Empty if there are no such traces.
+  // Growth in bytes per second. In each trace of at least a second, it is the slope of a least-squares line. This is
+  // the mean of the slopes, weighted by the lengths of the traces. Empty if there are no such traces.
   std::optional<double> growth;
-  std::optional<double> sure_growth;  // growth without reclaimable memory and without memory that may have been freed
-                                      // through an untraced path
-  std::optional<double> deviation;    // standard deviation of `growth` across traces; empty for one trace
+  // Growth in bytes per second that excludes reclaimable memory and memory that may have been freed through an untraced
+  // path.
+  std::optional<double> sure_growth;
+  std::optional<double> deviation;  // standard deviation of `growth` between traces; empty if there is only one trace
 };
-// Orders rows whose values in the sort column are equal.
+// The order of rows with equal values in the sort column.
 struct FleetOrder {
   bool operator()(const FleetRow& a, const FleetRow& b) const { return a.name < b.name; }
   bool operator()(const FleetLeakRow& a, const FleetLeakRow& b) const {
@@ -102,7 +105,7 @@ struct FleetDiff {
   FleetSummary b;
   DiffBasis basis;
   std::vector<const FleetKeyInfo*> by;
-  std::vector<DiffTable> tables;  // keys of rows are strings
+  std::vector<DiffTable> tables;  // the values of keys are strings
 };
 
 struct FleetTraceRow {
@@ -119,7 +122,7 @@ struct FleetTraces {
 
 std::span<const Column<FleetRow>> fleet_columns();
 std::span<const Column<FleetLeakRow>> fleet_leak_columns();
-// Returns the columns of diff_columns() that the sums of a fleet provide.
+// Returns those columns of diff_columns() that the sums of a fleet contain.
 std::vector<const Column<GroupRow>*> fleet_diff_columns();
 std::string utc_text(std::uint32_t seconds);  // "2026-11-21T12:13:00Z"
 

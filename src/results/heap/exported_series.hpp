@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Metrics for a monitoring system: counters that only increase, with a limited number of names.
+// Metrics for a monitoring system. The counters never decrease, and the number of names is limited.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace kmt {
 
 struct ExportedRow {
   std::string name;          // "other" is the sum of all names without a separate row
-  std::uint64_t events = 0;  // allocations since the row exists
-  std::uint64_t bytes = 0;   // bytes given since the row exists
-  double live_bytes = 0;     // estimated live bytes of allocations since the start
+  std::uint64_t events = 0;  // number of allocations since the row was created
+  std::uint64_t bytes = 0;   // bytes given since the row was created
+  double live_bytes = 0;     // estimated live bytes of allocations since the start of the observation
 };
 
 struct ExportedMetrics {

@@ -19,7 +19,7 @@ constexpr std::array<HeapKeyInfo, 6> kHeapProfileKeys = {{{HeapKey::call_site, "
 }  // namespace
 
 std::uint64_t rounded(double estimate) {
-  constexpr double kMost = 9.2e18;  // nearly 2^63; files may contain any number
+  constexpr double kMost = 9.2e18;  // nearly 2^63; a file may contain larger numbers
   return static_cast<std::uint64_t>(std::llround(std::clamp(estimate, 0.0, kMost)));
 }
 

@@ -21,7 +21,7 @@ struct Estimate {
 // Rounds an estimated count or number of bytes to an integer below 2^63.
 std::uint64_t rounded(double estimate);
 
-// Returns the losses between two readings.
+// Returns the losses between two readings of the counters.
 HeapLosses difference(const HeapLosses& from, HeapLosses to);
 
 struct HeapFigures {
@@ -29,7 +29,7 @@ struct HeapFigures {
   std::uint64_t live_samples = 0;
   Estimate objects;  // allocated objects
   Estimate bytes;
-  Estimate requested;  // requested part of `bytes`
+  Estimate requested;  // requested bytes of these objects
   Estimate live_objects;
   Estimate live_bytes;
 };
@@ -46,15 +46,15 @@ std::span<const HeapKeyInfo> heap_keys();
 const HeapKeyInfo& info_of(HeapKey key);
 
 struct HeapRow {
-  std::vector<std::string> keys;     // values in the order of HeapProfileResult::by; for a stack, its innermost frame
-  std::vector<std::uint64_t> stack;  // set if the stack is a key; innermost frame first
+  std::vector<std::string> keys;     // values in the order of HeapProfileResult::by; for a stack, the innermost frame
+  std::vector<std::uint64_t> stack;  // set if one of the keys is the stack; innermost frame first
   bool pages = false;
-  bool slab_pages = false;  // pages that hold slab objects, which have samples of their own
+  bool slab_pages = false;  // pages of slabs; the objects in them have samples of their own
   bool user_pages = false;  // pages of user memory and of the page cache, by their stacks
   HeapFigures figures;
 };
 
-// The most detailed rows, for formats that group rows themselves.
+// The most detailed rows, for output formats that group rows themselves.
 struct HeapStackRow {
   std::vector<std::uint64_t> stack;  // innermost first
   std::string cache;
@@ -69,8 +69,8 @@ struct HeapProfileResult : HeapProfileFacts {
   HeapFigures slab;
   HeapFigures pages;
   std::vector<HeapKey> by;
-  std::vector<HeapRow> rows;         // sorted by live bytes, then by bytes
-  std::vector<HeapStackRow> stacks;  // from HeapProfile::stacks(), sorted likewise
+  std::vector<HeapRow> rows;         // sorted by live bytes, then by allocated bytes
+  std::vector<HeapStackRow> stacks;  // from HeapProfile::stacks(), sorted by live bytes, then by allocated bytes
 };
 
 }  // namespace kmt

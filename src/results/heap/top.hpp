@@ -18,7 +18,7 @@ enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, cach
 
 struct TopViewInfo {
   TopView view;
-  std::string_view name;  // name for --view
+  std::string_view name;  // name of the view in --view
   std::string_view header;
   std::string_view title;
 };
@@ -27,15 +27,15 @@ const TopViewInfo& info_of(TopView view);
 
 struct TopRow {
   std::string name;
-  // Counts in the interval before the frame (`_now`) and since the start. They are exact, except in rows of stacks,
-  // which come from samples.
+  // Counts in the last interval (`_now`) and since the start. The counts are exact, except in rows of stacks, which are
+  // estimated from samples.
   std::uint64_t events_now = 0;
   std::uint64_t bytes_now = 0;
   std::uint64_t events = 0;  // includes failed allocations
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;
-  std::optional<Estimate> live_bytes;  // live bytes of allocations since the start; empty: no samples
+  std::optional<Estimate> live_bytes;  // live bytes of allocations since the start; empty if there are no samples
   std::vector<std::uint64_t> stack;    // only in rows of stacks; innermost frame first
 };
 
@@ -53,18 +53,18 @@ struct TopResult {
   TopTotals slab;
   TopTotals pages;
   std::vector<TopRow> rows;
-  std::uint64_t rows_merged = 0;  // rows merged into "[others]", because there were too many
+  std::uint64_t rows_merged = 0;  // number of rows merged into "[others]" because there were too many
   HeapLosses losses;
-  std::uint64_t replaced = 0;  // live samples whose address was reused, so their free was not traced
+  std::uint64_t replaced = 0;  // number of samples whose address was allocated again although no free was seen
   std::uint64_t memory = 0;    // bytes of kernel memory that kmemtrace uses
-  double own_cpu = 0;          // share of one CPU used in the interval: 0.01 is one percent
+  double own_cpu = 0;          // CPU time of kmemtrace in the interval, as a share of one CPU: 0.01 is one percent
 };
 
 // The columns by which rows can be sorted in descending order.
 enum class TopColumn : std::uint8_t { bytes_now, events_now, live, allocated, events, wasted, failed };
 struct TopColumnInfo {
   TopColumn column;
-  std::string_view name;  // name for --sort
+  std::string_view name;  // name of the column in --sort
   std::string_view header;
   std::string_view meaning;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The largest allocations of a trace, on tracks over time. Each has the task that allocated it and the task that freed
-// it.
+// The largest allocations of a trace as slices on tracks over time. Each slice has the task that allocated the memory
+// and the task that freed it.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 namespace kmt {
 
 struct AllocationSlice {
-  std::uint32_t number = 0;  // 1 is the first allocation of the trace
+  std::uint32_t number = 0;  // number of the allocation; 1 is the first allocation of the trace
   std::uint32_t track = 0;   // index into AllocationSlices::tracks
-  // Lane of the track; slices of a lane do not overlap; empty: not freed, or no lane was free.
+  // Lane of the slice in its track; slices in a lane do not overlap. Empty: not freed, or no lane had room.
   std::optional<unsigned> lane;
   Allocator allocator = Allocator::slab;
-  std::uint64_t address = 0;  // for pages, the number of the first page frame
+  std::uint64_t address = 0;  // start address; for pages, the first page frame number
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint64_t began_ns = 0;
   std::uint64_t call_site = 0;            // address of the call site; 0: the event does not contain it
   std::vector<std::uint64_t> stack;       // addresses of the kernel frames, innermost first; empty: unknown
-  std::vector<std::uint64_t> user_stack;  // program frames, as indexes into UserCode::frames
+  std::vector<std::uint64_t> user_stack;  // frames in user space, as indices into UserCode::frames
   std::string cache;                      // empty: unknown
   unsigned cpu = 0;
   unsigned order = 0;  // only for pages
@@ -51,10 +51,12 @@ struct AllocationSlices {
 
   std::vector<AllocationTrack> tracks;
   std::vector<AllocationSlice> slices;  // sorted by the time of allocation
-  std::uint64_t allocations = 0;        // number of all allocations; `slices` are the largest of them
-  std::uint64_t with_lane = 0;          // number of slices with a lane: those with the most bytes times lifetime
-  std::uint64_t without_room = 0;       // number of freed slices without a lane, because too many others overlap
-  bool complete = true;                 // false: reading was interrupted
+  std::uint64_t allocations = 0;        // number of all allocations; `slices` contains only the largest
+  // Number of slices with a lane; slices with the largest product of bytes and lifetime get one first.
+  std::uint64_t with_lane = 0;
+  // Number of freed slices without a lane, because too many other slices overlap them.
+  std::uint64_t without_room = 0;
+  bool complete = true;  // false: reading was interrupted
 };
 
 }  // namespace kmt

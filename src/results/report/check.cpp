@@ -5,7 +5,8 @@ namespace kmt {
 
 AffectedNumbers affected_by(Imperfection kind) {
   switch (kind) {
-    case Imperfection::failed_allocation: return AffectedNumbers::nothing;  // tables count failures
+    // Report tables have a column for failures, so these affect no number.
+    case Imperfection::failed_allocation: return AffectedNumbers::nothing;
     case Imperfection::no_frees_recorded:
     case Imperfection::freed_by_another_family:
     case Imperfection::freed_by_another_cache:

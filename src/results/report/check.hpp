@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// The reported numbers that an imperfection makes wrong or uncertain, from the worst to the least.
+// The reported numbers that an imperfection makes wrong or uncertain, the most important numbers first.
 enum class AffectedNumbers : std::uint8_t { totals, live, lifetimes, times, groups, nothing };
 inline constexpr std::array<std::string_view, 6> kAffectedNumberIds = {"totals", "live",   "lifetimes",
                                                                        "times",  "groups", "nothing"};
@@ -19,10 +19,11 @@ AffectedNumbers affected_by(Imperfection kind);
 
 struct CheckResult {
   TraceSummary trace;
-  Findings findings;                      // findings of the reader and of the check, with cpu, offset and time if known
-  ExplainedAnomalies explained;           // the part of `findings` with a known cause
-  std::vector<AffectedNumbers> affected;  // the worst first
-  bool sound = true;                      // `affected` is empty
+  // Findings of the reader and of the check, with CPU, file offset and time if known.
+  Findings findings;
+  ExplainedAnomalies explained;           // those of the `findings` that have a known cause
+  std::vector<AffectedNumbers> affected;  // the most important numbers first
+  bool sound = true;                      // true if `affected` is empty
 };
 
 }  // namespace kmt

@@ -11,7 +11,7 @@ namespace {
 
 using GroupColumn = Column<GroupRow>;
 
-// True if the column is a state at one time, not a count of events up to that time.
+// True if the column describes one point in time instead of counting events.
 bool is_level(const GroupColumn& column) {
   return column.key == "live" || column.key == "live-bytes" || column.key == "peak";
 }
@@ -27,7 +27,7 @@ std::optional<double> value_of(const std::optional<GroupRow>& row, const GroupCo
   return std::nullopt;
 }
 
-// Returns the share of all lifetimes that are above a percentile.
+// Returns the share of lifetimes above the percentile in this column.
 double tail_of(const GroupColumn& column) {
   if (column.key == "p50-life") return 0.5;
   if (column.key == "p90-life") return 0.1;
@@ -47,8 +47,9 @@ double evidence(const std::optional<GroupRow>& row, const GroupColumn& column) {
   return static_cast<double>(row->allocations);
 }
 
-// Returns the standard deviation of b - a, assuming that both traces count the same random process: n events of equal
-// value in an exposure e. For a rate r, the variance is r/e. If the exposure is also a count, r²/e is added.
+// Returns the standard deviation of b - a. Assumes that both traces count one random process: n events of equal value
+// in an exposure e (a time, or a number of other events). For a rate r, the variance is r/e. If the exposure is also a
+// count, r²/e is added.
 double deviation_of_counts(double value, double n, double ea, double eb, bool exposure_is_count) {
   if (n == 0) return 0;
   const double rate = n / (ea + eb);
@@ -70,7 +71,7 @@ bool beyond_noise(const DiffRow& row, const GroupColumn& column, const Change& c
   if (is_ratio(column)) {
     if (std::min(na, nb) < static_cast<double>(noise.least_count)) return false;
     if (column.key == "mean-life") return difference > Noise::kDeviations * std::sqrt(a * a / na + b * b / nb);
-    constexpr double kBucket = 0.25;  // precision of percentiles
+    constexpr double kBucket = 0.25;  // relative precision of percentiles
     return column.unit != Unit::duration || difference > kBucket * std::max(a, b);
   }
   if (std::max(na, nb) < static_cast<double>(noise.least_count)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `diff`: the groups of two reports, and the changes between them that exceed noise.
+// The result of `diff`: the groups of two reports, and the changes between them that are larger than noise.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace kmt {
 
-// The divisor of counts. It makes traces of different length comparable.
+// Counts are divided by this, so that traces of different length can be compared.
 enum class DiffPer : std::uint8_t { trace, second, event };
 struct DiffBasis {
   DiffPer per = DiffPer::trace;
   std::string event;  // name of the event for DiffPer::event
-  double a = 1;       // seconds, or number of events; 1 if counts are not divided
+  double a = 1;       // divisor of trace A: seconds or number of events; 1 if counts are not divided
   double b = 1;
-  std::string why;  // reason for the basis: "one lasts longer than the other"
+  std::string why;  // reason why this divisor is used: "one lasts longer than the other"
 };
 
-// Groups of both traces that have the same name. If only one trace has the group, the other trace has zeros. Its values
-// are unknown if it has no allocations of the allocator; bytes and cross-node frees are unknown if none of its groups
-// has them.
+// A group in both traces; groups are matched by name. If only one trace has the group, the values of the other trace
+// are 0. The values of a trace are unknown if it has no allocations of the allocator. Bytes and cross-node frees are
+// unknown if no group of the trace has them.
 struct DiffRow {
-  std::vector<KeyValue> keys;  // empty for a sum
+  std::vector<KeyValue> keys;  // empty if the row is a sum
   std::string name;
   std::optional<GroupRow> a;  // empty: unknown
   std::optional<GroupRow> b;
@@ -38,7 +38,7 @@ struct DiffRow {
 struct DiffTable {
   Allocator allocator = Allocator::slab;
   std::vector<DiffRow> rows;  // unsorted; views sort and limit them
-  bool knows_a = true;  // false: trace A has no allocations of the allocator, and its values are unknown in all rows
+  bool knows_a = true;  // false: trace A has no allocations of the allocator, so its values are unknown in all rows
   bool knows_b = true;
 };
 
@@ -56,22 +56,22 @@ struct DiffResult {
   std::vector<DiffTable> tables;
 };
 
-// Limits of noise. Counts of independent events vary by their square root. Kernel events occur in bursts and vary more.
-// So a change above the limits is not a proof, and a change below them is not reported.
+// Limits of noise. Counts of independent events vary by their square root, but kernel events occur in bursts and vary
+// more. A change within the limits is not reported. A change above the limits may still be chance.
 struct Noise {
   static constexpr double kDeviations = 3;
-  double percent = 5;  // smaller changes do not count; for percentages, in percentage points
-  // Least number of events on which a value is based, in any trace; for means and shares, in both traces.
+  double percent = 5;  // smaller changes are noise; for columns in percent, this is in percentage points
+  // A value must be based on at least this many events: in one trace or, for means and shares, in both.
   std::uint64_t least_count = 10;
 };
 
 enum class Verdict : std::uint8_t {
-  unknown,  // one trace lacks the value
+  unknown,  // the value of one trace is unknown
   unchanged,
   changed,
 };
 struct Change {
-  std::optional<double> a;  // value; divided by the basis if the column counts events
+  std::optional<double> a;  // value in trace A; divided by the divisor of the trace if the column counts events
   std::optional<double> b;
   std::optional<double> difference;  // b - a
   std::optional<double> percent;     // change in percent of `a`; empty if `a` is 0
@@ -80,16 +80,16 @@ struct Change {
 
 // Returns the columns of group_columns() that can be compared.
 std::vector<const Column<GroupRow>*> diff_columns();
-// True if the column counts events and therefore grows with the length of a trace. Live memory, means and shares do not
-// grow.
+// True if the column counts events, so that its values grow with the length of a trace. Live memory, means and shares
+// do not.
 bool grows_with_time(const Column<GroupRow>& column);
-// True if smaller values are better: bytes, waste, failures, and cache lines that move between CPUs. Other columns are
-// neutral.
+// True if smaller values are better: bytes, waste, failures, and frees on other CPUs or nodes. For other columns, no
+// direction is better.
 bool less_is_better(const Column<GroupRow>& column);
 
 Change change_of(const DiffRow& row, const Column<GroupRow>& column, const DiffBasis& basis, const Noise& noise);
 
-// The rows of a table, divided by the change of a column. Changed rows are sorted by the size of the change, largest
+// The rows of a table, separated by how a column changes. Changed rows are sorted by the size of the change, largest
 // first.
 struct DiffOrder {
   std::vector<const DiffRow*> changed;
@@ -99,7 +99,7 @@ struct DiffOrder {
 DiffOrder ordered_rows(const DiffTable& table, const Column<GroupRow>& column, const DiffBasis& basis,
                        const Noise& noise);
 
-// Returns one row with the sums of both sides.
+// Returns one row with the sums of trace A and trace B.
 DiffRow sum_of(std::span<const DiffRow* const> rows, std::string_view name);
 
 }  // namespace kmt

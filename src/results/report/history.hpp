@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live bytes of groups over the time of a trace, the ages of objects that are live at its end, and the amount that may
-// only look live.
+// The live bytes of groups over the time of a trace, and the ages of objects that are live at its end. Also the bytes
+// that look live but may have been freed.
 #pragma once
 
 #include <algorithm>
@@ -20,31 +20,36 @@
 
 namespace kmt {
 
-// The reason why an allocation that looks live may have been freed. The first reason that applies counts.
+// The reason why an allocation that looks live may have been freed. If several reasons apply, the first one in this
+// list counts.
 enum class Doubt : std::uint8_t {
-  // The trace has no frees of this allocator at all. For percpu memory, vmalloc areas and all traces recorded by
-  // kmemtrace, this counts only if the event of frees was not recorded.
+  // The trace has no frees of this allocator. For percpu memory, for vmalloc areas and in all traces recorded by
+  // kmemtrace, this reason only applies if the event of frees was not recorded.
   frees_not_recorded,
-  tasks_selected,    // only some tasks were recorded (-F, -p, --cgroup), and frees by other tasks are not in the trace
-  lost_stretch,      // events were lost after the allocation, on any CPU
-  incomplete_trace,  // events are missing at an unknown time
-  reallocated,    // at least 1 % of ended objects of its call site and size were allocated again while they looked live
-  untraced_path,  // a kernel path that frees such objects has no tracepoint (trace/code/untraced_paths)
-  older_freed,    // older objects of its kind were freed at the same pace: it may only live longer than the trace
-  page_tables,    // page tables of processes: they grow with the processes' memory
-  slab_pages,     // pages of slabs and large kmallocs: their objects count in the slab allocator
-  reclaimable,    // reclaimable when memory is short: user memory, page cache, inodes, dentries
+  tasks_selected,    // only some tasks were recorded (-F, -p, --cgroup), and other tasks may have freed the memory
+  lost_stretch,      // events were lost on some CPU after the allocation
+  incomplete_trace,  // events are missing, and it is unknown when
+  // The addresses of at least 1 % of the ended objects of this call site and size were allocated again although no free
+  // was seen.
+  reallocated,
+  untraced_path,  // the kernel frees such objects through a path without a tracepoint (trace/code/untraced_paths)
+  // Objects of this kind from before the trace were freed as fast as new ones were allocated; the object may just live
+  // longer than the trace.
+  older_freed,
+  page_tables,  // page tables of processes: they grow with the memory of the processes
+  slab_pages,   // pages of slabs and large kmallocs: the slab allocator already counts the objects on them
+  reclaimable,  // the kernel frees this memory when memory is short: user memory, page cache, inodes, dentries
 };
 constexpr std::size_t kDoubts = 10;
 
 struct DoubtText {
   std::string_view id;        // name in JSON: "lost-stretch"
-  std::string_view word;      // short name for a table column
-  std::string_view sentence;  // reason why allocations may have been freed
+  std::string_view word;      // short name in a table column
+  std::string_view sentence;  // sentence that says why allocations may have been freed
 };
 const DoubtText& describe(Doubt doubt);
 
-// A process, or interrupts, with live memory that it allocated.
+// Live memory that one process, or one kind of interrupt, has allocated.
 struct LiveHolder {
   TaskName process;
   LiveCount live;
@@ -53,18 +58,20 @@ struct LiveHolder {
 struct GroupHistory {
   static constexpr std::size_t kMostHolders = 8;
 
-  std::vector<TimeSeriesPoint> series;  // one point for each bucket
-  // By bucket: doubtful bytes live at the end that were allocated before the end of the bucket.
+  std::vector<TimeSeriesPoint> series;  // one point for each time bucket
+  // By time bucket: bytes that were allocated until the end of the bucket, look live at the end of the trace and may
+  // have been freed.
   std::vector<std::uint64_t> doubtful_bytes;
   Lifetimes ages;               // ages of the allocations that are live at the end
   std::uint64_t oldest_ns = 0;  // greatest age
   std::array<LiveCount, kDoubts> doubtful{};
-  // Allocations of the group's call sites and sizes: those whose address was allocated again while they looked live,
-  // and all allocations.
+  // Counts of allocations with the call sites and sizes of the group: all (`reallocated_of`), and those whose address
+  // was allocated again although no free was seen (`reallocated`).
   std::uint64_t reallocated = 0;
   std::uint64_t reallocated_of = 0;
-  std::string_view untraced_path;  // description of the path from the table; empty: none
-  // With ReportRequest::holders: those with most live bytes, at most kMostHolders, and the number of all.
+  std::string_view untraced_path;  // description of the path without a tracepoint; empty: none
+  // Only with ReportRequest::holders: the processes with most live bytes, at most kMostHolders, and the number of all
+  // processes.
   std::vector<LiveHolder> holders;
   std::size_t holders_in_all = 0;
 
@@ -74,7 +81,7 @@ struct GroupHistory {
     return sum;
   }
 };
-using SharedHistory = std::shared_ptr<const GroupHistory>;  // null: the group is not followed
+using SharedHistory = std::shared_ptr<const GroupHistory>;  // null: no history was kept for the group
 
 struct TimeAxis {
   std::uint64_t start_ns = 0;
@@ -82,7 +89,7 @@ struct TimeAxis {
   std::uint64_t width_ns = 1;
   std::size_t buckets = 0;
 
-  // Returns the bucket of a time. Times outside the axis are in the first or the last bucket.
+  // Returns the index of the bucket of a time. Earlier times are in the first bucket, later times in the last bucket.
   std::size_t bucket_of(std::uint64_t time_ns) const {
     if (time_ns <= start_ns || buckets == 0) return 0;
     return static_cast<std::size_t>(std::min<std::uint64_t>((time_ns - start_ns) / width_ns, buckets - 1));
@@ -90,23 +97,24 @@ struct TimeAxis {
 };
 
 struct Histories {
-  // Further groups are not followed.
+  // Maximum number of groups with a history.
   static constexpr std::size_t kMostGroups = 4096;
-  // A group with fewer allocations is not followed, because it has fewer steps than any growth (analysis/series/trend).
+  // A group with fewer allocations has no history: it has too few values for a trend (analysis/series/trend).
   static constexpr std::uint64_t kFewestAllocations = 4;
 
   TimeAxis axis;
   std::array<SharedHistory, kAllocators> of_allocator;
-  std::size_t groups_not_followed = 0;            // groups with at least kFewestAllocations allocations and live memory
+  // Number of groups without a history that have live memory and at least kFewestAllocations allocations.
+  std::size_t groups_not_followed = 0;
   std::uint64_t bytes_not_followed = 0;           // live bytes of these groups
-  std::vector<TimeSeriesPoint> reclaimable_slab;  // slab memory that SReclaimable counts
-  std::vector<TimeSeriesPoint> page_backed_slab;  // large kmallocs, which no slab line of meminfo counts
-  // Pages allocated minus pages freed, including pages allocated before the trace. With `frames_of_zones`: pages taken
-  // from the zones' free lists minus pages returned to them.
+  std::vector<TimeSeriesPoint> reclaimable_slab;  // slab memory that SReclaimable in meminfo includes
+  std::vector<TimeSeriesPoint> page_backed_slab;  // large kmallocs, which are in no slab line of meminfo
+  // Pages allocated minus pages freed, including frees of pages from before the trace. If `frames_of_zones` is set:
+  // pages taken from the zones' free lists minus pages returned to them.
   std::vector<TimeSeriesPoint> page_frames;
   bool frames_of_zones = false;
-  std::uint64_t lost_until_ns = 0;       // end of the last interval in which events were lost; 0: none
-  std::vector<Imperfection> incomplete;  // reasons why events are missing at unknown times
+  std::uint64_t lost_until_ns = 0;       // end of the last interval with lost events; 0: none
+  std::vector<Imperfection> incomplete;  // imperfections that mean missing events at unknown times
   std::vector<MemorySeries> memory;      // the kernel's own counters over time
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A histogram of the lifetimes of allocations. Each power of two is divided into four buckets, so a percentile is at
-// most 25 % too high. The memory of a histogram depends only on the range of lifetimes.
+// most 25 % too high. The memory that a histogram needs depends only on the range of lifetimes.
 #pragma once
 
 #include <bit>
@@ -31,12 +31,13 @@ class Lifetimes {
   std::uint64_t count() const { return count_; }
   std::uint64_t under_1ms() const { return short_; }
   std::uint64_t mean_ns() const { return count_ == 0 ? 0 : static_cast<std::uint64_t>(sum_ / count_); }
-  // Returns an upper bound for the lifetime that `percent` of all allocations do not exceed; 0 if there are none.
+  // Returns a percentile of the lifetimes, rounded up to the end of a bucket; 0 if there are no lifetimes.
   std::uint64_t percentile_ns(unsigned percent) const;
-  // Returns the buckets from the first to the last bucket that is not empty.
+  // Returns all buckets from the first non-empty one to the last non-empty one.
   std::vector<Bucket> buckets() const;
 
-  // Buckets 0 to 3 contain 0 to 3 ns; each further power of two has four buckets.
+  // Returns the number of the bucket that contains this lifetime. Buckets 0 to 3 contain lifetimes of 0 to 3 ns; each
+  // further power of two has four buckets.
   static unsigned bucket_of(std::uint64_t ns) {
     if (ns < 4) return static_cast<unsigned>(ns);
     const auto octave = static_cast<unsigned>(std::bit_width(ns)) - 1;
@@ -57,7 +58,7 @@ class Lifetimes {
   Sum sum_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t short_ = 0;
-  unsigned first_ = 0;  // number of the bucket counts_[0]
+  unsigned first_ = 0;  // bucket number of counts_[0]
   std::vector<std::uint64_t> counts_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table of groups as a matrix: the values of the last key are columns, for example allocators and freers.
+// A table of groups as a matrix: the values of the last key become columns. An example are allocating functions by
+// freeing functions.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +15,9 @@ template <typename Row>
 struct Column;
 
 struct MatrixRow {
-  std::vector<KeyValue> keys;          // all keys of the report except the last
-  std::vector<std::uint64_t> amounts;  // one for each column of the matrix
-  std::uint64_t others = 0;            // sum of the values that have no column
+  std::vector<KeyValue> keys;          // values of all keys of the report except the last one
+  std::vector<std::uint64_t> amounts;  // one amount for each column of the matrix
+  std::uint64_t others = 0;            // sum of the amounts without a column
   std::uint64_t total = 0;
 };
 
@@ -24,11 +25,12 @@ struct Matrix {
   static constexpr std::size_t kMostColumns = 12;
 
   Allocator allocator = Allocator::slab;
-  const Column<GroupRow>* amount = nullptr;  // the column whose values the matrix shows
-  std::vector<KeyValue> columns;             // values of the last key, largest total first; at most kMostColumns
-  std::size_t other_columns = 0;             // values that have no column
-  std::vector<MatrixRow> rows;               // largest total first
-  MatrixRow total;                           // has no keys
+  const Column<GroupRow>* amount = nullptr;  // the amount that the cells contain, such as bytes allocated
+  // Values of the last key that have the largest totals, largest first; at most kMostColumns.
+  std::vector<KeyValue> columns;
+  std::size_t other_columns = 0;  // number of values of the last key that have no column
+  std::vector<MatrixRow> rows;    // rows, largest total first
+  MatrixRow total;                // sums of all rows; has no keys
 };
 
 }  // namespace kmt

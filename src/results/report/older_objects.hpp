@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Slab objects from before a trace: the number that were live at its start, and their frees in the trace.
+// Slab objects from before a trace: how many were live at its start, and how many of them the trace frees.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 namespace kmt {
 
 struct OlderObjects {
-  std::string cache;        // empty: the free events do not name a cache (kfree, or all frees of this kernel)
-  std::uint64_t frees = 0;  // frees of objects allocated before the trace
-  // Number of objects in the cache at the start of the trace; empty: unknown from its first sample. Without
-  // alloc_traces of the cache, this is the number in slabinfo. It may be too high, since it includes free objects in
-  // per-CPU slabs.
+  std::string cache;        // empty: free events without a cache name (kfree, or all frees of this kernel)
+  std::uint64_t frees = 0;  // number of frees of objects from before the trace
+  // Number of objects in the cache at the start of the trace. Empty: the first sample does not contain it. If the cache
+  // has no alloc_traces, this is the number in slabinfo. It may be too high, because slabinfo counts free objects in
+  // per-CPU slabs as used.
   std::optional<std::uint64_t> lived;
   bool exact = false;  // `lived` is from alloc_traces
 };
 
 struct OlderObjectsOfTrace {
-  std::vector<OlderObjects> caches;    // caches with frees of older objects, most frees first
+  std::vector<OlderObjects> caches;    // caches that had frees of objects from before the trace, most frees first
   std::optional<std::uint64_t> lived;  // sum over all caches
 };
 

@@ -14,7 +14,7 @@ namespace kmt {
 
 struct EventsAndPages {
   std::uint64_t events = 0;
-  std::uint64_t pages = 0;  // sum of 2^order over the events
+  std::uint64_t pages = 0;  // sum of 2^order over all events
 
   void add(unsigned order, std::uint64_t times = 1) {
     events += times;
@@ -27,7 +27,7 @@ struct EventsAndPages {
   }
 };
 
-// Sums for one task or one kind of interrupt.
+// Sums for one task, or for one kind of interrupt.
 struct PageTaskRow {
   std::string task;                 // "find-153", "[softirq]"
   std::string comm;                 // "find", "[softirq]"
@@ -35,18 +35,18 @@ struct PageTaskRow {
   EventsAndPages allocated;         // mm_page_alloc
   EventsAndPages failed;            // failed allocations
   EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: taken from the buddy lists under the zone lock
-  EventsAndPages refilled;          // part of zone_locked that refills per-CPU lists
-  std::uint64_t refill_runs = 0;    // runs of consecutive zone_locked events
+  EventsAndPages refilled;          // those zone_locked events that refill per-CPU lists
+  std::uint64_t refill_runs = 0;    // number of runs of consecutive zone_locked events
   EventsAndPages freed;             // mm_page_free
   EventsAndPages freed_batched;     // mm_page_free_batched
   EventsAndPages drained;           // mm_page_pcpu_drain: moved from a per-CPU list to the buddy lists
-  std::uint64_t drain_runs = 0;     // runs of consecutive drained events
-  EventsAndPages fallbacks;         // mm_page_alloc_extfrag; the pages are those of the free blocks used
-  EventsAndPages fragmenting;       // fallbacks to blocks smaller than a page block
+  std::uint64_t drain_runs = 0;     // number of runs of consecutive drained events
+  EventsAndPages fallbacks;         // mm_page_alloc_extfrag: pages of the free blocks that were used
+  EventsAndPages fragmenting;       // fallbacks to blocks smaller than a pageblock
   EventsAndPages severe;            // fragmenting fallbacks to blocks of order 3 or less
   EventsAndPages moderate;          // fragmenting fallbacks to blocks of higher orders
   EventsAndPages ownership_changed;
-  std::uint64_t live_pages = 0;  // allocated by the task and never freed
+  std::uint64_t live_pages = 0;  // number of pages allocated by the task and not freed in the trace
 };
 
 // Sums for one order and migrate type.
@@ -60,7 +60,7 @@ struct PageTypeRow {
   std::uint64_t live_bytes = 0;
 };
 
-// Fallbacks between two migrate types. The members have the meaning of those in PageTaskRow.
+// Fallbacks from one migrate type to another. Members have the same meaning as in PageTaskRow.
 struct PageFallbackRow {
   int migrate_type = 0;  // the requested migrate type
   std::string migrate_type_name;
@@ -73,7 +73,7 @@ struct PageFallbackRow {
   EventsAndPages ownership_changed;
 };
 
-// Failed allocations with the same properties.
+// Failed allocations with equal task, order, flags and migrate type.
 struct PageFailureRow {
   std::string task;
   unsigned order = 0;
@@ -93,13 +93,14 @@ struct PagesResult {
   std::vector<PageTypeRow> types;          // sorted by order, then by migrate type
   std::vector<PageFallbackRow> fallbacks;  // sorted by migrate_type, then by `from`
   std::vector<PageFailureRow> failures;    // most frequent first
-  unsigned pageblock_order = 0;            // fallbacks to blocks of a lower order cause fragmentation
-  bool pageblock_order_assumed = false;    // not in the trace: the order of the architecture's huge pages is assumed
-  std::optional<unsigned> nodes;           // number of NUMA nodes with CPUs; empty: not in the trace
-  // Advised increase of vm.min_free_kbytes if fragmentation is severe (Documentation/trace/events-kmem.rst), otherwise
-  // empty. If the number of nodes is unknown, it is for one node.
+  unsigned pageblock_order = 0;            // fallbacks to blocks below this order cause fragmentation
+  // True: the trace does not contain the order, so the order of the architecture's huge pages is assumed.
+  bool pageblock_order_assumed = false;
+  std::optional<unsigned> nodes;  // number of NUMA nodes with CPUs; empty: the trace does not contain it
+  // Recommended increase of vm.min_free_kbytes (Documentation/trace/events-kmem.rst). Empty if fragmentation is not
+  // severe. If the number of nodes is unknown, the value is for one node.
   std::optional<std::uint64_t> min_free_kbytes_step;
-  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind and count
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // pairs of the kind of anomaly and a count
   Findings findings;
 };
 

@@ -15,14 +15,14 @@ std::span<const Column<PageTaskRow>> page_task_columns();
 std::span<const Column<PageFallbackRow>> page_fallback_columns();
 std::span<const Column<PageFailureRow>> page_failure_columns();
 
-// Returns null if there is no such column.
+// Returns the column with this key, or null.
 const Column<PageTaskRow>* find_page_task_column(std::string_view key);
 
 // Returns all rows, sorted: numbers in descending order, text in alphabetical order. Equal rows are sorted by pages
 // allocated, then by name. The pointers point into `rows`.
 std::vector<const PageTaskRow*> sorted_page_tasks(const std::vector<PageTaskRow>& rows, const Column<PageTaskRow>& by);
 
-// Adds all values of `row` for which sums make sense.
+// Adds the values of `row` to `sum`, except those that cannot be added.
 void add_up(PageTaskRow& sum, const PageTaskRow& row);
 
 }  // namespace kmt

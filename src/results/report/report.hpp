@@ -32,19 +32,20 @@ struct TraceSummary {
   unsigned cpus = 0;
   std::string clock;
   bool clock_in_ns = true;           // false: times are ticks of unknown length
-  std::vector<std::string> buffers;  // names of ring buffers with counted events; "" is the top-level buffer
+  std::vector<std::string> buffers;  // names of the ring buffers that contain events; "" is the top-level buffer
   std::uint64_t first_ns = 0;        // time of the first event that passed the filter
   std::uint64_t duration_ns = 0;     // time from the first to the last event that passed the filter
   std::uint64_t whole_first_ns = 0;  // time of the first event of the trace
   std::uint64_t whole_ns = 0;        // time from the first to the last event of the trace
-  std::uint64_t recorded_ns = 0;     // recorded time within --time; the basis of rates
+  std::uint64_t recorded_ns = 0;     // length of the recording within --time; rates are computed from it
   std::uint64_t events = 0;
   std::uint64_t stacks = 0;       // number of different kernel stacks in the whole trace
   std::uint64_t user_stacks = 0;  // number of different user-space stacks in the whole trace
-  std::uint64_t lost_events = 0;  // lost events of the whole trace
+  std::uint64_t lost_events = 0;  // number of lost events of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
-  bool lost_at_least = false;      // some losses have an unknown size and count as one event each
-  bool lost_of_any_task = false;   // some lost events have no known CPU and may be from tasks that were not recorded
+  bool lost_at_least = false;  // true: the size of some losses is unknown, and each of these counts as one event
+  // True: the CPU of some lost events is unknown, and their tasks may not have been recorded at all.
+  bool lost_of_any_task = false;
   bool loss_known = true;          // false: the trace is damaged or cut off, and more events may have been lost
   std::string missing_cpus;        // CPUs without data: "CPU 1, CPU 3"; empty: no CPU is known to be missing
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty if not in the trace
@@ -52,27 +53,28 @@ struct TraceSummary {
   bool complete = true;            // false: reading was interrupted, and the rest of the trace is not counted
 };
 
-// All events within --time, selected or not.
+// All events within --time, even if no filter selects them.
 struct Activity {
-  std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" and count
-  std::array<bool, kAllocators> allocated{};  // by Allocator; true: there were allocations, including failed ones
+  std::vector<std::pair<std::string, std::uint64_t>> events;  // pairs of "system:name" and a count
+  std::array<bool, kAllocators> allocated{};  // index: Allocator; true: there were allocations, including failed ones
 };
 
-// Totals of an allocator whose allocations are identified by address. Bytes are as in Event.
+// Totals of an allocator whose allocations are identified by address. Bytes have the same meaning as in Event.
 struct AllocatorTotals : AllocationSums {
-  std::uint64_t frees = 0;  // all frees, matched or not
+  std::uint64_t frees = 0;  // number of all frees, including frees without a known allocation
   std::uint64_t unmatched_frees = 0;
   std::uint64_t null_frees = 0;
-  std::uint64_t cross_node_frees = 0;  // valid only if SlabTotals::cross_node_allocations is set
-  std::uint64_t peak_bytes = 0;        // most live bytes at one time
+  std::uint64_t cross_node_frees = 0;  // only valid if SlabTotals::cross_node_allocations is set
+  std::uint64_t peak_bytes = 0;        // largest number of bytes that were live at one time
   std::uint64_t peak_ns = 0;           // time when the peak was first reached
   Lifetimes lifetimes;
   LiveCount maybe_freed;    // as in GroupRow
-  bool knows_bytes = true;  // false: the kernel does not report bytes_allocated, so freed and live bytes are unknown
+  bool knows_bytes = true;  // false: events do not contain bytes_allocated, so freed and live bytes are unknown
 };
 
 struct SlabTotals : AllocatorTotals {
-  std::optional<std::uint64_t> cross_node_allocations;  // empty: the trace does not contain the nodes of the CPUs
+  // Empty: the trace does not show which CPU belongs to which node.
+  std::optional<std::uint64_t> cross_node_allocations;
 };
 
 // Totals of pages, which are identified by page frame. Freed and live bytes count page frames that were allocated in
@@ -84,22 +86,23 @@ struct PageOrderRow {
   unsigned order = 0;
   std::uint64_t allocations = 0;
   std::uint64_t failed_allocations = 0;
-  std::uint64_t frees = 0;  // free events of this order
+  std::uint64_t frees = 0;  // number of free events of this order
   std::uint64_t bytes_allocated = 0;
   std::uint64_t live_bytes = 0;  // live bytes of allocations of this order
 };
 
-// Errors in pairs of events, grouped by the two call sites.
+// Events that contradict each other, such as a free and an earlier free of one address. They are grouped by the two
+// call sites.
 struct AnomalyRow {
   Imperfection kind{};
   Allocator allocator = Allocator::slab;
-  CodeAddress first;   // call site of the earlier event (allocation or previous free); address 0: none
-  CodeAddress second;  // call site of the event that showed the error
+  CodeAddress first;   // call site of the earlier event (allocation or previous free); address 0: there is none
+  CodeAddress second;  // call site of the event that contradicts the earlier event
   std::string cache;   // empty: unknown
   std::uint64_t count = 0;
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
-  bool explained = false;  // counts in ExplainedAnomalies
+  bool explained = false;  // true: the cause is known, and ExplainedAnomalies counts it
 };
 
 // The group with most live memory, without pages, which may contain the objects of other groups, and without memory
@@ -116,7 +119,7 @@ struct MostLive {
 struct ReportResult {
   TraceSummary trace;
   Activity activity;
-  std::vector<std::pair<std::string, std::uint64_t>> events;  // event name and count, most frequent first
+  std::vector<std::pair<std::string, std::uint64_t>> events;  // pairs of event name and count, most frequent first
   SlabTotals slab;
   PageTotals pages;
   AllocatorTotals percpu;
@@ -124,10 +127,10 @@ struct ReportResult {
   MemoryState memory;
   std::vector<PageOrderRow> page_orders;  // sorted by order
   std::vector<GroupKey> by;               // keys of the groups
-  std::vector<GroupTable> groups;         // tables of the allocators to which a key applies and that have events
-  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind and count, only kinds that occurred
-  std::vector<AnomalyRow> anomaly_sites;                         // anomalies by call sites, most frequent first
-  ExplainedAnomalies explained;                                  // the part of `anomalies` with a known cause
+  std::vector<GroupTable> groups;         // one table for each allocator that has events and to which a key applies
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // pairs of kind and count; only kinds that occurred
+  std::vector<AnomalyRow> anomaly_sites;                         // anomalies by pair of call sites, most frequent first
+  ExplainedAnomalies explained;                                  // those anomalies that have a known cause
   OlderObjectsOfTrace older;                                     // slab objects from before the trace
   Findings findings;                                             // findings of the reader, such as damage and losses
   std::vector<Matrix> matrices;                                  // one for each table of `groups`, if requested
@@ -137,7 +140,7 @@ struct ReportResult {
 };
 
 const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);
-// Returns a row without keys for a whole allocator.
+// Returns a row with the totals of a whole allocator, without keys.
 GroupRow row_of(const AllocatorTotals& totals, Allocator allocator);
 
 }  // namespace kmt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Traffic of allocations by time bucket of a trace. Buckets are short, so they can be summed over any longer interval.
+// Allocations and frees in each time bucket of a trace. Buckets are short, so they can be summed over any longer
+// interval.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,17 @@
 
 namespace kmt {
 
-// Values are modulo 2^64: a trace may contain any sizes, and the second of two duplicate events subtracts the first.
+// Values are modulo 2^64, because a trace may contain any sizes. They may decrease: for a duplicate event, the values
+// of the first event are subtracted.
 struct TrafficCounts {
   std::uint64_t allocations = 0;
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;
-  std::uint64_t frees = 0;         // frees of allocations of this group
-  std::uint64_t freed = 0;         // bytes
-  std::uint64_t replacements = 0;  // allocations that ended without a free because their address was reused
-  std::uint64_t replaced = 0;      // bytes
+  std::uint64_t frees = 0;  // number of frees of the group's allocations
+  std::uint64_t freed = 0;  // bytes
+  // Number of allocations that ended without a free, because their address was allocated again.
+  std::uint64_t replacements = 0;
+  std::uint64_t replaced = 0;  // bytes
 
   TrafficCounts& operator+=(const TrafficCounts& other) {
     allocations += other.allocations;
@@ -40,10 +43,10 @@ struct Traffic {
   TrafficCounts counts;
 };
 
-// Traffic of one group, by bucket.
-using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null: not stored
+// Counts of one group in each time bucket, sorted by bucket.
+using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null: not kept for this group
 
-// Allocations of the slab allocator by call site, requested size and given size.
+// Allocations of the slab allocator in one bucket with equal call site, requested size and given size.
 struct SizeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   std::uint64_t requested = 0;
@@ -52,7 +55,8 @@ struct SizeTraffic {
   std::uint64_t allocations = 0;
 };
 
-// Frees by lifetime of the freed allocation: at least 2^octave ns (octave 0: 0 ns) and less than 2^(octave + 1) ns.
+// Frees in one bucket, by lifetime of the freed allocation: at least 2^octave ns (octave 0: 0 ns) and less than
+// 2^(octave + 1) ns.
 struct LifetimeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   Allocator allocator = Allocator::slab;
@@ -62,7 +66,7 @@ struct LifetimeTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Frees by allocating CPU (`from`) and freeing CPU (`to`).
+// Frees in one bucket, by allocating CPU (`from`) and freeing CPU (`to`).
 struct CpuTraffic {
   Allocator allocator = Allocator::slab;
   unsigned from = 0;
@@ -72,12 +76,12 @@ struct CpuTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Traffic that does not belong to groups. Its buckets are `coarse` times as wide as those of the axis. Traffic of
-// groups is in GroupRow::traffic, in buckets of the axis.
+// Counts over time that do not belong to groups. Their buckets are `coarse` times as wide as those of the axis. Counts
+// of groups are in GroupRow::traffic, in buckets of the axis.
 struct TrafficOverTime {
   TimeAxis axis;
   std::uint32_t coarse = 1;
-  std::vector<std::string> sites;  // names of call sites; the first is for events without call site
+  std::vector<std::string> sites;  // names of call sites; the first name stands for events without a call site
   std::vector<SizeTraffic> sizes;
   std::vector<LifetimeTraffic> lifetimes;
   std::vector<CpuTraffic> cpus;

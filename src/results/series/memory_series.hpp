@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's own memory counters in all samples of a trace.
+// The kernel's own memory counters over time, from all samples of a trace.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ enum class MemorySource : std::uint8_t {
   meminfo,           // bytes
   vmstat,            // bytes
   vmstat_rate,       // bytes per second since the previous sample
-  slabinfo_objects,  // bytes of objects in use in a cache; SLUB counts all objects of per-CPU slabs as used
-  slabinfo_pages,    // bytes of the slab pages of a cache
+  slabinfo_objects,  // bytes of a cache's objects in use; SLUB counts all objects of per-CPU slabs as used
+  slabinfo_pages,    // bytes of a cache's slabs
 };
 
-// Returns the name of the source in JSON.
+// Returns the name that the source has in JSON.
 inline std::string_view id_of(MemorySource source) {
   constexpr std::array<std::string_view, 5> kIds = {"meminfo", "vmstat", "vmstat-rate", "slabinfo-objects",
                                                     "slabinfo-pages"};
@@ -32,8 +32,9 @@ struct MemorySeriesPoint {
 
 struct MemorySeries {
   MemorySource source = MemorySource::meminfo;
-  std::string name;                       // "SUnreclaim", "pgalloc_normal", "kmalloc-64"; not escaped
-  std::vector<MemorySeriesPoint> points;  // sorted by time; samples without the value have no point
+  // "SUnreclaim", "pgalloc_normal", "kmalloc-64"; may contain control characters.
+  std::string name;
+  std::vector<MemorySeriesPoint> points;  // sorted by time; a sample without a value has no point
 };
 
 }  // namespace kmt

@@ -8,8 +8,8 @@ namespace kmt {
 
 enum class Growth : std::uint8_t {
   too_few_points,  // fewer than Trend::kFewestValues values
-  none,            // not more growth than random allocations and frees can cause
-  past,    // grew, but in the second half at less than half of the rate: a cache has filled up, or the cause has ended
+  none,            // the growth is not larger than that of random allocations and frees
+  past,    // grew, but in the second half at less than half the rate: a cache has filled up, or the cause has ended
   steady,  // grew and still grows
 };
 
@@ -19,11 +19,13 @@ struct Trend {
 
   Growth growth = Growth::too_few_points;
   double bytes_per_s = 0;  // negative if the value shrinks
-  double low = 0;          // 95 % confidence interval of the slope
+  double low = 0;          // 95 % confidence interval of bytes_per_s
   double high = 0;
-  double late_bytes_per_s = 0;  // slope in the second half
-  double confidence = 0;        // 0 to 1: the probability that a random walk rises less steadily; at most 0.9995
-  double evenness = 0;          // 0 to 1: the probability that a random walk rises less evenly; exact up to 1
+  double late_bytes_per_s = 0;  // slope in the second half of the time
+  // 0 to 1: the probability that a random walk has a smaller tau (see analysis/series/trend.hpp); at most 0.9995.
+  double confidence = 0;
+  // 0 to 1: the probability that a random walk rises less evenly, by Student's t; has no upper limit below 1.
+  double evenness = 0;
 };
 
 }  // namespace kmt

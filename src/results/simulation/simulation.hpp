@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The result of `simulate`: the memory that models of slab allocators hold for a trace's objects. Numbers are bytes
-// unless stated otherwise. docs/formats/simulate-json.md has the definitions.
+// The result of `simulate`: the memory that models of slab allocators need for the objects of a trace. Numbers are
+// bytes unless stated otherwise. docs/formats/simulate-json.md has the definitions.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ constexpr std::string_view name_of(SlabAllocator allocator) {
 }
 
 struct HeldMemory {
-  std::uint64_t requested = 0;  // requested by live objects of the trace
-  std::uint64_t given = 0;      // given to these objects
+  std::uint64_t requested = 0;  // bytes requested for the live objects of the trace
+  std::uint64_t given = 0;      // bytes given to these objects, including internal waste
   std::uint64_t held = 0;       // bytes of slab pages
 
   std::uint64_t internal_waste() const { return given - requested; }
@@ -29,25 +29,27 @@ struct HeldMemory {
 
 struct SimulatedCache {
   std::string name;
-  bool is_new = false;             // a cache for call sites or a suggested class, but not a class of --classes
-  std::uint64_t object_bytes = 0;  // 0: objects have several sizes
-  std::uint64_t slab_bytes = 0;    // 0: an object has its own pages
+  // True: a cache for call sites or a suggested class; false for classes given with --classes.
+  bool is_new = false;
+  std::uint64_t object_bytes = 0;  // 0: the objects have several sizes
+  std::uint64_t slab_bytes = 0;    // 0: each object has pages of its own
   std::uint32_t objects_per_slab = 0;
   std::uint64_t allocations = 0;
   std::uint64_t bytes_requested = 0;  // sum over all allocations
   std::uint64_t bytes_given = 0;
   HeldMemory average;  // mean over the time of the trace
-  HeldMemory peak;     // at the time when most memory was held
+  HeldMemory peak;     // values at the time when most memory was held
   HeldMemory end;
-  std::uint64_t partial_slabs = 0;   // slabs with free objects on lists, at the end
-  std::uint64_t cpu_list_bytes = 0;  // most bytes that all CPUs together can hold in reserve
+  std::uint64_t partial_slabs = 0;   // number of slabs with free objects on lists at the end
+  std::uint64_t cpu_list_bytes = 0;  // maximum number of bytes that the lists of all CPUs can hold
 };
 
 struct SimulatedHeap {
   std::string name;  // "as recorded"
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<std::string> unused_caches;  // caches for call sites that get no objects: "alloc_pipe_info=10"
-  std::vector<SimulatedCache> caches;      // new caches first, then by held memory at the peak
+  std::vector<std::string> unused_caches;  // caches for call sites that got no objects: "alloc_pipe_info=10"
+  // New caches first; otherwise the caches with most held memory at the peak first.
+  std::vector<SimulatedCache> caches;
   std::uint64_t allocations = 0;
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_given = 0;
@@ -55,32 +57,36 @@ struct SimulatedHeap {
   HeldMemory peak;
   std::uint64_t peak_ns = 0;
   HeldMemory end;
-  std::vector<HeldMemory> series;  // values at the end of each bucket
+  std::vector<HeldMemory> series;  // values at the end of each time bucket
 };
 
-// In bytes. Smaller savings do not justify a cache.
+// A new cache is only suggested if it saves at least this many bytes.
 inline constexpr std::uint64_t kLeastSaving = 4096;
 
 // A suggestion for a new cache or size class.
 struct CacheSuggestion {
-  std::string function;            // function whose allocations use the cache; empty: a size class for all functions
-  std::uint64_t above_bytes = 0;   // requests must be larger than this
-  std::uint64_t object_bytes = 0;  // object size and largest request
-  std::uint64_t class_bytes = 0;   // size that these requests get now
-  std::vector<std::string> from;   // recorded caches that lose these objects
-  std::vector<std::string> sites;  // for a class, the call sites that use it most
+  std::string function;            // function whose objects get the new cache; empty: a size class for all functions
+  std::uint64_t above_bytes = 0;   // only requests larger than this use the new cache
+  std::uint64_t object_bytes = 0;  // object size of the new cache, and largest request that uses it
+  std::uint64_t class_bytes = 0;   // bytes that these requests are given now
+  std::vector<std::string> from;   // names of the recorded caches that lose these objects
+  std::vector<std::string> sites;  // for a class: the call sites that would use it most
   std::uint64_t allocations = 0;
-  std::uint64_t bytes_given = 0;       // bytes given as recorded
-  std::uint64_t bytes_given_then = 0;  // bytes given with the new cache
+  std::uint64_t bytes_given = 0;       // bytes given to these objects as recorded
+  std::uint64_t bytes_given_then = 0;  // bytes given to these objects with the new cache
   std::uint64_t average_live = 0;      // mean number of live objects
-  std::uint64_t of_its_size = 0;  // mean number of live objects whose request, rounded up to 8, equals object_bytes
-  double estimated_saving = 0;  // reason for the replay: estimated saving of average held memory, or of all bytes given
-  // Sums over the caches that lose objects and the new cache, from replays.
+  // Mean number of live objects whose request, rounded up to a multiple of 8, equals object_bytes.
+  std::uint64_t of_its_size = 0;
+  // Saving by the estimate: average held memory, or all bytes given; selects the candidates to replay.
+  double estimated_saving = 0;
+  // The members below are from replays. They are sums over the caches that lose objects and, with the new cache
+  // (`_then`), over the new cache too.
   std::uint64_t average_held = 0;
   std::uint64_t average_held_then = 0;
-  std::uint64_t peak_held = 0;  // sum of the caches' peaks
+  std::uint64_t peak_held = 0;  // sum of the peaks of these caches
   std::uint64_t peak_held_then = 0;
-  std::uint64_t uncertain_bytes = 0;  // part of the saving that depends on the per-CPU lists
+  // The saving is uncertain by this many bytes, because it depends on the per-CPU lists.
+  std::uint64_t uncertain_bytes = 0;
 };
 
 struct ModelMismatch {
@@ -98,27 +104,31 @@ struct SlabinfoCache {
   std::uint64_t pages_predicted = 0;
 };
 
-// Comparison of the model with the kernel's slabinfo.
+// Comparison of the model's prediction with the kernel's slabinfo.
 struct SlabinfoComparison {
-  bool by_size = false;      // events do not name caches: all caches with one object size are compared as one
+  // True: events do not name caches, so all caches with one object size are compared together.
+  bool by_size = false;
   std::uint64_t caches = 0;  // number of caches with slabs before or after the trace
-  std::uint64_t geometry_compared = 0;  // number of caches, with or without slabs
+  // Number of caches whose objects per slab and slab size were compared, even if they have no slabs.
+  std::uint64_t geometry_compared = 0;
   std::vector<std::string> geometry_differs;
   std::uint64_t pages_before = 0;
   std::uint64_t pages_after = 0;
   std::uint64_t pages_predicted = 0;
-  std::uint64_t error_pages = 0;      // sum of the prediction errors of the caches
-  std::uint64_t unchanged_error = 0;  // the same sum for the prediction of no change
-  std::uint64_t unknown_frees = 0;    // frees of objects from before the trace whose cache is unknown
-  std::uint64_t not_compared = 0;     // caches with slabs after the trace that are new or have inconsistent figures
-  std::vector<SlabinfoCache> lines;   // caches that changed or should have changed; largest error first
+  std::uint64_t error_pages = 0;      // sum of the errors of the prediction over all caches, in pages
+  std::uint64_t unchanged_error = 0;  // like error_pages, for the prediction that nothing changes
+  std::uint64_t unknown_frees = 0;    // number of frees of objects from before the trace whose cache is unknown
+  // Number of caches with slabs after the trace that are new or have contradictory numbers.
+  std::uint64_t not_compared = 0;
+  // Caches that changed, or that should have changed by the prediction; largest error first.
+  std::vector<SlabinfoCache> lines;
 };
 
-// Objects of a cache whose free was not traced; their address was allocated again.
+// Objects of one cache that were freed without an event: their addresses were allocated again.
 struct UnseenFrees {
   std::string cache;
   std::uint64_t objects = 0;
-  std::uint64_t allocations = 0;  // all allocations of the cache
+  std::uint64_t allocations = 0;  // number of all allocations from the cache
 };
 
 inline std::uint64_t sum_of_objects(const std::vector<UnseenFrees>& caches) {
@@ -130,28 +140,28 @@ inline std::uint64_t sum_of_objects(const std::vector<UnseenFrees>& caches) {
 struct SimulationResult {
   TraceSummary trace;
   Findings findings;
-  std::vector<std::uint64_t> classes;  // the modelled kmalloc size classes of the recorded kernel
-  std::string least_class_from;        // source of the smallest class: "the architecture", "slabinfo", "the trace"
-  bool kernel_known = true;            // false: treated as Linux 6.1
+  std::vector<std::uint64_t> classes;  // sizes of the kmalloc caches that the recorded kernel has by the model
+  std::string least_class_from;        // how the smallest class is known: "the architecture", "slabinfo", "the trace"
+  bool kernel_known = true;            // false: the kernel's version is unknown, and Linux 6.1 is assumed
   bool cgroup_caches = false;
   bool random_caches = false;
-  bool caches_assumed = false;  // the two members above are assumptions, because there is no slabinfo
+  bool caches_assumed = false;  // true: the two members above are assumptions, because there is no slabinfo
   std::uint64_t start_ns = 0;
   std::uint64_t bucket_ns = 0;
-  std::vector<SimulatedHeap> heaps;  // the recorded heap first
+  std::vector<SimulatedHeap> heaps;  // the first heap is simulated as recorded
   std::vector<CacheSuggestion> suggestions;
-  bool suggests_traffic = false;  // true: suggestions save bytes given; false: held memory
-  // Number of replayed candidates; `suggestions` are the best of them. Empty: no candidates were searched, or the
-  // search did not reach the end of the trace.
+  bool suggests_traffic = false;  // true: suggestions save bytes given; false: they save held memory
+  // Number of replayed candidates. `suggestions` are the best of them. Empty: no suggestions were requested, or reading
+  // was interrupted.
   std::optional<std::size_t> candidates;
   std::uint64_t kmallocs = 0;
-  std::uint64_t kmallocs_reproduced = 0;  // kmallocs whose given bytes were predicted correctly
+  std::uint64_t kmallocs_reproduced = 0;  // number of kmallocs for which the model predicts the recorded bytes
   std::vector<ModelMismatch> mismatches;  // most allocations first
   std::optional<SlabinfoComparison> slabinfo;
-  std::uint64_t older_frees = 0;          // frees of objects from before the trace
-  std::uint64_t live_at_end = 0;          // number of live objects
+  std::uint64_t older_frees = 0;          // number of frees of objects from before the trace
+  std::uint64_t live_at_end = 0;          // number of live objects at the end
   std::vector<UnseenFrees> unseen_frees;  // most objects first
-  std::uint64_t unnamed_objects = 0;      // objects in caches with unknown names
+  std::uint64_t unnamed_objects = 0;      // number of objects in caches with unknown names
 };
 
 }  // namespace kmt

@@ -12,7 +12,7 @@ Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttrib
   return *(cache.attributes->*number);
 }
 
-// Returns a number of objects or slabs. The kernel's log has only bytes.
+// Returns a number of objects or slabs. Empty for a cache from the kernel's log, which has only bytes.
 Cell if_counted(const SlabCacheUse& cache, std::uint64_t number) {
   return cache.object_bytes == 0 ? Cell() : Cell(number);
 }
@@ -43,7 +43,7 @@ constexpr std::array<Column<SlabCacheUse>, 13> kSnapshotColumns = {{
      "page order of a slab"},
 }};
 
-// Lines of memory.stat that are parts of "kernel", a line of Linux 5.18 and later.
+// Lines of memory.stat whose sum is "kernel". Linux 5.18 and later have the line "kernel" itself.
 constexpr std::array<std::string_view, 6> kKernelParts = {"kernel_stack", "pagetables", "sec_pagetables",
                                                           "percpu",       "slab",       "vmalloc"};
 
@@ -82,7 +82,7 @@ std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {
   return sum;
 }
 
-// In version 1, the lines "total_…" include the children of a cgroup.
+// In cgroups of version 1, only the lines "total_…" include the children of a cgroup.
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup) {
   const auto sum_of_lines = [&](std::string_view a, std::string_view b) -> std::optional<std::uint64_t> {
     const auto first = find_number(cgroup.values, a);

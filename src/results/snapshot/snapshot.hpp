@@ -22,18 +22,18 @@ struct BalanceLine {
   std::string id;           // "slab.in-use"; its meaning never changes
   std::string label;        // readable name
   std::int64_t bytes = 0;   // negative if the files of `source` contradict each other
-  unsigned depth = 0;       // 0: lines that add up to MemTotal; 1: parts that add up to the line above them
-  bool counted = true;      // false: a remark; its bytes are in other lines
+  unsigned depth = 0;       // 0: part of MemTotal; 1: part of the line of depth 0 above it
+  bool counted = true;      // false: a remark, whose bytes are already in other lines
   bool known = true;        // false: no file has the amount; `bytes` is 0
-  std::string source = {};  // files that contain the value
+  std::string source = {};  // names of the files from which the amount is computed
 
   bool is_contradiction() const { return counted && bytes < 0; }
 };
 
-// A slab cache according to slabinfo and /sys/kernel/slab.
+// A slab cache as slabinfo and /sys/kernel/slab describe it.
 struct SlabCacheUse {
   std::string name;
-  std::vector<std::string> aliases;  // caches merged into this cache
+  std::vector<std::string> aliases;  // names of caches that SLUB has merged into this cache
   std::uint64_t bytes = 0;           // bytes of the slabs
   std::uint64_t in_use = 0;          // requested bytes of objects in use
   std::uint64_t free = 0;            // bytes of free objects in slabs
@@ -43,16 +43,16 @@ struct SlabCacheUse {
   std::uint64_t objects = 0;
   std::uint64_t object_bytes = 0;  // includes padding; 0: the numbers of objects and slabs are unknown
   std::uint64_t slabs = 0;
-  const SlabAttributes* attributes = nullptr;  // points into the same result; null: unknown
+  const SlabAttributes* attributes = nullptr;  // points into the SnapshotResult of this cache; null: unknown
 
-  // Returns the bytes of an object, without padding if known.
+  // Returns the bytes of an object. Excludes padding if the size without padding is known.
   std::uint64_t asked_bytes() const {
     return attributes != nullptr ? std::min(attributes->object_bytes.value_or(object_bytes), object_bytes)
                                  : object_bytes;
   }
 };
-// Returns the caches by all of their names; the pointers and names point into `caches`. alloc_traces names merged
-// caches by their folder.
+// Returns a map from all names of the caches to the caches. The folder of merged caches is a name too, because
+// alloc_traces uses it. The pointers and names point into `caches`.
 std::unordered_map<std::string_view, const SlabCacheUse*> caches_by_name(const std::vector<SlabCacheUse>& caches);
 
 struct SnapshotResult {
@@ -60,12 +60,12 @@ struct SnapshotResult {
   std::uint64_t total = 0;  // MemTotal
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
-  std::vector<std::string> files;  // of copies: the files that were read
-  std::string log;                 // of copies: the file with reports of OOM kills
-  std::size_t log_reports = 0;     // number of reports in it
+  std::vector<std::string> files;  // only for copied files: names of the files that were read
+  std::string log;                 // only for copied files: name of the file with reports of OOM kills
+  std::size_t log_reports = 0;     // number of reports in `log`
 
   SnapshotResult() = default;
-  SnapshotResult(const SnapshotResult&) = delete;  // `caches` points into `memory`
+  SnapshotResult(const SnapshotResult&) = delete;  // not copyable, because `caches` points into `memory`
   SnapshotResult& operator=(const SnapshotResult&) = delete;
   SnapshotResult(SnapshotResult&&) = default;
   SnapshotResult& operator=(SnapshotResult&&) = default;
@@ -73,18 +73,19 @@ struct SnapshotResult {
 
 std::span<const Column<SlabCacheUse>> slab_cache_columns();
 
-// Return the kernel or user memory of a cgroup and its children, according to its files. Empty: unknown.
+// Return the kernel or user memory of a cgroup and its children, in bytes. Empty if the cgroup's files do not contain
+// it.
 std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup);
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup);
 
-// Parts of snapshots that can be compared.
+// The parts of a snapshot that can be compared with those of another snapshot.
 enum class SnapshotPart : std::uint8_t {
   balance_sheet,
   slab_caches,
   vmalloc,           // callers
   allocinfo,         // lines
-  cgroups,           // including their children
-  slab_allocations,  // call sites of SLUB's alloc_traces
+  cgroups,           // cgroups, including their children
+  slab_allocations,  // call sites in SLUB's alloc_traces
   page_owners,       // stacks
 };
 inline constexpr std::array kSnapshotParts = {
@@ -97,16 +98,16 @@ struct SnapshotPartText {
 };
 const SnapshotPartText& describe(SnapshotPart part);
 
-// The amounts of one name in two snapshots.
+// The amounts that one name has in two snapshots.
 struct SnapshotChange {
   std::string name;
   std::int64_t a = 0;
   std::int64_t b = 0;
 };
 
-// A line of two balance sheets. `a` or `b` is empty if that snapshot lacks a file with the value.
+// A line in two balance sheets. `a` or `b` is empty if this snapshot lacks a file from which the amount is computed.
 struct BalanceChange {
-  BalanceLine line;  // from one of the two sheets; its `bytes` is not used
+  BalanceLine line;  // the line in one of the two sheets; BalanceLine::bytes is not used
   std::optional<std::int64_t> a;
   std::optional<std::int64_t> b;
 };
@@ -122,7 +123,7 @@ struct SnapshotDiff {
   std::vector<SnapshotChange> vmalloc;
   std::vector<SnapshotChange> allocinfo;
   std::vector<SnapshotChange> cgroups;
-  std::vector<SnapshotChange> slab_allocations;  // numbers of objects
+  std::vector<SnapshotChange> slab_allocations;  // amounts are numbers of objects, not bytes
   std::vector<SnapshotChange> page_owners;
   std::vector<SnapshotPart> not_compared;  // parts that are missing or incomplete in one snapshot
 };

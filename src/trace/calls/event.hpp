@@ -19,20 +19,21 @@ struct CallFlags {
   static constexpr std::uint8_t kReturnValue = 0x02;
   static constexpr std::uint8_t kFrame = 0x04;  // `frame` is set instead of `depth`
 };
-// The largest value of `depth`; deeper calls have this value, too. Kernels keep at most 50 calls per task
+// The largest value of `depth`, also used for deeper calls. Kernels keep at most 50 calls per task
 // (FTRACE_RETFUNC_DEPTH, Linux 6.1).
 constexpr std::uint8_t kMostCallDepth = 255;
 
 struct CallEvent {
   std::uint64_t time_ns;
   std::uint64_t function;      // address of the function
-  std::uint64_t return_value;  // call_exit: return register, as wide as the kernel's words
-  std::uint64_t duration_ns;   // call_exit: in nanoseconds, even if the trace's clock has other ticks
-  std::uint64_t record;        // number in TraceCalls::records: arguments, or values read at the exit; 0: none
-  CallSiteId call_site;        // always 0, "none"
+  std::uint64_t return_value;  // for call_exit: the return register, as wide as the kernel's words
+  std::uint64_t duration_ns;   // for call_exit: duration in nanoseconds, even if the trace's clock counts other units
+  // Number of the record in TraceCalls::records with arguments, or with values read at the exit; 0: none.
+  std::uint64_t record;
+  CallSiteId call_site;  // always 0, "none"
   std::int32_t tid;
-  // The lower half of the stack pointer. It is equal at the entry and exit of a call, except for the return address
-  // pushed by the call instruction.
+  // The lower half of the stack pointer. It is equal at the entry and the exit of a call, except that the return
+  // address is still on the stack at the entry.
   std::uint32_t frame;
   std::uint16_t cpu;
   EventTypeId type;

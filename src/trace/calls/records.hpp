@@ -13,8 +13,8 @@
 namespace kmt {
 
 struct CallRecord {
-  std::vector<std::uint64_t> registers;  // argument registers in order
-  std::vector<std::uint8_t> values;      // field `values` of the record
+  std::vector<std::uint64_t> registers;  // contents of the argument registers, in order
+  std::vector<std::uint8_t> values;      // the bytes in the field `values` of the event
 };
 
 class CallRecords {
@@ -22,18 +22,18 @@ class CallRecords {
   // Adds a record and returns its number, which is never 0. Keeps the first 255 registers and the first 65535 bytes of
   // values.
   std::uint64_t add(std::span<const std::uint64_t> registers, Bytes values);
-  CallRecord at(std::uint64_t number) const;  // `number` must not have been released
+  CallRecord at(std::uint64_t number) const;  // `number` is the result of add(); the record must not have been released
   void give_back(std::uint64_t number);
 
-  std::size_t held() const;  // number of records that were not released
+  std::size_t held() const;  // returns the number of records that are not yet released
   std::size_t bytes_held() const;
 
  private:
   struct Block {
     std::vector<std::uint8_t> bytes;
-    std::size_t in_use = 0;  // number of records that were not released
+    std::size_t in_use = 0;  // number of records in the block that are not yet released
   };
-  std::vector<Block> blocks_;  // released blocks keep their index
+  std::vector<Block> blocks_;  // the index of a block never changes, even if earlier blocks are released
 };
 
 }  // namespace kmt

@@ -13,8 +13,8 @@ struct RefusedFunction {
   std::string why;
 };
 
-// Parses the note "refused_functions" (docs/formats/kmt.md). Skips invalid lines, and lines above the limit of recorded
-// functions.
+// Parses the note "refused_functions" (docs/formats/kmt.md). Skips invalid lines, and all lines after the maximum
+// number of recorded functions.
 std::vector<RefusedFunction> parse_refused_functions(std::string_view text);
 std::string refused_functions_text(const std::vector<RefusedFunction>& refused);
 

@@ -73,7 +73,7 @@ void set_number(CallValue& value, const ValueType& type, const CallAbi& abi, std
   if (type.is_gfp && abi.gfp_flags != nullptr && value.bits != 0) value.flags = gfp_text(*abi.gfp_flags, value.bits);
 }
 
-// Returns a structure in memory as text: "{kernel=0x7ffe…, is_kernel=false}".
+// Returns the text of a structure in memory: "{kernel=0x7ffe…, is_kernel=false}".
 std::string members_text(const std::vector<StructureMember>& members, const CallAbi& abi, Bytes bytes) {
   std::string text;
   for (const StructureMember& member : members) {
@@ -107,7 +107,8 @@ class Registers {
       set_number(value, {.kind = ValueKind::pointer}, take_words(1), abi_.word_bits);
     } else if (type.kind != ValueKind::unknown) {
       const unsigned words = type.bytes > word_bytes() ? 2 : 1;
-      if (words == 2 && abi_.arch.starts_with("arm")) next_ += next_ % 2;  // AAPCS32: pairs start at even registers
+      // AAPCS32: an argument in two registers starts at an even register.
+      if (words == 2 && abi_.arch.starts_with("arm")) next_ += next_ % 2;
       if (next_ + words > registers_.size())
         next_ = registers_.size();
       else
@@ -128,10 +129,10 @@ class Registers {
                                              : second << 32 | (first & 0xFFFFFFFF);
   }
 
-  // Takes a structure that is passed by value. x86-64 (psABI) uses up to two registers, or the stack if they are not
-  // available. AArch64 (AAPCS64) also uses up to two registers, but passes larger structures by reference. s390x uses a
-  // register for 1, 2, 4 or 8 bytes, otherwise a reference. On other machines, the registers are shown like the kernel
-  // shows them, except for structures in one register of a little-endian machine.
+  // Takes a structure that is passed by value. x86-64 (psABI) uses up to two registers, or the stack if too few
+  // registers are left. AArch64 (AAPCS64) also uses up to two registers, but passes larger structures by reference.
+  // s390x uses a register for 1, 2, 4 or 8 bytes, otherwise a reference. On other machines, the registers are shown as
+  // the kernel shows them, except for structures in one register of a little-endian machine.
   void take_structure(const ValueType& type, CallValue& value) {
     const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;
@@ -174,7 +175,7 @@ class Registers {
   std::optional<unsigned> last_;
 };
 
-// The values that were read from memory, in the order of recording.
+// Iterates over the values that were read from memory, in the order in which they were recorded.
 class Recorded {
  public:
   Recorded(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order), tried_(!bytes.empty()) {}
@@ -196,7 +197,8 @@ class Recorded {
     bytes_ = bytes_.subspan(length);
     return value;
   }
-  // Sets the reason why next() returned nothing: the value could not be read, did not fit, or was not recorded.
+  // Sets the reason why next() returned nothing: the value could not be read, did not fit into the record, or was not
+  // recorded.
   void say_why(CallValue& value) const {
     value.is_unreadable = was_refused_;
     value.is_left_out = was_left_out_;
@@ -258,7 +260,7 @@ CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::
     } else if (bytes) {
       *argument = recorded_value(type, *bytes, abi);
     } else if (argument->bits != 0) {
-      recorded.say_why(*argument);  // shown as a pointer
+      recorded.say_why(*argument);  // a string whose text is unknown is shown as a pointer
     }
   }
   return result;
@@ -297,12 +299,12 @@ std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi,
   if (type.kind == ValueKind::string)
     set_number(result, {.kind = ValueKind::pointer}, value, abi.word_bits);
   else if (type.bytes > abi.word_bits / 8)
-    return std::nullopt;  // in two registers; only one was recorded
+    return std::nullopt;  // the result is in two registers, but only one was recorded
   else
     set_number(result, type, value, 8 * type.bytes);
   const bool may_be_error = result.kind == ValueKind::pointer || type.is_long;
   if (may_be_error && abi.word_bits < 64 && result.bits > 0xFFFFFFFF - kMostErrno)
-    result.bits |= 0xFFFFFFFF00000000;  // sign-extends the ERR_PTR of a 32-bit kernel
+    result.bits |= 0xFFFFFFFF00000000;  // ERR_PTR of a 32-bit kernel: extend the sign to 64 bits
   return result;
 }
 
@@ -315,7 +317,8 @@ std::optional<int> error_of(const CallValue& value) {
 }
 
 std::string error_name(int error) {
-  // Error codes used only inside the kernel (include/linux/errno.h, Linux 6.18). The C library has no names for them.
+  // Error codes that are only used inside the kernel (include/linux/errno.h, Linux 6.18). The C library has no names
+  // for them.
   constexpr std::pair<int, const char*> kInternal[] = {
       {512, "ERESTARTSYS"},
       {513, "ERESTARTNOINTR"},
@@ -379,7 +382,7 @@ std::string value_text(const CallValue& value, bool as_result) {
 
 namespace {
 
-// True for a value that was not read because the pointer is NULL, such as `file->f_flags` if `file` is NULL.
+// True if a value was not read because the path to it contains a NULL pointer: `file->f_flags` if `file` is NULL.
 bool is_after_null(const CallValue& value, const CallValues& values) {
   if (value.kind != ValueKind::unknown) return false;
   const std::string base = value.name.substr(0, value.name.find_first_of("-.["));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Computes the arguments, result and other recorded values of a call from the recorded registers and bytes, and the
-// function's prototype. The format is similar to ftrace's funcgraph-args (print_function_args() in
-// kernel/trace/trace_output.c, Linux 6.18). Unlike ftrace, values of type bool, enumerations and strings are shown as
-// such, and NULL has a name. Narrow values are cut to their width. Sizes are decimal, and so are unsigned numbers that
-// are neither flags nor as wide as addresses.
+// Computes the arguments, the result and other recorded values of a call. The inputs are the recorded registers and
+// bytes, and the prototype of the function. The format is similar to ftrace's funcgraph-args (print_function_args() in
+// kernel/trace/trace_output.c, Linux 6.18). Unlike ftrace, this shows values of type bool, enumerations and strings as
+// such, and NULL by name. Narrow values are cut to their width. Sizes are decimal. Unsigned numbers are decimal too,
+// unless they are flags or as wide as an address.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace kmt {
 
 enum class ValueKind : std::uint8_t {
   nothing,  // void
-  unknown,  // no value: not in a register, or not read
+  unknown,  // the value is unknown: it is not in a register, or was not read
   integer,
   boolean,
   enumeration,
@@ -31,17 +31,17 @@ enum class ValueKind : std::uint8_t {
   structure,  // passed by value in registers
 };
 
-// Sign-extended values and their names, in order of declaration. The names are borrowed from the source of the
-// signature.
+// Pairs of a sign-extended value and its name, in order of declaration. The names are valid as long as the source of
+// the signature.
 using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
 
 // Names of bits in a number.
 struct NamedFlags {
-  std::vector<FlagName> names;    // in display order; each name covers its bits
-  std::uint64_t number_mask = 0;  // these bits form a number, whose values have names; the value 0 has one too
+  std::vector<FlagName> names;    // names in display order, each with its bits
+  std::uint64_t number_mask = 0;  // bits that form a number; each value of this number, including 0, has a name
   std::string zero;
-  std::string prefix;        // common prefix that is missing in the names: "FAULT_FLAG_"
-  std::uint64_t errors = 0;  // for results: bits that mark an error
+  std::string prefix;        // common prefix that was removed from the names: "FAULT_FLAG_"
+  std::uint64_t errors = 0;  // for results: these bits mark a failure
 };
 
 struct StructureMember;
@@ -54,19 +54,19 @@ struct ValueType {
   bool is_gfp = false;                             // declared as gfp_t
   bool is_long = false;                            // declared as unsigned long; may be an error (IS_ERR_VALUE())
   bool is_octal = false;                           // file mode
-  std::uint32_t bytes = 0;                         // 0 for strings
+  std::uint32_t bytes = 0;                         // size of the value; 0 for strings
   std::shared_ptr<const Enumerators> enumerators;  // for enumerations, and integers with named values
   std::shared_ptr<const NamedFlags> flags;         // for integers and enumerations that are bit sets
-  // For structures that may be in registers; null: unknown.
+  // Members of a structure that may be passed in registers; null: unknown.
   std::shared_ptr<const std::vector<StructureMember>> members;
 };
 
-// A member of a structure. Members of unnamed nested structures count as members of the outer structure.
+// A member of a structure. Members of unnamed nested structures are listed like members of the outer structure.
 struct StructureMember {
   std::string name;            // "kernel", "val.uid"
-  ValueType type;              // size is 1, 2, 4 or 8 bytes
+  ValueType type;              // its size is 1, 2, 4 or 8 bytes
   std::uint32_t offset = 0;    // byte offset of the integer that contains the member
-  std::uint8_t bit_shift = 0;  // as in RecordedValue
+  std::uint8_t bit_shift = 0;  // has the same meaning as in RecordedValue
   std::uint8_t bits = 0;
 };
 
@@ -76,9 +76,9 @@ struct Parameter {
 };
 
 struct RecordedValueType {
-  std::string text;  // as in RecordedValue
+  std::string text;  // has the same meaning as in RecordedValue
   ValueType type;
-  std::uint8_t bit_shift = 0;  // as in RecordedValue
+  std::uint8_t bit_shift = 0;  // has the same meaning as in RecordedValue
   std::uint8_t bits = 0;
 };
 
@@ -89,11 +89,12 @@ struct CallSignature {
   std::vector<RecordedValueType> recorded;
 };
 
-// Provides function signatures to analyses.
+// Provides the signatures of functions.
 class CallSignatures {
  public:
   virtual ~CallSignatures() = default;
-  // Returns the signature of a function; the name is without module. Empty if its types are unknown.
+  // Returns the signature of a function; `function` does not contain the module. Empty if the types of the function are
+  // unknown.
   virtual std::optional<CallSignature> signature(const std::string& function) const = 0;
 };
 
@@ -103,66 +104,67 @@ struct CallValue {
   bool is_signed = false;
   bool is_hex = false;
   bool is_octal = false;
-  bool is_long = false;        // the type's is_long
-  bool is_late = false;        // read at the return of the call because it could not be read at the start
+  bool is_long = false;        // copied from ValueType::is_long
+  bool is_late = false;        // read when the call returned, because it could not be read when the call started
   bool is_cut = false;         // the string has the maximum recorded length, so it may be longer
-  bool is_unreadable = false;  // memory was unreadable: a string is shown as a pointer, other values are unknown
+  bool is_unreadable = false;  // the memory could not be read: a string is shown as a pointer, other values are unknown
   // The value did not fit into the call's record, or the argument was not recorded.
   bool is_left_out = false;
-  bool is_on_stack = false;  // the argument is on the stack, so it was not recorded
-  bool is_failure = false;   // result with flags that mark an error
-  std::uint64_t bits = 0;    // integers, booleans, enumerations and pointers: sign-extended to 64 bits
+  bool is_on_stack = false;  // the argument is on the stack, and only registers were recorded
+  bool is_failure = false;   // the result has flags that mark a failure
+  std::uint64_t bits = 0;    // value of integers, booleans, enumerations and pointers, sign-extended to 64 bits
   std::string text;          // a string, the name of a value, or the text of a structure
-  std::string flags;         // integers and enumerations: names of their bits
+  std::string flags;         // for integers and enumerations: names of the bits that are set
 };
 
 struct CallValues {
   std::vector<CallValue> values;
-  std::size_t arguments = 0;  // number of arguments; they are the first values, before other recorded values
-  bool more = false;          // some arguments have no name: either all, or the variable ones
+  std::size_t arguments = 0;  // number of arguments; they precede the other recorded values
+  bool more = false;          // true: there are arguments without a name; either all are, or those of a variable list
 };
 
-constexpr unsigned kArgumentRegisters = 6;  // number of recorded registers
+constexpr unsigned kArgumentRegisters = 6;  // number of argument registers that are recorded
 
-// Properties of the machine that determine the registers of arguments.
+// Properties of the machine that determine in which registers arguments are.
 struct CallAbi {
   ByteOrder byte_order = ByteOrder::little;
   unsigned word_bits = 64;
-  std::string arch;  // as in uname -m; "x86_64", "aarch64" and "s390x" have separate rules for structures
-  const std::vector<FlagName>* gfp_flags = nullptr;  // names of GFP flags; borrowed; nullptr: unknown
+  std::string arch;  // machine name as in uname -m; "x86_64", "aarch64" and "s390x" have special rules for structures
+  // Names of GFP flags, which must outlive this object; nullptr: unknown.
+  const std::vector<FlagName>* gfp_flags = nullptr;
 };
 
-// Returns the values of a call. Arguments are from `registers`. Strings and other recorded values are from `recorded`:
-// each has a length (u16) and its bytes, or a reason why it is missing (see value_path.hpp). Recorded values follow the
-// arguments. The bytes may be damaged.
+// Returns the values of a call: first the arguments, then other recorded values. Arguments are taken from `registers`.
+// Strings and other recorded values are taken from `recorded`. Each has a length (u16) and its bytes, or a reason why
+// it is missing (see value_path.hpp). The bytes may be damaged.
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
                        Bytes recorded);
-// Adds values that were read at the return of the call. `late` contains for each value its index among the recorded
+// Adds values that were read when the call returned. For each value, `late` contains its index among the recorded
 // values (u16), its size (u16) and its bytes. The bytes may be damaged.
 void add_late_values(CallValues& values, const CallSignature& signature, const CallAbi& abi, Bytes late);
-// Returns the first register of an argument, if it is among the recorded registers. Not for structures. Empty if there
-// is none.
+// Returns the first register of an argument. Empty if the register is not recorded, or if the argument is a structure.
 std::optional<unsigned> register_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
 // Returns the result of a call. Empty if the function returns nothing or its type is unknown.
 std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
 
 constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
-// Returns -22 for a value that is the error -22; empty if it is no error. Signed integers may be errors, and pointers
+// Returns the error in a value, such as -22; empty if the value is no error. Signed integers may be errors, pointers
 // made by ERR_PTR(), and the last 4095 values of unsigned long (IS_ERR_VALUE).
 std::optional<int> error_of(const CallValue& value);
-// Returns "EINVAL" for -22; empty if there is no such error.
+// Returns the name of an error: "EINVAL" for -22. Empty if there is no such error.
 std::string error_name(int error);
-// Returns -22 for "EINVAL"; empty if there is no such name.
+// Returns the error with this name: -22 for "EINVAL". Empty if there is no such name.
 std::optional<int> error_number(std::string_view name);
 
 // Returns a value as text that is safe to print: "-22 (EINVAL)", "0x255", "true", "\"etc\"", or "\"et\"…" for a string
 // that was cut. Error names are only shown if `as_result` is true.
 std::string value_text(const CallValue& value, bool as_result);
-// Returns the raw name and the text of each value. Values reached through a NULL pointer are left out.
+// Returns pairs of the raw name and the text of each value. Values that would be reached through a NULL pointer are
+// left out.
 using NamedText = std::pair<std::string, std::string>;
 std::vector<NamedText> value_texts(const CallValues& values);
-// Returns all values as one text: "fd=3, count=4096, uf=(on the stack, not recorded)". "..." stands for variable
-// arguments. Safe to print.
+// Returns all values as one text that is safe to print: "fd=3, count=4096, uf=(on the stack, not recorded)". "..."
+// stands for a variable list of arguments.
 std::string values_text(const CallValues& values);
 
 }  // namespace kmt

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::uint32_t kWord = 8;
 
-// Returns the offset in bytes of the first stack argument from the stack pointer. x86-64 (psABI): after the return
-// address. s390x (ELF ABI): after the area for saved registers. AArch64 (AAPCS64): 0.
+// Returns the offset of the first stack argument from the stack pointer, in bytes. On x86-64 (psABI), it follows the
+// return address. On s390x (ELF ABI), it follows the area for saved registers. On AArch64 (AAPCS64), the offset is 0.
 std::optional<std::uint32_t> first_offset(std::string_view machine) {
   if (machine == "x86_64") return 8;
   if (machine == "aarch64") return 0;
@@ -33,7 +33,7 @@ std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, con
   const bool x86 = abi.arch == "x86_64";
   const unsigned registers = argument_registers(abi.arch);
   unsigned used = 0;
-  std::uint32_t words_before = 0;  // words of arguments on the stack
+  std::uint32_t words_before = 0;  // number of words that earlier arguments take on the stack
   for (std::size_t i = 0; i <= parameter; ++i) {
     const ValueType& type = signature.parameters[i].type;
     if (type.kind == ValueKind::unknown) return std::nullopt;
@@ -48,8 +48,9 @@ std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, con
       used += words;
       continue;
     }
-    if (!is_structure && words > 1) return std::nullopt;  // may be aligned to more than a word
-    if (!x86) used = registers;                           // all later arguments are also on the stack
+    // The argument may be aligned to more than a word, so its place is unknown.
+    if (!is_structure && words > 1) return std::nullopt;
+    if (!x86) used = registers;  // except on x86-64, all later arguments are on the stack too
     if (i == parameter && !is_structure)
       return *first + kWord * words_before + (abi.byte_order == ByteOrder::big ? kWord - bytes : 0);
     words_before += words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds arguments that are not in registers, according to the ABIs of Linux kernels.
+// Finds arguments that are on the stack instead of in registers, using the calling conventions of Linux kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace kmt {
 
-// Returns the number of registers that a machine (uname -m) uses for arguments, including those that are not recorded.
+// Returns the number of registers that a machine (uname -m) uses for arguments, even if only some of them are recorded.
 // 0 if unknown.
 unsigned argument_registers(std::string_view machine);
 
-// Returns the offset of a stack argument from the stack pointer at function entry, in bytes. Only for numbers, pointers
-// and strings (their pointer). Empty if the argument is in registers, has another type, or the ABI is unknown.
+// Returns the offset of a stack argument from the stack pointer at function entry, in bytes. Empty if the argument is
+// in a register or a structure, or if the calling convention is unknown. For a string, this is the place of its
+// pointer.
 std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
 
 }  // namespace kmt

@@ -7,7 +7,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostForks = 64;  // maximum number of forks to follow back
+constexpr unsigned kMostForks = 64;  // maximum number of forks that a look-up follows
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void AddressSpaces::add(const SpaceChange& change) {
         begin_space(change.process, change.time_ns, space_at(change.parent, change.time_ns));
       break;
     case SpaceChange::Kind::executed:
-      // Until the process returns from execve(), its program counter is in the previous program.
+      // Until execve() returns, the program counter of the process is in its previous program.
       begin_space(change.process, change.time_ns, space_at(change.process, change.time_ns));
       break;
     case SpaceChange::Kind::mapped: {
@@ -37,8 +37,8 @@ std::uint32_t AddressSpaces::begin_space(std::int32_t process, std::uint64_t tim
   return space;
 }
 
-// Returns the space of a process at a time. Before the first space, returns the first one, because a trace may report
-// existing mappings late.
+// Returns the address space that a process had at a time. Before its first address space, returns the first one,
+// because a trace may report existing mappings late.
 std::uint32_t AddressSpaces::space_at(std::int32_t process, std::uint64_t time_ns) const {
   const auto found = of_process_.find(process);
   if (found == of_process_.end()) return kNone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The code in the memory of a trace's processes at any time.
+// Finds the code that is mapped at an address of a process at a time.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace kmt {
 
-// An object and the position of an address in it.
+// A place in an object (a program or library).
 struct CodePlace {
-  std::uint32_t object = 0;  // index as in SpaceChange::object
-  std::uint64_t offset = 0;  // offset in the object's file
+  std::uint32_t object = 0;  // index into UserMemory::objects
+  std::uint64_t offset = 0;  // offset in the file of the object
 };
 
 class AddressSpaces {
@@ -23,8 +23,8 @@ class AddressSpaces {
   bool empty() const { return spaces_.empty(); }
 
   std::optional<CodePlace> find(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
-  // Returns a number for the mappings of a process at a time. For equal numbers, find() gives equal results. 0 if
-  // unknown.
+  // Returns a number for the mappings that a process has at a time; 0 if unknown. If the numbers for two times are
+  // equal, find() gives equal results for both.
   std::uint64_t state(std::int32_t process, std::uint64_t time_ns) const;
 
  private:
@@ -37,10 +37,10 @@ class AddressSpaces {
     std::uint64_t file_offset;
     std::uint32_t object;
   };
-  // The mappings of a process from its fork or exec until its next exec or its end.
+  // The mappings of a process from a fork or exec until the next exec or the end of the process.
   struct Space {
     std::uint64_t since_ns = 0;
-    std::uint32_t parent = kNone;  // parent's space at the time of the fork
+    std::uint32_t parent = kNone;  // index of the parent's space at the time of the fork
     std::vector<Mapping> mappings;
   };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kSuffixes = {".part.", ".constprop.", ".isra.",      ".cold",
                                                        ".llvm.", ".lto_priv.",  ".localalias", ".__uniq."};
 
-// Escapes the bracket of a module, which fnmatch(3) would treat as a character set.
+// Escapes the bracket before a module name. fnmatch(3) would otherwise treat it as the start of a character set.
 std::string with_literal_module(std::string glob) {
   const std::size_t open = glob.rfind('[');
   if (!glob.ends_with(']') || open == std::string::npos || open == 0) return glob;

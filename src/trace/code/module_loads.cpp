@@ -15,7 +15,8 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostChanges = 4096;
-// These addresses are not canonical on any 64-bit machine, and do not exist on 32-bit machines.
+// Stand-in addresses start here. These addresses are not canonical on any 64-bit machine, and do not exist on 32-bit
+// machines.
 constexpr std::uint64_t kStandIns = 0x0100'0000'0000'0000;
 constexpr unsigned kLoadShift = 30;
 constexpr unsigned kPartShift = 28;
@@ -25,7 +26,8 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 }  // namespace
 
-// Lines are "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID", followed by the module's symbols, or "- NOTICED BEFORE NAME".
+// A line "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID" is a load, followed by the symbols of the module. A line "-
+// NOTICED BEFORE NAME" is a removal.
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale) {
   std::vector<ModuleChange> changes;
   for (const std::string_view line : split(text, '\n')) {
@@ -64,7 +66,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     const auto of_module = events.find(name);
     return of_module == events.end() ? nullptr : &of_module->second;
   };
-  // Returns the time of the last load, at or before this time, for which the trace has an event.
+  // Returns the time of the last load of a module until `until`, if the trace has an event of it.
   const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
     const auto* const loaded = events_of(name);
     if (loaded == nullptr) return std::nullopt;
@@ -72,8 +74,8 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       if ((--event)->second) return event->first;
     return std::nullopt;
   };
-  // Sets the end of a load. The event of a removal may be earlier or later than the time when the recorder noticed the
-  // removal, because the module's exit code runs in between.
+  // Sets the end of a load. If the trace has an event of the removal, its time is used. It may be earlier or later than
+  // the time when the recorder noticed the removal, because the module's exit code runs in between.
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
     if (load.to_ns != kNever) return;
     load.to_ns = noticed_ns;
@@ -85,9 +87,9 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
         return;
       }
   };
-  std::map<std::string, std::size_t, std::less<>> last;  // index of each module's latest load
+  std::map<std::string, std::size_t, std::less<>> last;  // by module name: index of the latest load
 
-  // Loads in `changes` come first, so that their stand-in addresses do not depend on other data.
+  // Loads in `changes` get the first indices, so that their stand-in addresses do not depend on other data.
   std::map<std::tuple<std::string_view, std::string_view, std::uint64_t>, std::size_t> builds;
   for (const ModuleChange& change : changes) {
     if (!change.loaded) continue;
@@ -112,11 +114,12 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       end_load(loads_[before->second], change.name, change.noticed_ns);
     if (!change.loaded) continue;
     Load& load = loads_[next];
-    // The module may have been loaded and removed before, unnoticed by the recorder. Then this is a later load.
+    // If the recorder did not notice an earlier load and removal of the module, this is a later load. So use the last
+    // load event.
     load.from_ns = loaded_at(change.name, change.noticed_ns).value_or(change.before_ns);
     last.insert_or_assign(change.name, next++);
   }
-  // Handle removals that events report but the recorder did not notice.
+  // Also use removals that events report and the recorder did not notice.
   for (const auto& [name, at] : last) end_load(loads_[at], name, kNever);
   for (const Load& load : loads_) {
     times_.push_back(load.from_ns);
@@ -143,8 +146,8 @@ std::uint64_t ModuleLoads::stand_in(std::size_t load, Part part, std::uint64_t o
   return kStandIns + (std::uint64_t{load} << kLoadShift) + (static_cast<std::uint64_t>(part) << kPartShift) + offset;
 }
 
-// Sizes include all parts of a module, which may be at separate addresses since Linux 6.4. If several modules overlap
-// an address, the code belongs to the module with the highest start address.
+// The size of a module includes all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of
+// several modules contain an address, the code belongs to the module with the highest start address.
 std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_ns) const {
   if (!covers(address)) return address;
   struct Found {
@@ -170,8 +173,8 @@ std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_
         time_ns <= load.change->noticed_ns)
       take(live, load, load.change->init, load.change->init + kMostInitBytes, Part::init);
   }
-  // If no module was loaded here at this time, the next load is used: code can only run while it is loaded, so the
-  // recorded time of that load must be inexact.
+  // If no module was loaded here at this time, use the next load. Code can only run while it is loaded, so the recorded
+  // time of that load must be inexact.
   const Found& found = live.load != nullptr ? live : gone.load != nullptr ? gone : later;
   if (found.load == nullptr || (found.part == Part::code && found.load->change == nullptr)) return address;
   return stand_in(static_cast<std::size_t>(found.load - loads_.data()), found.part, address - found.begin);
@@ -188,7 +191,7 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   const std::uint64_t load = (address - kStandIns) >> kLoadShift;
   if (address < kStandIns || load >= loads_.size()) return address;
-  // Code at a removed address may belong to any module, so it has no earlier load.
+  // An address whose module was removed may belong to any module, so no earlier load has the same code.
   if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;
   return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }

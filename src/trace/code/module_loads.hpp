@@ -2,7 +2,7 @@
 // Modules that were loaded or removed during a recording: the note "module_changes" in docs/formats/kmt.md.
 //
 // Several modules may be loaded at the same address one after the other. Each module that is loaded during the
-// recording gets stand-in addresses, which no kernel uses. Therefore two modules never share an address.
+// recording gets stand-in addresses. No kernel uses these addresses, so two modules never share an address.
 #pragma once
 
 #include <cstdint>
@@ -19,51 +19,52 @@ namespace kmt {
 
 struct ModuleChange {
   bool loaded = false;           // false: removed
-  std::uint64_t noticed_ns = 0;  // when the recorder noticed the change, on the trace's clock
-  std::uint64_t before_ns = 0;   // last check before the recorder noticed the change
+  std::uint64_t noticed_ns = 0;  // time on the trace's clock at which the recorder noticed the change
+  std::uint64_t before_ns = 0;   // time of the recorder's last check before it noticed the change
   std::string name;
   // The members below are only set for loads.
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t init = 0;  // address of the initialisation code, which runs once; 0: unknown
+  std::uint64_t init = 0;  // address of the initialisation code, which runs only once; 0: unknown
   std::string build_id;    // in hex; "-": unknown
-  std::string symbols;     // symbols of its code, in the format of /proc/kallsyms
+  std::string symbols;     // symbols of the module, in the format of /proc/kallsyms
 };
 
-// Skips other lines, and all changes after the 4096th.
+// Parses a note "module_changes". Skips invalid lines, and all changes after the 4096th.
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale);
 
-// By module and time: true if an event reports a load, false for a removal.
+// Events about modules, by module and time: true for a load, false for a removal.
 using ModuleEvents = std::map<std::string, std::map<std::uint64_t, bool>>;
 
 class ModuleLoads {
  public:
-  // `modules` is the text of /proc/modules at the start. If there are no changes, no address is replaced.
+  // `modules` is the text of /proc/modules at the start of the recording. If `changes` is empty, no address is
+  // replaced.
   ModuleLoads(std::span<const ModuleChange> changes, std::string_view modules, const ModuleEvents& events);
 
   bool empty() const { return loads_.empty(); }
-  // True if the meaning of an address depends on the time.
+  // True if different code may have been at this address at different times.
   bool covers(std::uint64_t address) const;
-  // Returns the stand-in address for the code that was at an address at this time.
+  // Returns the stand-in address of the code that was at this address at this time.
   std::uint64_t address_at(std::uint64_t address, std::uint64_t time_ns) const;
-  // Returns a number for a time. At times with equal numbers, addresses have the same meaning.
+  // Returns a number for a time. If two times have the same number, each address has the same meaning at both times.
   std::uint32_t epoch(std::uint64_t time_ns) const;
 
   std::uint64_t real_address(std::uint64_t address) const;
-  // Returns the stand-in address of the same code when the same build was first loaded.
+  // If a build of a module was loaded several times, returns the stand-in address that this code had in the first load.
   std::uint64_t first_address(std::uint64_t address) const;
-  // Returns names for the stand-in addresses. The names do not depend on the events.
+  // Returns symbols for the stand-in addresses. They do not depend on the events.
   std::string symbols() const;
 
  private:
-  // A module from its load, or the start of the trace, until its removal.
+  // A module from its load until its removal. If it was loaded before the recording, from the start of the trace.
   struct Load {
-    const ModuleChange* change = nullptr;  // null: loaded before the start
+    const ModuleChange* change = nullptr;  // null: loaded before the recording started
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t from_ns = 0;
     std::uint64_t to_ns = ~std::uint64_t{0};
-    std::size_t first = 0;  // first load of the same build
+    std::size_t first = 0;  // index of the first load of the same build
   };
   enum class Part : std::uint8_t { code, init, gone };
 

@@ -11,12 +11,12 @@
 
 namespace kmt {
 
-// A line in the kernel's source code.
+// A function and a line in the kernel's source code.
 struct SourceFrame {
-  std::string function;  // empty if unknown in the debug info
-  std::string file;      // "fs/dcache.c"; empty if unknown in the debug info
+  std::string function;  // empty if the debug info does not contain it
+  std::string file;      // "fs/dcache.c"; empty if the debug info does not contain it
   std::uint32_t line = 0;
-  bool hides_caller = false;  // a wrapper around an allocator (wrappers.hpp)
+  bool hides_caller = false;  // the function is a wrapper around an allocator (wrappers.hpp)
 
   friend bool operator==(const SourceFrame&, const SourceFrame&) = default;
 };
@@ -24,23 +24,23 @@ struct SourceFrame {
 class SymbolNames {
  public:
   virtual ~SymbolNames() = default;
-  // Returns "kmem_cache_create+0x1f" or "ext4_find_extent+0x3c [ext4]". Returns the address in hex if there is no
-  // symbol for it.
+  // Returns "kmem_cache_create+0x1f" or "ext4_find_extent+0x3c [ext4]". If there is no symbol, returns the address in
+  // hex.
   virtual std::string name(std::uint64_t address) const = 0;
-  // Returns the real address for a stand-in address of ModuleLoads.
+  // Returns the real address if `address` is a stand-in address of ModuleLoads.
   virtual std::uint64_t real_address(std::uint64_t address) const { return address; }
-  // Returns the same address for the same code, even if a module was loaded several times.
+  // Returns one address for the same code of a module, even if the module was loaded several times.
   virtual std::uint64_t first_address(std::uint64_t address) const { return address; }
-  // Returns the source lines of the call that returns to this address, innermost inlined function first. Empty without
-  // debug info.
+  // Returns the source lines of the call that returns to this address. The innermost inlined function is first. Empty
+  // if there is no debug info.
   virtual std::vector<SourceFrame> frames(std::uint64_t) const { return {}; }
-  // Returns the name of a frame in TraceCode::user.
+  // Returns the name of a frame, which is an index into UserCode::frames.
   virtual UserName user_name(std::uint64_t) const { return {}; }
 };
 
-// Returns a short text for the most relevant frame: the first function that is not a wrapper, otherwise the last
-// function. Examples are "fs/dcache.c:1760" and, if inlined, "fs/dcache.c:1760, inlined d_make". Empty if no file is
-// known. The text may contain unprintable characters.
+// Returns a short text for the most relevant frame: the first function that is not a wrapper or, if all are wrappers,
+// the last one. Examples are "fs/dcache.c:1760" and, if the function is inlined, "fs/dcache.c:1760, inlined d_make".
+// Empty if no file is known. The text may contain unprintable characters.
 std::string source_text(std::span<const SourceFrame> frames);
 
 }  // namespace kmt

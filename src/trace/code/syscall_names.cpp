@@ -17,7 +17,7 @@ namespace kmt {
 namespace {
 
 using Kind = KernelEntry::Kind;
-using Names = std::vector<std::string_view>;  // by number; empty: no such call
+using Names = std::vector<std::string_view>;  // index: system call number; empty: no such call
 
 Names parse(std::string_view table) {
   Names names;
@@ -46,8 +46,8 @@ const Names* names_of(std::string_view arch, bool compat) {
   return nullptr;
 }
 
-// Prefixes of the wrappers made by SYSCALL_DEFINE (arch/*/include/asm/syscall_wrapper.h and include/linux/syscalls.h,
-// back to Linux 3.4). A longer prefix precedes its own prefixes.
+// Prefixes of the functions made by SYSCALL_DEFINE (arch/*/include/asm/syscall_wrapper.h and include/linux/syscalls.h,
+// back to Linux 3.4). If a prefix starts with another one, the longer prefix comes first.
 constexpr std::array<std::string_view, 22> kPrefixes = {"__x64_compat_sys_",
                                                         "__ia32_compat_sys_",
                                                         "__arm64_compat_sys_",
@@ -76,7 +76,7 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"newstat", "stat"},   {"newlstat", "lstat"}, {"newfstat", "fstat"},
     {"newuname", "uname"}, {"umount", "umount2"}, {"sendfile64", "sendfile"}};
 
-// Returns the system call for a function's name without the kernel's prefix.
+// Returns the system call of a function. `name` is the name of the function without the kernel's prefix.
 std::string_view done_by(std::string_view name) {
   if (name.starts_with("ia32_")) name.remove_prefix(5);
   for (const std::string_view suffix : {"_time32", "_time64"})
@@ -131,12 +131,12 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"invoke_syscall", Kind::dispatcher},
     {"do_trap_ecall_u", Kind::dispatcher},  // riscv
     {"__do_syscall", Kind::dispatcher},     // s390x
-    {"do_syscall", Kind::dispatcher},       // s390x before Linux 5.16, loongarch
+    {"do_syscall", Kind::dispatcher},       // used by s390x before Linux 5.16, and by loongarch
     {"system_call", Kind::dispatcher},
     {"system_call_exception", Kind::dispatcher},  // powerpc
     {"system_call_common", Kind::dispatcher},
     {"system_call_vectored_common", Kind::dispatcher},
-    {"system_call_fastpath", Kind::dispatcher},  // x86 before Linux 4.1
+    {"system_call_fastpath", Kind::dispatcher},  // used by x86 before Linux 4.1
     {"syscall_trace_enter", Kind::way_back},
     {"syscall_enter_from_user_mode", Kind::way_back},
     {"syscall_exit_to_user_mode", Kind::way_back},
@@ -155,9 +155,9 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"get_signal", Kind::way_back},
 };
 
-// Functions that compilers call by a jump from a system call's function, which then has no frame. kDoerPrefixes lists
-// more of them. The list is for Linux 5.10 to 6.18, and has functions with one system call, or variants of one, as the
-// only caller.
+// Functions that do the work of a system call. Compilers turn the call into a jump, so the system call's own function
+// has no frame in the stack. The list is for Linux 5.10 to 6.18. It contains functions that only one system call, or
+// variants of one, uses. kDoerPrefixes lists more of them.
 constexpr std::pair<std::string_view, std::string_view> kDoers[] = {{"ksys_mmap_pgoff", "mmap"},
                                                                     {"vm_mmap_pgoff", "mmap"},
                                                                     {"__vm_munmap", "munmap"},

@@ -9,7 +9,8 @@ namespace kmt {
 
 namespace {
 
-// True for bpf_prog_TAG_NAME, but not for bpf_prog_alloc(). See bpf_get_prog_name() in kernel/bpf/core.c, Linux 6.18.
+// True for names like bpf_prog_TAG_NAME, but not for bpf_prog_alloc(). See bpf_get_prog_name() in kernel/bpf/core.c,
+// Linux 6.18.
 bool is_bpf_program(std::string_view name) {
   constexpr std::string_view kBegin = "bpf_prog_";
   constexpr std::size_t kTag = 16;

@@ -63,8 +63,8 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
                                      const std::optional<KernelVersion>& kernel) {
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
-    // The cache or the call site may match: merged caches share the name of one of them, so the cache's name may not
-    // match.
+    // It suffices if the cache or the call site matches: SLUB may have merged caches, and the name of the merged cache
+    // may be that of another one.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;

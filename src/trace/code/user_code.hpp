@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Frames of user stacks of all processes. The same place in the same file is the same frame.
+// Frames in the user stacks of all processes. Equal places in one file are one frame.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace kmt {
 
 struct UserFrame {
-  std::uint64_t offset = 0;  // offset in the object's file; an address if there is no file
+  std::uint64_t offset = 0;  // offset in the file of the object; if there is no file, an address
   std::uint32_t object = 0;  // UserCode::objects
   std::uint32_t is_return_address = 0;
 
@@ -20,8 +20,8 @@ struct UserFrame {
 };
 
 struct UserCode {
-  static constexpr std::uint32_t kUnknown = 0;  // an address without a known mapping
-  static constexpr std::uint32_t kKernel = 1;   // a sample's address outside user memory
+  static constexpr std::uint32_t kUnknown = 0;  // stands for an address without a known mapping
+  static constexpr std::uint32_t kKernel = 1;   // stands for an address outside user memory
   static constexpr std::uint32_t kFirstObject = 2;
 
   std::vector<CodeObject> objects = {{"[unknown]", "", ""}, {"[kernel.kallsyms]", "", ""}};
@@ -30,9 +30,9 @@ struct UserCode {
 
 // The name of a frame.
 struct UserName {
-  std::string object;        // short name: "libc.so.6", "[vdso]", "[JIT] tid 812"
+  std::string object;        // short name of the file: "libc.so.6", "[vdso]", "[JIT] tid 812"
   std::string function;      // empty: unknown
-  std::uint64_t offset = 0;  // offset in the function, or in the object if the function is unknown
+  std::uint64_t offset = 0;  // offset in the function; if the function is unknown, offset in the object
   bool of_kernel = false;
 
   // Returns "getdents64", or "0x1d4e7" if the function is unknown.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the caller that requested memory, by skipping allocator functions and their wrappers. The built-in list is
+// Finds the caller that requested memory: skips functions of the allocators and their wrappers. The built-in list is
 // wrappers.txt; docs/wrappers.md explains it.
 #pragma once
 
@@ -21,8 +21,8 @@ class WrapperList {
   struct Entry {
     std::string glob;
     std::string why;      // may be empty
-    bool hides = true;    // false if the line starts with `!`
-    bool is_name = true;  // glob without special characters
+    bool hides = true;    // true: hide the function; false: the line starts with `!`
+    bool is_name = true;  // the glob has no special characters
   };
 
   // Creates an empty list, which hides nothing.
@@ -31,11 +31,11 @@ class WrapperList {
   // Appends the lines of a list that has the format of wrappers.txt. Throws Error with `path` and the line.
   void add(std::string_view text, const std::string& path);
 
-  // True if the last matching entry hides the function. `function` may have a compiler's suffix, an offset and a
+  // True if the last entry that matches the function hides it. `function` may have a compiler's suffix, an offset and a
   // module. Addresses without a name never match.
   bool hides(std::string_view function) const;
-  // Returns the first frame whose function is not hidden. Frames are innermost first, such as "do_one+0x12/0x40
-  // [module]".
+  // Returns the first frame whose function is not hidden. The innermost frame is first; frames have the form
+  // "do_one+0x12/0x40 [module]".
   template <typename Frames>
   auto caller(Frames& stack) const {
     return std::ranges::find_if(stack, [this](std::string_view frame) { return !hides(frame); });
@@ -49,15 +49,15 @@ class WrapperList {
 // Finds callers in stacks. Each address is looked up only once.
 class CallerFinder {
  public:
-  // Both are borrowed.
+  // Both arguments must outlive this object.
   CallerFinder(const SymbolNames& names, const WrapperList& wrappers) : names_(names), wrappers_(wrappers) {}
 
   // True if the list hides the function at an address.
   bool hides(std::uint64_t address);
-  // Returns the index of the first address whose function is not hidden. Addresses are innermost first. Returns the
-  // size of the stack if all are hidden.
+  // Returns the index of the first address whose function is not hidden. The innermost address is first. If all
+  // functions are hidden, returns the size of the stack.
   std::size_t caller(std::span<const std::uint64_t> stack);
-  // Call this when symbols change; all addresses are then looked up again.
+  // Call this when symbols have changed, so that all addresses are looked up again.
   void names_changed() { hidden_.clear(); }
 
  private:

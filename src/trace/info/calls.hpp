@@ -11,9 +11,9 @@ namespace kmt {
 class CallRecords;
 
 struct TraceCalls {
-  CallTypes types;                       // types of the calls with recorded arguments
-  bool are_blank = false;                // arguments and return values were removed from the trace
-  std::shared_ptr<CallRecords> records;  // null: not requested in OpenOptions
+  CallTypes types;                       // types of the functions whose arguments are recorded
+  bool are_blank = false;                // true: arguments and return values were removed from the trace
+  std::shared_ptr<CallRecords> records;  // null: OpenOptions does not request them
 };
 
 }  // namespace kmt

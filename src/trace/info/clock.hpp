@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The clock of a trace's times.
+// The clock that the times of a trace refer to.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace kmt {
 
 struct TraceClock {
   std::string name;   // "local", "mono", …
-  bool in_ns = true;  // false: times and durations are in ticks of another length
+  bool in_ns = true;  // true: times and durations are in ns; false: they are in ticks of another length
 };
 
 }  // namespace kmt

@@ -14,9 +14,9 @@ namespace kmt {
 struct TraceCode {
   std::string kallsyms;                      // text of /proc/kallsyms; may be empty
   ModuleEvents module_events;                // from events
-  std::vector<ModuleChange> module_changes;  // in order of time, as the recorder noticed them
-  UserCode user;                             // code in user stacks
-  AddressSpaces address_spaces;              // position of that code in the memory of processes
+  std::vector<ModuleChange> module_changes;  // changes in the order in which the recorder noticed them
+  UserCode user;                             // the code in user stacks
+  AddressSpaces address_spaces;              // where the code of user stacks is in the memory of each process
 };
 
 }  // namespace kmt

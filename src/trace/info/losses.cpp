@@ -12,7 +12,7 @@ std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsign
 
   std::vector<std::uint64_t> marked(cpus, 0);
   std::vector<std::uint64_t> overwritten(cpus, 0);
-  std::vector<std::uint64_t> others(cpus, 0);  // losses that no page marks
+  std::vector<std::uint64_t> others(cpus, 0);  // number of losses without a mark in a page
   for (const LostEvents& lost : losses.intervals) marked[lost.cpu] += lost.count.value_or(1);
   for (const BufferStatistics& buffer : losses.buffers) {
     overwritten[buffer.cpu] += buffer.overrun;

@@ -11,34 +11,35 @@ namespace kmt {
 // An interval in which events of one CPU were lost.
 struct LostEvents {
   unsigned cpu = 0;
-  std::optional<std::uint64_t> count;        // number of lost events; empty: unknown
-  std::uint64_t before_ns = 0;               // time of the last event before the loss; 0: none
-  std::uint64_t after_ns = 0;                // first known time after the loss
+  std::optional<std::uint64_t> count;        // number of lost events; empty: the number is unknown
+  std::uint64_t before_ns = 0;               // time of the last event before the loss; 0: there is none
+  std::uint64_t after_ns = 0;                // earliest time that is known to be after the loss; 0: unknown
   std::optional<std::uint64_t> offset = {};  // file offset of the page that reports the loss
 };
 
-// The kernel's statistics of one CPU's ring buffer after recording stopped (per_cpu/cpuN/stats).
+// The kernel's statistics of one CPU's ring buffer (per_cpu/cpuN/stats), read after recording stopped.
 struct BufferStatistics {
   unsigned cpu = 0;
-  std::uint64_t entries = 0;         // still unread
-  std::uint64_t overrun = 0;         // overwritten, oldest first; for a BPF program's ring: dropped because it was full
-  std::uint64_t commit_overrun = 0;  // dropped: nested too deeply for the buffer
-  std::uint64_t dropped = 0;         // dropped: buffer full without overwriting
+  std::uint64_t entries = 0;  // still unread
+  // Number of overwritten events; for the ring buffer of a BPF program: events dropped because it was full.
+  std::uint64_t overrun = 0;
+  std::uint64_t commit_overrun = 0;  // number of events dropped because they were nested too deeply
+  std::uint64_t dropped = 0;         // number of events dropped because a buffer without overwriting was full
   std::uint64_t read = 0;
-  std::uint64_t not_recorded = 0;  // unread when the recorder had to stop reading
-  std::uint64_t counted_ns = 0;    // time of these counts on the trace's clock; 0: unknown
+  std::uint64_t not_recorded = 0;  // number of events that were unread when the recorder had to stop reading
+  std::uint64_t counted_ns = 0;    // time on the trace's clock when these numbers were read; 0: unknown
 };
 
 struct TraceLosses {
   std::vector<LostEvents> intervals;
   std::vector<BufferStatistics> buffers;
-  std::uint64_t somewhere = 0;  // lost events whose CPU and time are unknown
+  std::uint64_t somewhere = 0;  // number of lost events whose CPU and time are unknown
 };
 
-// Returns lost events for each CPU, for at least `cpus` CPUs. The sources are marks in the pages and the kernel's
-// statistics. The marks and the statistics count the same losses, but may be incomplete, so the larger number is used.
-// A mark without a count counts as at least one event.
+// Returns the number of lost events for each CPU, for at least `cpus` CPUs. Marks in the pages and the kernel's
+// statistics count the same losses, but each may be incomplete. So the larger number is used. A mark without a number
+// counts as one event.
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsigned cpus);
-std::uint64_t total_lost_events(const TraceLosses& losses);  // includes losses of unknown CPUs
+std::uint64_t total_lost_events(const TraceLosses& losses);  // includes losses whose CPU is unknown
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The machine and the kernel on which a trace was recorded. A source sets them when it is opened.
+// The machine and the kernel on which a trace was recorded. A source fills in these members when it is opened.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace kmt {
 
 struct TraceMachine {
-  std::string kernel;  // release, such as "6.1.0-47-amd64"; empty if unknown
-  std::string arch;    // as uname -m
+  std::string kernel;  // kernel release: "6.1.0-47-amd64"; empty if unknown
+  std::string arch;    // machine name as in uname -m
   ByteOrder byte_order = ByteOrder::little;
-  unsigned word_bits = 64;                  // word size of the kernel
+  unsigned word_bits = 64;                  // number of bits in a word of the kernel
   std::uint64_t page_size = 0;              // bytes
-  std::optional<unsigned> pageblock_order;  // a page block has 2^pageblock_order pages; empty: unknown
+  std::optional<unsigned> pageblock_order;  // a pageblock has 2^pageblock_order pages; empty: unknown
   unsigned cpus = 0;
   std::vector<std::int16_t> cpu_nodes;  // NUMA node of each CPU; empty if unknown
 };

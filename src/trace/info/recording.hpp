@@ -18,7 +18,7 @@ enum class PageIdentity : std::uint8_t {
 };
 
 struct TraceRecording {
-  std::vector<std::string> buffers;  // buffers in use; "" is the top-level buffer
+  std::vector<std::string> buffers;  // names of the ring buffers in use; "" is the top-level buffer
   PageIdentity page_identity = PageIdentity::frame;
   std::map<std::string, std::string> notes;  // notes on the machine and the recording: docs/formats/kmt.md
   std::vector<StateSample> samples;          // by time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tables for the IDs in events. They grow while events are read.
+// The tables that the IDs in events refer to. They grow while events are read.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,11 @@ struct TraceTables {
   std::vector<std::uint64_t> call_sites = {0};  // addresses
   std::vector<std::string> cache_names = {""};
   StackTable stacks;
-  std::vector<FlagName> gfp_flags;  // this kernel's GFP flags in the order in which it prints them; empty: unknown
+  // GFP flags of this kernel, in the order in which the kernel prints them; empty: unknown.
+  std::vector<FlagName> gfp_flags;
 };
 
-// True if later events may contain the names of earlier tasks. All names are then known only after the whole trace has
+// True if later events may contain names that tasks had earlier. All names are then only known when the whole trace has
 // been read.
 inline bool may_tell_earlier_names(const std::vector<EventType>& types) {
   return std::any_of(types.begin(), types.end(),

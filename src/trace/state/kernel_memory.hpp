@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snapshot: the contents of the kernel's files about its memory at one time, as plain structs. src/snapshot parses
-// the texts. It also keeps lines and columns that it does not know.
+// A snapshot as plain structs: the contents of the kernel's files about its memory at one time. src/snapshot parses the
+// texts. Lines and columns that the parser does not know are kept too.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace kmt {
 
-// A name and its number in meminfo, vmstat, memory.stat and similar files.
+// A name and a number in meminfo, vmstat, memory.stat and similar files.
 struct NamedAmount {
   std::string name;
   std::uint64_t value = 0;
-  bool in_bytes = false;  // the unit in the text was kB; `value` is in bytes
+  bool in_bytes = false;  // the text has the unit kB; `value` is converted to bytes
 };
-using NamedAmounts = std::vector<NamedAmount>;  // in the order of the text
+using NamedAmounts = std::vector<NamedAmount>;  // in the order of the lines in the text
 
 inline std::optional<std::uint64_t> find_number(const NamedAmounts& numbers, std::string_view name) {
   for (const NamedAmount& number : numbers)
@@ -36,19 +36,19 @@ using NamedText = std::pair<std::string, std::string>;
 // A line of slabinfo.
 struct SlabInfo {
   std::string name;
-  std::uint64_t active_objects = 0;  // for SLUB, includes free objects in the slabs and sheaves of CPUs
+  std::uint64_t active_objects = 0;  // with SLUB, free objects in the slabs and sheaves of CPUs count as active
   std::uint64_t objects = 0;
-  std::uint64_t object_bytes = 0;  // including padding and metadata
+  std::uint64_t object_bytes = 0;  // includes padding and metadata
   std::uint64_t objects_per_slab = 0;
   std::uint64_t pages_per_slab = 0;
   std::uint64_t slabs = 0;
   std::vector<NamedText> others;  // unknown columns
 };
 
-// A folder of /sys/kernel/slab. A member is empty if this kernel lacks the file.
+// The contents of a folder in /sys/kernel/slab. A member is empty if this kernel does not have the file.
 struct SlabAttributes {
-  std::string name;                  // "kmalloc-96", or ":0000096" for merged caches
-  std::vector<std::string> aliases;  // names of the merged caches
+  std::string name;                  // name of the folder: "kmalloc-96", or ":0000096" for merged caches
+  std::vector<std::string> aliases;  // names of the caches that were merged
   std::optional<std::uint64_t> object_bytes;
   std::optional<std::uint64_t> slab_bytes;  // size of an object, including padding and metadata
   std::optional<std::uint64_t> align;
@@ -57,9 +57,9 @@ struct SlabAttributes {
   std::optional<std::uint64_t> total_objects;
   std::optional<std::uint64_t> slabs;
   std::optional<std::uint64_t> partial;            // slabs
-  std::optional<std::uint64_t> cpu_slabs;          // number of slabs from which CPUs allocate
-  std::optional<std::uint64_t> cpu_partial_slabs;  // number of slabs that CPUs hold in reserve
-  std::vector<NamedText> others;                   // other files of the folder
+  std::optional<std::uint64_t> cpu_slabs;          // number of slabs from which CPUs allocate now
+  std::optional<std::uint64_t> cpu_partial_slabs;  // number of slabs on the partial lists of CPUs
+  std::vector<NamedText> others;                   // contents of other files in the folder
 };
 
 // The areas in vmallocinfo that one function requested.
@@ -68,21 +68,21 @@ struct VmallocCaller {
   std::uint64_t areas = 0;
   std::uint64_t virtual_bytes = 0;
   std::uint64_t pages = 0;         // number of pages that vmalloc allocated
-  std::uint64_t mapped_bytes = 0;  // size of areas that map other memory: ioremap, vmap and similar functions
-  bool stacks = false;             // the areas are task stacks
+  std::uint64_t mapped_bytes = 0;  // bytes of areas that map other memory: ioremap, vmap and similar functions
+  bool stacks = false;             // the areas are stacks of tasks
 };
 
-// A line of allocinfo, or a stack of alloc_traces, page_owner or kmemleak.
+// A line of allocinfo, or one stack in alloc_traces, page_owner or kmemleak.
 struct AllocationSite {
-  std::string name;  // "mm/slub.c:2367 func:alloc_slab_page", or the function
-  std::string of;    // the slab cache, or the module in allocinfo; otherwise empty
+  std::string name;  // "mm/slub.c:2367 func:alloc_slab_page", or the name of the function
+  std::string of;    // the slab cache; for allocinfo, the module; may be empty
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;         // 0: unknown
   bool approximate = false;        // the text has rounded bytes, such as "2.8M"
   std::vector<std::string> stack;  // innermost first
-  std::string others;              // other fields of the line
+  std::string others;              // all other fields of the line
 
-  // Returns the frames after `name` in the stack. The frames before it belong to the allocator.
+  // Returns the frames of the stack after `name`. The frames before `name` belong to the allocator.
   std::span<const std::string> callers() const {
     const auto at = std::find(stack.begin(), stack.end(), name);
     return std::span(stack).subspan(at == stack.end() ? 0 : static_cast<std::size_t>(at - stack.begin()) + 1);
@@ -91,28 +91,29 @@ struct AllocationSite {
 
 struct CgroupMemory {
   std::string path;     // "/system.slice/cron.service"
-  NamedAmounts values;  // memory.stat; amounts of memory are in bytes
+  NamedAmounts values;  // lines of memory.stat; amounts of memory are in bytes
 };
 
-// A zone, as in zoneinfo and buddyinfo.
+// A memory zone, from zoneinfo and buddyinfo.
 struct MemoryZone {
   unsigned node = 0;
   std::string name;
-  NamedAmounts values;               // zoneinfo, in pages; includes "managed"
-  std::uint64_t cpu_list_pages = 0;  // pages in the CPUs' own lists
-  std::vector<std::uint64_t> free;   // free blocks by order (buddyinfo)
+  NamedAmounts values;               // lines of zoneinfo, in pages; includes "managed"
+  std::uint64_t cpu_list_pages = 0;  // number of pages in the CPUs' own lists
+  std::vector<std::uint64_t> free;   // by order: number of free blocks (buddyinfo)
 };
 
-// Free blocks of a zone and migrate type by order (pagetypeinfo).
+// Free blocks of one zone and migrate type (pagetypeinfo).
 struct FreeByType {
   unsigned node = 0;
   std::string zone;
   std::string type;
-  std::vector<std::uint64_t> free;  // the kernel does not count more than 100,000 blocks
+  std::vector<std::uint64_t> free;  // by order: number of free blocks; the kernel counts at most 100,000
 };
 
 struct PercpuUse {
-  // Size for all CPUs. Not part of MemTotal, because the kernel allocated the chunk before it computed MemTotal.
+  // Bytes of the first chunk for all CPUs. They are not part of MemTotal, because the kernel allocated this chunk
+  // before it computed MemTotal.
   std::optional<std::uint64_t> first_chunk_bytes;
   NamedAmounts values;  // percpu_stats
 };
@@ -146,7 +147,7 @@ struct SlabTotal {
 struct MissingSource {
   std::string name;
   std::string why;
-  std::string how;  // how to make the file available; may be empty
+  std::string how;  // advice on how to make the file available; may be empty
 };
 
 // A line that could not be parsed.
@@ -163,7 +164,7 @@ struct KernelMemory {
   std::string host;  // uname -n
 
   NamedAmounts meminfo;
-  NamedAmounts vmstat;  // numbers, not bytes
+  NamedAmounts vmstat;  // numbers as in the file, most of them pages
   std::vector<SlabInfo> slabs;
   std::vector<SlabAttributes> slab_attributes;
   std::vector<MemoryZone> zones;
@@ -181,7 +182,7 @@ struct KernelMemory {
   std::optional<OomKill> oom;  // set if meminfo and zones are from the kernel's log
   std::vector<SlabTotal> unreclaimable_slabs;
   std::vector<MissingSource> missing;
-  std::vector<UnknownLine> unknown;  // the first lines of each source
+  std::vector<UnknownLine> unknown;  // only the first few lines of each source
   std::uint64_t unknown_lines = 0;   // number of all unknown lines
   std::vector<std::string> has;      // names of the sources that could be read
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory that the kernel reclaims when memory is short. Slab caches are listed as globs for their names or for the
+// Memory that the kernel reclaims when memory is short. Slab caches are listed as globs for their names, or for the
 // functions that allocate from them (Linux 6.18). Pages are listed by migrate type.
 #pragma once
 

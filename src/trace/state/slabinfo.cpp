@@ -11,7 +11,8 @@ namespace kmt {
 
 namespace {
 
-// Known columns. The header line names the columns: "# name <active_objs> … : tunables <limit> …".
+// Columns that this parser knows. The header line contains the names of the columns: "# name <active_objs> … : tunables
+// <limit> …".
 constexpr std::array<std::pair<std::string_view, std::uint64_t SlabInfo::*>, 6> kColumns = {{
     {"active_objs", &SlabInfo::active_objects},
     {"num_objs", &SlabInfo::objects},
@@ -56,7 +57,7 @@ bool take_column(std::string_view column, std::string_view value, SlabInfo& slab
   return whole_number(value).has_value();
 }
 
-// True if the line contains more bytes than any machine has, so that it must be damaged.
+// True if the line contains more bytes than any machine has. The line must then be damaged.
 bool is_too_large(const SlabInfo& slab) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
   constexpr std::uint64_t kMostPages = kMostBytes >> 12;
@@ -64,14 +65,15 @@ bool is_too_large(const SlabInfo& slab) {
          slab.pages_per_slab > kMostPages / std::max<std::uint64_t>(slab.slabs, 1);
 }
 
-// Cuts the name off a line and returns it. The name may contain blanks. It precedes a known number of numbers and the
-// first colon.
+// Removes the name from the start of a line and returns it. The name may contain blanks, so its end is found by
+// counting back the known number of numbers from the first colon.
 std::string_view take_name(std::string_view& line, const std::vector<std::string_view>& columns) {
   const auto numbers = std::ranges::find(columns, ":") - columns.begin() - 1;
   std::size_t begin = std::min(line.find(" : "), line.size());
   for (std::ptrdiff_t i = 0; i < numbers; ++i) {
     begin = line.find_last_not_of(" \t", begin == 0 ? 0 : begin - 1);
-    begin = begin == std::string_view::npos ? 0 : line.find_last_of(" \t", begin) + 1;  // 0: too few numbers
+    // Position 0: the line has too few numbers.
+    begin = begin == std::string_view::npos ? 0 : line.find_last_of(" \t", begin) + 1;
   }
   const std::string_view name = trim(line.substr(0, begin));
   line.remove_prefix(begin);
@@ -92,7 +94,8 @@ std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::st
     if (words.empty() && i >= needed) break;
     if (words.empty() || (!take_column(columns[i], words.next(), slab) && i < needed)) return std::nullopt;
   }
-  if (!words.empty()) slab.others.emplace_back("rest", words.rest());  // statistics of a debug kernel with SLAB
+  // Statistics that a debug kernel with SLAB adds to the line.
+  if (!words.empty()) slab.others.emplace_back("rest", words.rest());
   if (is_too_large(slab)) return std::nullopt;
   return slab;
 }

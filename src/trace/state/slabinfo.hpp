@@ -10,11 +10,11 @@ namespace kmt {
 
 struct Slabinfo {
   std::vector<SlabInfo> caches;
-  std::vector<std::string_view> unknown;  // lines in an unknown format; borrowed from the text
+  std::vector<std::string_view> unknown;  // lines in an unknown format; they point into the text
 };
 
-// Parses the text of /proc/slabinfo. Its header line names the columns. A text without header has the columns of
-// version 2.1.
+// Parses the text of /proc/slabinfo. The header line contains the names of the columns. If there is no header, the
+// columns of version 2.1 are assumed.
 Slabinfo parse_slabinfo(std::string_view text);
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the task that an ID means at a time. The kernel reuses IDs, so a task is identified by its ID and birth. Data
-// may be added in any order of time, because CPUs are read one after the other.
+// Finds the task to which an ID belongs at a time. The kernel reuses IDs, so a task is identified by its ID and its
+// birth. Data may be added in any order of time, because CPUs are read one after the other.
 #pragma once
 
 #include <array>
@@ -13,49 +13,51 @@
 
 namespace kmt {
 
-// A task that existed when the kernel's files were read. For threads other than the first, only the group is known.
+// A process that existed when the kernel's files were read. For threads other than the first one of a process, only the
+// process ID is known.
 struct KnownProcess {
   std::int32_t group = 0;       // the process
-  std::int32_t parent = 0;      // process ID of the parent; 0: none, or unknown
-  std::uint64_t pid_space = 0;  // inode number of its PID namespace; 0: unknown
+  std::int32_t parent = 0;      // process ID of the parent; 0: none or unknown
+  std::uint64_t pid_space = 0;  // inode number of the PID namespace; 0: unknown
   std::string cgroup;           // cgroup of version 2: "/system.slice/db.service"; empty: unknown
 };
 
-// A task from its birth, as reported by events, until the next birth with the same ID.
+// A task from its birth, which an event reports, until the next birth of a task with this ID.
 struct TaskLife {
   std::int32_t tid = 0;
   std::uint64_t born_ns = 0;
-  std::int32_t creator = 0;       // the task that created it; its ID may have been reused since
-  bool knows_kind = false;        // false for sched_process_fork, which does not report the kind of task
-  bool is_thread = false;         // thread of its creator's process
-  bool begins_pid_space = false;  // first task in a new PID namespace
+  std::int32_t creator = 0;  // ID of the task that created this task; it may have been reused since
+  // False: it is unknown whether the task is a thread, because sched_process_fork does not report it.
+  bool knows_kind = false;
+  bool is_thread = false;         // the task is a thread in its creator's process
+  bool begins_pid_space = false;  // the task is the first one in a new PID namespace
 };
 
 class TaskLives {
  public:
   void born(const TaskLife& life);
   void moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup);
-  // When the process was read from /proc.
+  // The time at which a process was read from /proc.
   enum class Noted : std::uint8_t {
     at_begin,   // at the start of the recording
     meanwhile,  // during the recording; the process may have been born before or after the first event
-    later,      // at a later time, such as the end; the ID may belong to another process by then
+    later,      // later, for example at the end; the ID may belong to another process by then
   };
   void known(std::int32_t pid, KnownProcess process, Noted when);
 
-  // Returns null if the task was born before the trace or its birth was not recorded.
+  // Returns the life of the task that had this ID at this time. Null if its birth is not in the trace.
   const TaskLife* life_at(std::int32_t tid, std::uint64_t time_ns) const;
-  // Returns the time when the ID of this life was reused, or the largest number if it was not.
+  // Returns the time when the ID of this life was used again; the largest number if it was not.
   std::uint64_t next_birth_ns(std::int32_t tid, const TaskLife* life) const;
-  bool is_used_again(std::int32_t tid) const;  // true if the ID has belonged to several tasks
+  bool is_used_again(std::int32_t tid) const;  // true if several tasks had this ID
   std::vector<TaskLife> births() const;        // sorted by task and time
   std::map<std::int32_t, KnownProcess> noted(Noted when) const;
   bool noted_at_start() const { return !noted_of(Noted::at_begin).empty(); }
-  // Returns data about a task that existed when events began.
+  // Returns data about a process that existed when the recording started.
   const KnownProcess* known_at_begin(std::int32_t pid) const;
   const KnownProcess* known_later(std::int32_t pid) const;
   bool has_moves() const { return !moves_.empty(); }  // true if a task was moved to another cgroup
-  // Returns the cgroup of the last move between `born_ns` and `time_ns`; empty if there was none.
+  // Returns the cgroup to which the task was last moved between `born_ns` and `time_ns`; empty if it was not moved.
   std::string_view moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const;
 
  private:
@@ -65,7 +67,7 @@ class TaskLives {
 
   ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // by birth
   ByTask<std::map<std::uint64_t, std::string>> moves_;  // by time
-  std::array<ByTask<KnownProcess>, 3> noted_;           // by time of reading
+  std::array<ByTask<KnownProcess>, 3> noted_;           // index: Noted
 };
 
 }  // namespace kmt

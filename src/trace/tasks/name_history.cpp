@@ -9,7 +9,8 @@ namespace kmt {
 void TaskNameHistory::called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name) {
   auto& of_task = names_[tid];
   const auto later = of_task.upper_bound(time_ns);
-  if (later != of_task.begin() && std::prev(later)->second == name) return;  // unchanged, usually in sched_switch
+  // The name has not changed, as in most sched_switch events.
+  if (later != of_task.begin() && std::prev(later)->second == name) return;
   of_task.insert_or_assign(later, time_ns, std::string(name));
 }
 

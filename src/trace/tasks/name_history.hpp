@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of tasks over time. Programs may rename their tasks, and IDs are reused.
+// The names of tasks over time. Tasks may be renamed, and the kernel reuses IDs.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,17 @@ struct TaskRename {
 
 class TaskNameHistory {
  public:
-  // May be called in any order of time, because CPUs are read one after the other.
+  // Adds a name that a task has from this time on. Names may be added in any order of time, because CPUs are read one
+  // after the other.
   void called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
-  // Adds a name that was in use until this time. Earlier names are unknown.
+  // Adds a name that a task had until this time. Earlier names of the task are unknown.
   void called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
-  // Returns empty if the trace does not contain the name.
+  // Returns the name that a task had at a time; empty if the trace does not contain it.
   std::optional<std::string_view> at(std::int32_t tid, std::uint64_t time_ns) const;
-  std::vector<TaskRename> renamed() const;  // only tasks with several names; sorted by task and time
+  std::vector<TaskRename> renamed() const;  // returns tasks with several names, sorted by task and time
 
  private:
-  // By task and the time since which the name is in use.
+  // By task: names, by the time of their first use.
   std::unordered_map<std::int32_t, std::map<std::uint64_t, std::string>> names_;
 };
 

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// Limit for forged traces, which may contain circles or endless chains.
+// Maximum number of steps. Parents in forged traces may form circles or endless chains.
 constexpr unsigned kMostAncestors = 1024;
 constexpr std::int32_t kKthreadd = 2;
 constexpr std::uint64_t kFirstPidSpace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
@@ -23,13 +23,13 @@ const KnownProcess* known(const TraceTasks& tasks, Process process) {
   if (process.life == nullptr && tasks.lives.noted_at_start()) {
     if (const KnownProcess* const then = tasks.lives.known_at_begin(process.pid)) return then;
   }
-  // If the ID was reused, the kernel's files may mean any of its tasks.
+  // If the ID was used by several tasks, the entry in the kernel's files may belong to any of them.
   return tasks.lives.is_used_again(process.pid) ? nullptr : tasks.lives.known_later(process.pid);
 }
 
 std::uint64_t born_ns(Process process) { return process.life == nullptr ? 0 : process.life->born_ns; }
 
-// Returns the parent process, with pid 0 if it is unknown.
+// Returns the parent process; its pid is 0 if it is unknown.
 Process parent_of(const TraceTasks& tasks, Process process) {
   if (process.life != nullptr) return process_at(tasks, process.life->creator, process.life->born_ns);
   const KnownProcess* const then = known(tasks, process);
@@ -49,9 +49,10 @@ Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time
     process = {creator, tasks.lives.life_at(creator, process.life->born_ns)};
   }
   if (process.life != nullptr && process.life->knows_kind) return process;
-  // The kernel's files contain the group of living tasks. If the ID was reused, they may mean another task.
+  // The kernel's files contain the process of each living task. If the ID was used by several tasks, the entry may
+  // belong to another task.
   if (process.life != nullptr && tasks.lives.is_used_again(process.pid)) return process;
-  // A task that is older than the trace must not be confused with a later task that has the same ID.
+  // A task that is older than the trace must not be confused with a later task with this ID.
   const KnownProcess* const then = process.life == nullptr ? tasks.lives.known_at_begin(process.pid) : nullptr;
   if (then != nullptr) return {then->group, nullptr};
   const std::int32_t group = thread_group(tasks, process.pid).value_or(process.pid);
@@ -85,7 +86,7 @@ std::string container_of_cgroup(std::string_view path) {
   struct Pattern {
     std::string_view prefix, suffix, name;
   };
-  // "docker-0123….scope" in folders of systemd, "docker/0123…" elsewhere.
+  // The folder is "docker-0123….scope" with systemd, and "docker/0123…" otherwise.
   constexpr std::array kPatterns = {Pattern{"docker-", ".scope", "docker"}, Pattern{"libpod-", ".scope", "podman"},
                                     Pattern{"cri-containerd-", ".scope", "containerd"},
                                     Pattern{"crio-", ".scope", "cri-o"}};
@@ -105,7 +106,7 @@ std::string container_of_cgroup(std::string_view path) {
       found = fmt::format("machine {}", name.substr(8, name.size() - 14));
     if (name.starts_with("systemd-nspawn@") && name.ends_with(".service"))
       found = fmt::format("machine {}", name.substr(15, name.size() - 23));
-    // Kubernetes without systemd uses a folder for the pod, and inside it one for the container.
+    // Without systemd, Kubernetes uses a folder for the pod, which contains a folder for the container.
     if (before.starts_with("pod") && path.find("kubepods") != std::string_view::npos && is_id(name))
       found = fmt::format("kubernetes {}", name.substr(0, 12));
     before = name;
@@ -126,7 +127,7 @@ std::int32_t MadePidSpaces::first_process(const TraceTasks& tasks, const TaskLif
         child = &birth;
     first = {true, child == nullptr || child->begins_pid_space ? 0 : child->tid};
   }
-  // If the creator's ID was reused in between, the namespace belongs to another task.
+  // If the ID of the creator was used by another task in between, the namespace is that other task's.
   return tasks.lives.life_at(life.creator, made_ns) == tasks.lives.life_at(life.creator, life.born_ns) ? first.pid : 0;
 }
 

@@ -14,18 +14,19 @@
 namespace kmt {
 
 struct TraceTasks {
-  std::unordered_map<std::int32_t, std::string> comms;           // last name of each task
-  TaskNameHistory names;                                         // from events
-  std::unordered_map<std::int32_t, std::int32_t> thread_groups;  // by task ID; use thread_group() to look it up
-  TaskLives lives;                                               // from events; see processes.hpp
+  std::unordered_map<std::int32_t, std::string> comms;  // by task ID: the last name of the task
+  TaskNameHistory names;                                // from events
+  // By task ID: ID of the process; use thread_group() to look it up.
+  std::unordered_map<std::int32_t, std::int32_t> thread_groups;
+  TaskLives lives;  // births and moves of tasks; see processes.hpp
 };
 
-// Returns the task's name at this time according to events, otherwise its last name. Returns "<idle>" for task 0, and
-// "<...>" if unknown.
+// Returns the name that events show for the task at this time, otherwise its last name. Returns "<idle>" for task 0,
+// and "<...>" if the name is unknown.
 std::string_view task_name(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 
-// Returns the process that a task belongs to (its tgid); empty if the trace does not contain it. If IDs were reused,
-// the latest known process is used for the whole trace.
+// Returns the process that a task belongs to (its tgid); empty if the trace does not contain it. If several processes
+// used the ID, the last known one is used for the whole trace.
 std::optional<std::int32_t> thread_group(const TraceTasks& tasks, std::int32_t tid);
 
 }  // namespace kmt

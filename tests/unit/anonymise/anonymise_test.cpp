@@ -58,7 +58,7 @@ TEST(Pseudonyms, NamesDependOnTheKey) {
   EXPECT_EQ(one.task("postgres").size(), 15u);
   EXPECT_EQ(one.task("swapper/3"), "swapper/3");
   EXPECT_EQ(one.task("<...>"), "<...>");
-  // A task that executes a program is named after the program's file.
+  // When a task executes a program, it gets the name of the program's file.
   EXPECT_TRUE(one.program("/usr/local/bin/postgres").ends_with("/" + one.task("postgres")));
   EXPECT_EQ(one.program("/usr/local/bin/postgres").find("local"), std::string::npos);
 }
@@ -94,7 +94,7 @@ TEST(CodeLayout, MovesTheKernelAndItsModules) {
   EXPECT_EQ(code.moved(0xffffffff9a401234), 0xffffffff81001234u);
   EXPECT_EQ(code.moved(0xffffffffc0a51010), 0xffffffffc0011010u);
   EXPECT_EQ(code.moved(0), 0u);
-  EXPECT_EQ(code.moved(~std::uint64_t{0}), ~std::uint64_t{0});  // ends a stack
+  EXPECT_EQ(code.moved(~std::uint64_t{0}), ~std::uint64_t{0});  // this value ends a stack
   EXPECT_EQ(code.kallsyms(kKallsyms),
             "ffffffff81000000 T _text\n"
             "ffffffff81001230 t vfs_read\n"
@@ -112,7 +112,7 @@ TEST(CodeLayout, MovesAddressesInTexts) {
   EXPECT_EQ(
       code.module_changes("+ 100 90 brd ffffffffc0a51000 16384 -\nffffffffc0a51000 t brd_init\t[brd]\n- 200 190 brd\n"),
       "+ 100 90 brd ffffffffc0011000 16384 -\nffffffffc0011000 t brd_init\t[brd]\n- 200 190 brd\n");
-  // Incomplete lines are dropped.
+  // Incomplete lines must be dropped.
   EXPECT_EQ(code.module_changes("+ 1\n+ 1 2 x\n+\nnonsense\n"), "");
   EXPECT_EQ(code.last_addresses("word\nbrd .text xyz\n"), "");
 }
@@ -137,9 +137,9 @@ TEST(UserLayout, CodeHasTheSameLayoutInAllProcesses) {
   const UserLayout layout(memory);
   const std::uint64_t here = layout.moved(7, 100, 0x555500001234);
   EXPECT_EQ(layout.moved(8, 100, 0x666600001234), here);
-  EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // the process is unknown
+  EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // the trace has no mappings of process 9
   EXPECT_EQ(layout.moved(7, 100, 0), 0u);
-  EXPECT_EQ(layout.moved(7, 100, 0x7f10), 1u);  // in code without a file, in which offsets would be addresses
+  EXPECT_EQ(layout.moved(7, 100, 0x7f10), 1u);  // this code is not in a file, so its offset would reveal an address
 
   const UserMemory written = layout.memory(memory, Pseudonyms(kKey, 64));
   ASSERT_EQ(written.changes.size(), 3u);

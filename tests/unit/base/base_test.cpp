@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests units, text and errors.
+// Tests units, text functions and errors.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -60,7 +60,8 @@ TEST(Text, PrintableKeepsTextAndEscapesControls) {
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m"),
-            "\\xc2\\x9b31m");                               // terminals also interpret C1 control characters
+            // C1 control characters must be replaced too, because terminals obey them.
+            "\\xc2\\x9b31m");
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
 }

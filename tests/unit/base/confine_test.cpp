@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the rights of a confined process in child processes, because confinement cannot be undone.
+// Tests the rights of a confined process. Uses child processes, because confinement cannot be undone.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -57,7 +57,7 @@ class Confine : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // Returns the errno of a call made in a confined child.
+  // Returns the errno of a call that a confined child makes.
   template <typename Call>
   int errno_of(Call&& call) {
     return confined([&] { return call() >= 0 ? 0 : errno; });

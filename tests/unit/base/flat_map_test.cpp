@@ -9,7 +9,8 @@
 namespace kmt {
 namespace {
 
-// Keys with few distinct low bits collide and form long runs, which is the hard case for deletion by shifting back.
+// Keys that differ in few of their low bits collide and form long runs. This is the difficult case for a deletion that
+// shifts entries back.
 TEST(FlatMap, BehavesLikeAStandardMapUnderChurn) {
   std::mt19937_64 random(42);
   FlatMap<std::uint64_t> map;

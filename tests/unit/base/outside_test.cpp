@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 class Outside : public ::testing::Test {
  protected:
-  // Runs `body` in a confined child for which the output "result" is prepared. Returns its exit status.
+  // Prepares the output "result", and runs `body` in a confined child. Returns the exit status of the child.
   template <typename Body>
   int confined(Body&& body) {
     const pid_t child = ::fork();
@@ -51,7 +51,7 @@ class Outside : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // Returns the names in the folder after the process outside the sandbox has ended.
+  // Returns the names in the folder when the process outside the sandbox has ended.
   std::string left(const std::string& wanted) {
     std::string names;
     for (int i = 0; i < 500; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs the BPF programs that record calls in the kernel, with invented calls. Skipped if no BPF program may be loaded.
+// Runs the BPF programs that record calls in the kernel, with artificial calls. Skipped if the user may not load BPF
+// programs.
 #include <cstring>
 #include <optional>
 #include <string>
@@ -75,7 +76,7 @@ class BpfCallPrograms : public testing::Test {
         kmt_function{function * KMT_MOST_VALUES, static_cast<unsigned>(values.size())});
   }
 
-  // The stack pointer follows the arguments. It is 0, as with trampolines, if not given.
+  // The stack pointer follows the arguments. If it is not given, it is 0, as with trampolines.
   void enter(std::uint64_t function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
     arguments.resize(KMT_CALL_ARGUMENTS + 1);
     arguments.insert(arguments.begin(), {function, frame});
@@ -108,7 +109,7 @@ class BpfCallPrograms : public testing::Test {
     });
     return seen;
   }
-  // The entries and exits as text, such as "(1 2 )2 )1". Also checks the depths.
+  // Returns the entries and exits as text, such as "(1 2 )2 )1". Also checks the depths.
   std::string shape() {
     std::string text;
     unsigned depth = 0;
@@ -156,7 +157,7 @@ TEST_F(BpfCallPrograms, RecordArgumentsAndResults) {
   EXPECT_EQ(seen[1], (Seen{false, 1, 0, {~0ull - 8}, {}}));
 }
 
-// The end of the first call and the start of the second were missed.
+// The programs missed the end of the first call and the start of the second.
 TEST_F(BpfCallPrograms, NeverMixUpResultsOfCalls) {
   enter(1, kStack, {3, 0x7f00, 100});
   leave(1, kStack, 79, 0, {3, 0x7f00, 79});
@@ -193,7 +194,7 @@ TEST_F(BpfCallPrograms, ReadValuesThroughPointers) {
 }
 
 TEST_F(BpfCallPrograms, ReadArgumentsFromTheStack) {
-  const char text[] = "etc";  // an array on the stack, because the page of a literal may not be loaded yet
+  const char text[] = "etc";  // an array on the stack, because the page with a string literal may not be in memory yet
   const std::uint64_t stack[] = {0, 0x1122334455667788, reinterpret_cast<std::uint64_t>(text)};
   const auto stack_pointer = reinterpret_cast<std::uint64_t>(stack);
   record_values(3, {value_of(KMT_CALL_ARGUMENTS, {8}, false, 4), value_of(1, {}, false, 1),
@@ -238,9 +239,9 @@ TEST_F(BpfCallPrograms, LimitTheNumberOfValues) {
 
 TEST_F(BpfCallPrograms, MatchExitsByStackPosition) {
   enter(1, kStack);
-  leave(1, kStack - 96);  // an inner call of the same function; its entry was missed
+  leave(1, kStack - 96);  // exit of an inner call of the same function, whose entry was missed
   enter(2, kStack - 64);
-  leave(3, kStack - 128);  // a call whose entry was missed
+  leave(3, kStack - 128);  // exit of a call whose entry was missed
   leave(2, kStack - 64);
   leave(1, kStack);
   leave(1, kStack);
@@ -249,13 +250,13 @@ TEST_F(BpfCallPrograms, MatchExitsByStackPosition) {
 
 TEST_F(BpfCallPrograms, AcceptExitsOfProbesAboveTheEntry) {
   enter(1, kStack - 8);
-  enter(2, kStack - 8);  // a tail call: function 1 continues as function 2
+  enter(2, kStack - 8);  // a tail call: function 1 jumps to function 2
   leave(2, kStack, 0, 16);
   leave(1, kStack, 0, 16);
   EXPECT_EQ(shape(), "(1 (2 )2 )1");
 }
 
-// Return probes give no stack pointer on arm64, and on x86 in Linux 6.14 and later.
+// Return probes do not provide the stack pointer on arm64, and on x86 since Linux 6.14.
 TEST_F(BpfCallPrograms, MatchExitsByFunctionWithoutAStackPointer) {
   for (unsigned i = 0; i < 200; ++i) {
     enter(1, kStack - 8);
@@ -274,7 +275,7 @@ TEST_F(BpfCallPrograms, CountExitsWithoutACall) {
   enter(1, kStack - 8);
   leave(1, kStack, 0, 16);
   enter(1, kStack - 8);
-  leave(1, kStack - 104, 0, 16);  // an inner call; its entry was missed
+  leave(1, kStack - 104, 0, 16);  // exit of an inner call whose entry was missed
   leave(1, kStack, 0, 16);
   EXPECT_EQ(shape(), "(1 )1 (1 )1 (1 )1");
   EXPECT_EQ((*object_)->bss->exits_without_call, 1u);
@@ -287,14 +288,14 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   enter(1, kStack);
   enter(2, kStack - 64);
   enter(2, kStack - 32);  // above
-  enter(2, kStack - 32);  // same stack position: a new call
+  enter(2, kStack - 32);  // with the stack pointer of an open call, this is a new call
   std::vector<unsigned> depths;
   for (const Seen& seen : take()) depths.push_back(seen.depth);
   EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 0, 0, 1, 1, 1}));
 }
 
-// irq_exit_rcu() starts while the kernel counts an interrupt. The functions that it calls later run when the interrupt
-// is no longer counted.
+// irq_exit_rcu() starts while the kernel counts an interrupt. It later calls functions when the interrupt is no longer
+// counted.
 TEST_F(BpfCallPrograms, NestFunctionsThatCountInterrupts) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   enter(1, kStack);
@@ -308,8 +309,8 @@ TEST_F(BpfCallPrograms, NestFunctionsThatCountInterrupts) {
   EXPECT_EQ(shape(), "(1 (2 (3 )3 )2 )1");
 }
 
-// irq_exit_rcu() runs on the same stack as the softirq whose program was interrupted. After that, the kernel cannot
-// distinguish their exits.
+// irq_exit_rcu() runs on the stack of the softirq whose program was interrupted. From then on, the exits of the two
+// cannot be distinguished.
 TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   (*object_)->bss->level_below = 1;
@@ -322,7 +323,8 @@ TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
 
 TEST_F(BpfCallPrograms, IgnoreFunctionsCalledByPrograms) {
   (*object_)->bss->made_up_flags = 0x10;
-  for (const std::uint32_t level : {1u, 2u, 3u}) {  // 2, 3: exits of functions that count interrupts
+  // Levels 2 and 3 are those of exits of functions that count interrupts.
+  for (const std::uint32_t level : {1u, 2u, 3u}) {
     (*object_)->bss->level_below = level;
     enter(1, kStack);
     EXPECT_EQ(shape(), "");
@@ -333,9 +335,9 @@ TEST_F(BpfCallPrograms, IgnoreFunctionsCalledByPrograms) {
 TEST_F(BpfCallPrograms, PutInterruptsOnTopOfCalls) {
   enter(1, kStack);
   (*object_)->bss->made_up_flags = 0x08;
-  enter(2, kStack + 0x10000);  // on a separate stack
+  enter(2, kStack + 0x10000);  // the interrupt has a separate stack
   leave(2, kStack + 0x10000);
-  enter(3, kStack + 0x10000);  // its exit is missed
+  enter(3, kStack + 0x10000);  // the exit of this call is missed
   (*object_)->bss->made_up_flags = 0;
   enter(2, kStack - 64);
   leave(2, kStack - 64);

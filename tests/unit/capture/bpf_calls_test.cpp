@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Builds records of calls from hand-made entries of BPF programs, and reads them like those of any trace.
+// Builds records of calls from hand-made entries of BPF programs, and reads them like the records of any trace.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ kmt_entry entry_of(unsigned event, std::size_t words, std::uint64_t time = 5000)
   return {time, 812, static_cast<unsigned char>(event), static_cast<unsigned char>(words), 0x10, 0};
 }
 
-// Returns one record as a reader of the trace decodes it.
+// Returns one record in the form in which a reader of the trace decodes it.
 Event decode(const CallLayout& layout, const kmt_entry& entry, const std::vector<std::uint64_t>& words,
              TraceInfo& info) {
   std::vector<std::uint8_t> record(kMostRecordBytes);
@@ -83,7 +83,8 @@ TEST(BpfCalls, AreReadUnchanged) {
   EXPECT_EQ(std::string(read.values.begin(), read.values.end()), late);
 }
 
-// A shape in a .kmt represents many events, so these events must not share one decoded call record.
+// In a .kmt, events with equal fields share a shape, and a shape is decoded only once. Events with call records must
+// not share one.
 TEST(BpfCalls, AreDecodedSeparatelyIfArgumentsAreKept) {
   const CallLayout layout(kFunctions, kOthers);
   for (const auto event : {KMT_ENTRY_CALL, KMT_ENTRY_RETURN}) {
@@ -117,9 +118,9 @@ TEST(BpfCalls, InvalidEntriesAreErrors) {
   const auto build = [&](unsigned event, std::size_t count) {
     layout.build_record(entry_of(event, count), words.data(), to.data());
   };
-  words[0] = KMT_CALL_WHAT(2, 0, 0);  // an invalid function number
+  words[0] = KMT_CALL_WHAT(2, 0, 0);  // the function number is invalid
   EXPECT_THROW(build(KMT_ENTRY_CALL, words.size()), Error);
-  words[0] = KMT_CALL_WHAT(1, 0, 9);  // values beyond the end of the entry
+  words[0] = KMT_CALL_WHAT(1, 0, 9);  // the values extend beyond the end of the entry
   EXPECT_THROW(build(KMT_ENTRY_CALL, words.size()), Error);
   words[0] = KMT_CALL_WHAT(1, 0, 0);
   EXPECT_THROW(build(KMT_ENTRY_CALL, KMT_CALL_WORDS - 1), Error);
@@ -146,7 +147,7 @@ TEST(BpfCalls, DoNotReadValuesBeyondTheEntry) {
   EXPECT_THROW(table_entry_of(kFunctions[0], path), Error);
 }
 
-// Merges the ring of calls with the event ring, which has another size, by time.
+// Merges two rings by time: the ring of calls and the ring of events, which has another size.
 TEST(BpfCalls, AreMergedWithEventsByTime) {
   constexpr std::uint64_t kEventBytes = 128;
   constexpr std::uint64_t kCallBytes = 1024;

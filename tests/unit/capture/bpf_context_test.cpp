@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks that BPF programs distinguish interrupts from tasks, at tracepoints whose context is known. Skipped if no BPF
-// program may be loaded.
+// Checks that BPF programs distinguish interrupts from tasks, at tracepoints whose context is known. Skipped if the
+// user may not load BPF programs.
 #include <chrono>
 #include <string_view>
 
@@ -19,7 +19,7 @@ namespace {
 
 using Object = BpfSkeleton<context_run_bpf, context_run_bpf__open, context_run_bpf__load, context_run_bpf__destroy>;
 
-// Makes system calls. Some are interrupted, and some disable soft interrupts.
+// Makes system calls. Some are interrupted, and some disable softirqs.
 void work(int milliseconds) {
   using Clock = std::chrono::steady_clock;
   int ends[2];
@@ -49,7 +49,7 @@ TEST(BpfContext, AgreesWithTheKernel) {
   while ((program = bpf_object__next_program(object->obj, program)))
     if (bpf_program__autoload(program)) object.attach(program);
   work(1000);
-  ::usleep(100000);  // also lets idle tasks run
+  ::usleep(100000);  // sleeps, so that idle tasks run too
   object.detach();
   for (const kmt_context context : {KMT_IN_TASK, KMT_IN_SOFTIRQ, KMT_IN_HARDIRQ}) {
     EXPECT_GT(object->bss->right[context], 10u) << context;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests rings filled by BPF programs, and the records built from them, with hand-made bytes.
+// Tests rings that BPF programs fill, and the records built from their contents, with hand-made bytes.
 #include <cstring>
 #include <string>
 #include <tuple>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kBytes = 256;
 constexpr std::uint64_t kLate = 1'000'000'000;
 
-// A ring with the kernel's layout, and with space after its end.
+// A ring with the kernel's layout, and with additional space after its end.
 class TestRing {
  public:
   kmt_ring* get() { return reinterpret_cast<kmt_ring*>(memory_.data()); }
@@ -35,7 +35,7 @@ class TestRing {
   std::vector<std::uint64_t> memory_ = std::vector<std::uint64_t>((sizeof(kmt_ring) + kBytes + 256) / 8);
 };
 
-using Given = std::vector<std::tuple<std::uint64_t, unsigned, std::uint64_t>>;  // (time, event, first word)
+using Given = std::vector<std::tuple<std::uint64_t, unsigned, std::uint64_t>>;  // time, event, first word
 
 struct Rings {
   TestRing a, b;
@@ -125,7 +125,7 @@ TEST(BpfRings, CountsUnreadEntries) {
 TEST(BpfRings, RejectsInvalidEntries) {
   Rings rings;
   rings.a.put(10, 1, {});
-  rings.a.get()->data[13] = 200;  // the number of words reaches beyond the head
+  rings.a.get()->data[13] = 200;  // according to the number of words, the entry extends beyond the head
   EXPECT_THROW(rings.both.take_rest(rings.give), Error);
 }
 
@@ -201,7 +201,7 @@ TEST(BpfRecords, ContainPageFrameNumbers) {
 }
 
 TEST(BpfRecords, AreCopiedIfAFieldIsNoArgument) {
-  const KernelTraits kernel;  // without the location of struct pages
+  const KernelTraits kernel;  // the location of struct pages is unknown
   const EventLayout layout = layout_of({"kmem", "mm_page_alloc"}, kPage, {"page", "order"}, kernel);
   EXPECT_TRUE(layout.is_kernel_record);
   EXPECT_EQ(layout.words, 2);

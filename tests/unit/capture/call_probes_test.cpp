@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests calls recorded by kprobe events: definitions of probes, the kernel's files about probes, and their records. The
-// texts are from Debian's kernel 5.10; tests/vm tests real kernels.
+// Tests calls recorded by kprobe events: the definitions of probes, the kernel's files about probes, and the records.
+// The texts are from Debian's kernel 5.10; tests/vm tests real kernels.
 #include <filesystem>
 #include <fstream>
 
@@ -79,7 +79,7 @@ TEST(ProbeDefinitions, ReadArgumentsFromTheStack) {
   EXPECT_EQ(values("s390x"), " v0=+8($stack):x64 r0=+8($stack):string; v1=+0(+16($stack)):ustring;");
 }
 
-// Expected values are from regs_query_register_offset() in arch/*/kernel/ptrace.c and from the ABIs.
+// The expected values are from regs_query_register_offset() in arch/*/kernel/ptrace.c and from the ABIs.
 TEST(ProbeDefinitions, UseTheRegistersOfEachArchitecture) {
   const auto arguments = [](const char* machine) {
     std::string text = entry_of(machine, {});
@@ -147,13 +147,14 @@ TEST(ProbeEvents, CountsIncludeOnlyTheGroup) {
 }
 
 TEST(ProbeEvents, MissedCallsHaveAStartAndEnd) {
-  const std::vector<ProbeCounts> probes = {{9, 3}, {9, 4}, {9, 5}};  // exits, entries, values
+  // Counts of the probes for exits, entries and values.
+  const std::vector<ProbeCounts> probes = {{9, 3}, {9, 4}, {9, 5}};
   EXPECT_EQ(missed_calls(probes), 8u);
   EXPECT_EQ(missed_calls(std::span(probes).first(2)), 7u);
   EXPECT_EQ(missed_calls({}), 0u);
 }
 
-// write_file() and read_file() work on an ordinary folder in place of tracefs. Writing has no effect there.
+// write_file() and read_file() use an ordinary folder instead of tracefs. Writing to it has no effect.
 class ArgumentsOption : public ::testing::Test {
  protected:
   ArgumentsOption() {
@@ -217,7 +218,7 @@ TEST(MissedLog, GivesTheTimesOfMisses) {
   log.note(190, 200, {{"vfs_read", 5}, {"", 0}});
   EXPECT_EQ(log.total(), 0u) << "before the recording started";
   log.note(290, 300, {{"vfs_read", 7}, {"", 0}});
-  log.note(390, 400, {{"vfs_read", 7}, {"", 3}});  // misses may occur while the counts are read
+  log.note(390, 400, {{"vfs_read", 7}, {"", 3}});  // calls may be missed while the counts are read
   EXPECT_EQ(log.total(), 5u);
   EXPECT_EQ(log.by_function(), (MissedCounts{{"", 3}, {"vfs_read", 2}}));
   EXPECT_EQ(log.text(), "190 300 2 vfs_read\n290 400 3\n");
@@ -258,8 +259,8 @@ TEST(NameList, IsShortened) {
   EXPECT_EQ(first_of({"a", "b", "c"}, 1), "a and 2 more");
 }
 
-// Records of probe_entry_0 with values, as in earlier versions, and of probe_values_0 and probe_entry_1. The parameter
-// is the machine whose kernel writes the records.
+// Records of three probes: probe_entry_0 with values, as earlier versions of kmemtrace recorded it, probe_values_0 and
+// probe_entry_1. The parameter is the machine whose kernel writes the records.
 class ProbeRecords : public ::testing::TestWithParam<Machine> {
  protected:
   ProbeRecords() {
@@ -334,7 +335,7 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     EXPECT_EQ(batch.size(), 1u);
     return batch.empty() ? Event{} : batch.front();
   }
-  // Adds a record with a string. `length` includes the NUL; `room` is the space reserved for the string.
+  // Adds a record that contains a string. `length` includes the NUL; `room` is the space reserved for the string.
   void tell_values(std::uint64_t sp, const std::string& text, std::size_t length, std::size_t room, unsigned cpu = 1,
                    std::uint16_t id = 8) {
     ByteBuilder record = ByteBuilder(GetParam()).u16(id).u8(0).u8(0).u32(42);
@@ -458,7 +459,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, ProbeRecords,
                          ::testing::Values(Machine{ByteOrder::little, 8}, Machine{ByteOrder::little, 4},
                                            Machine{ByteOrder::big, 8}, Machine{ByteOrder::big, 4}));
 
-// Calls of a task, matched by their stack positions. Functions are numbers.
+// Calls of a task, which are matched by their stack pointers. Functions are numbers.
 class Frames : public ::testing::Test {
  protected:
   Event event(EventKind kind, std::uint32_t frame, std::uint8_t context = 0) {
@@ -474,14 +475,14 @@ class Frames : public ::testing::Test {
   unsigned enter(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0, std::uint8_t level = 0) {
     return stacks_.enter(event(EventKind::call_entry, frame, context), function, level).calls.back().depth;
   }
-  // On x86, the return address is already removed from the stack at the exit.
+  // On x86, the return address is no longer on the stack at the exit.
   bool leave(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0) {
     return stacks_.leave(event(EventKind::call_exit, frame + 8, context), function);
   }
 
   std::uint64_t now_ = 0;
   TraceInfo info_;
-  std::vector<std::uint32_t> unseen_;  // calls without an end
+  std::vector<std::uint32_t> unseen_;  // number of calls without an end event
   CallStacks stacks_{info_, [this](TaskCalls&, const OpenCall& call, const CallEvent* end) {
                        if (end == nullptr) unseen_.push_back(call.function);
                      }};
@@ -547,7 +548,8 @@ TEST_F(Frames, InterruptsHaveSeparateStacks) {
   EXPECT_TRUE(leave(1, 0x7F00));
 }
 
-// irq_enter_rcu() starts before the interrupt is counted; irq_exit_rcu() ends when the interrupt is no longer counted.
+// irq_enter_rcu() starts before the kernel counts the interrupt, and irq_exit_rcu() ends when the kernel no longer
+// counts it.
 TEST_F(Frames, FunctionsThatCountInterruptsKeepTheirContext) {
   constexpr std::uint32_t kTask = 1, kOutermost = 2, kEnter = 3, kHandler = 4, kExit = 5, kSoft = 6;
   enter(kTask, 0x7F00);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which data is read during a recording, and when.
+// Tests which data of the kernel is read during a recording, and when.
 #include <algorithm>
 #include <filesystem>
 

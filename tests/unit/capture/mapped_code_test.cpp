@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the record of reported code mappings, which is used to find new mappings when /proc is read again.
+// Tests the table of code mappings that the kernel has reported. When /proc is read again, the table shows which
+// mappings are new.
 #include <gtest/gtest.h>
 
 #include "capture/sideband/mapped_code.hpp"

@@ -17,11 +17,11 @@ const std::string kOther = "1000-5000 r-xp 00000000 08:01 43 /bin/other\n";
 const std::string kMade = "9000-a000 rwxp 00000000 00:00 0 \n";
 const std::string kVdsoLine = "7f000000-7f001000 r-xp 00000000 00:00 0 [vdso]\n";
 
-// Processes as shown in /proc, and changes that are reported while they are read.
+// Processes as /proc shows them, and changes that the kernel reports while /proc is read.
 struct CodeMachine {
   std::map<std::int32_t, std::string> maps;
   MappedCode reported;
-  std::vector<std::function<void()>> news;  // for each reading of /proc
+  std::vector<std::function<void()>> news;  // changes that happen during each reading of /proc
   std::size_t looks = 0;
 
   void tell(std::int32_t process, std::uint64_t time_ns, const std::string& text) {
@@ -74,7 +74,7 @@ TEST(ProcessCodes, ReadsChangedProcessesAgain) {
   machine.tell(7, 10, kProgram);
   machine.tell(8, 10, kProgram);
   machine.maps = {{7, kProgram}, {8, kProgram}};
-  // Process 8 was read before its exec, which is reported now.
+  // Process 8 was read before it executed a program, which is reported only now.
   machine.news = {[&] {
     machine.reported.add({.time_ns = 20, .process = 8, .kind = Kind::executed}, "");
     machine.tell(8, 21, kOther);

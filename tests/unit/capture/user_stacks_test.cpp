@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests user stacks: code mappings over time, the frames that are kept, and the encoding in a .kmt.
+// Tests user stacks: mappings of code over time, which frames are kept, and how stacks are stored in a .kmt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST(AddressSpaces, ReturnTheMappingAtATime) {
   spaces.add(mapped(0, 7, 0x1000, 2, 0x5000));
   spaces.add(mapped(10, 7, 0x1000, 3));  // replaces the earlier mapping
   spaces.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7});
-  spaces.add(mapped(30, 7, 0x1000, 4));  // mapped after the fork
+  spaces.add(mapped(30, 7, 0x1000, 4));  // mapped by the parent after the fork
   spaces.add({.time_ns = 40, .process = 8, .kind = Kind::executed});
   spaces.add(mapped(41, 8, 0x8000, 5));
 
@@ -62,7 +62,7 @@ TEST(AddressSpaces, ReturnTheMappingAtATime) {
   EXPECT_EQ(object(7, 35, 0x1fff), 4);
   EXPECT_EQ(object(7, 35, 0x2000), -1);
   EXPECT_EQ(object(8, 35, 0x1234), 3);  // the parent's mapping at the time of the fork
-  EXPECT_EQ(object(8, 40, 0x1234), 3);  // the old mapping, at the time of execve()
+  EXPECT_EQ(object(8, 40, 0x1234), 3);  // the mapping from before execve()
   EXPECT_EQ(object(8, 50, 0x8000), 5);
   EXPECT_EQ(object(9, 50, 0x8000), -1);
   EXPECT_EQ(spaces.state(9, 50), 0u);
@@ -115,8 +115,10 @@ TEST_F(UserStacksTest, TheSameCodeAtAnyAddressIsOneStack) {
 TEST_F(UserStacksTest, EndAtAddressesWithoutCode) {
   info.code.address_spaces.add(mapped(0, 1, 0x10000, 2));
   EXPECT_EQ(offsets(placed(1, {0x10010, 0x3, 0x10020})), (std::vector<std::uint64_t>{0x10}));
-  EXPECT_EQ(offsets(placed(1, {0x5, 0x10020})), (std::vector<std::uint64_t>{0x5, 0x20}));  // keeps the program counter
-  EXPECT_EQ(offsets(placed(4, {0x5, 0x6})), (std::vector<std::uint64_t>{0x5, 0x6}));       // no mappings are known
+  // The program counter is kept even if it is in no mapping.
+  EXPECT_EQ(offsets(placed(1, {0x5, 0x10020})), (std::vector<std::uint64_t>{0x5, 0x20}));
+  // No mappings of this process are known.
+  EXPECT_EQ(offsets(placed(4, {0x5, 0x6})), (std::vector<std::uint64_t>{0x5, 0x6}));
 }
 
 TEST_F(UserStacksTest, UseTheMappingsAtTheirTime) {
@@ -184,7 +186,8 @@ TEST(UserMemory, PartsOfATraceAreMerged) {
   EXPECT_EQ(found, expected);
 }
 
-// The cost of a chunk must not depend on the number of objects before it. Otherwise this test would run for hours.
+// The cost of a chunk must not depend on the number of objects in earlier chunks. Otherwise this test would run for
+// hours.
 TEST(UserMemory, ManySmallPartsNeedBoundedTime) {
   UserMemory most;
   most.objects.resize(kMostCodeObjects);
@@ -270,7 +273,8 @@ TEST(ElfFunctions, AreFoundByTheirAddresses) {
 TEST(ElfFunctions, HaveDemangledNames) {
   EXPECT_EQ(demangled("main"), "main");
   EXPECT_EQ(demangled("_ZN3foo3barEi"), "foo::bar");
-  EXPECT_EQ(demangled("_ZNK3foo3barEPFivE"), "foo::bar");  // "foo::bar(int (*)()) const"
+  // The whole name is "foo::bar(int (*)()) const"; arguments are dropped.
+  EXPECT_EQ(demangled("_ZNK3foo3barEPFivE"), "foo::bar");
   EXPECT_EQ(demangled("_ZN12_GLOBAL__N_13barEv"), "(anonymous namespace)::bar");
   EXPECT_EQ(demangled("_ZN3fooclEi"), "foo::operator()");
   EXPECT_EQ(demangled("_Znot_a_name"), "_Znot_a_name");
@@ -329,7 +333,7 @@ TEST(EndedProcesses, TheOldestAreForgottenButNoRunningProcess) {
   EXPECT_EQ(ended.size(), 1u);
 }
 
-// The first thread ended, or an earlier task had the same ID and its end was reported late.
+// The first thread has ended, or an earlier task had this ID and its end was reported late.
 TEST(EndedProcesses, AProcessWhoseIdIsInUseIsKept) {
   std::vector<SpaceChange> changes = {change_of(1, Kind::mapped), change_of(2, Kind::mapped),
                                       change_of(3, Kind::forked, 1), change_of(4, Kind::mapped),
@@ -346,7 +350,8 @@ std::string state_of(pid_t process) {
   return name_end == std::string::npos ? "" : stat.substr(name_end + 2, 1);
 }
 
-// A first thread that ended is a zombie until the other threads have ended. Its memory files in /proc are empty.
+// A first thread that has ended stays a zombie until the other threads have ended. The files about its memory in /proc
+// are empty.
 TEST(EndedProcesses, AFirstThreadMayEndBeforeOthers) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

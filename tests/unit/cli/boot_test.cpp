@@ -61,7 +61,7 @@ TEST(BootParameters, MatchEventNamesLikeTheKernel) {
     EXPECT_FALSE(names_event({pattern}, kmalloc)) << pattern;
 }
 
-// After a reboot, the printed line must be recognised in the kernel's command line.
+// After a reboot, the line that the program printed must be recognised in the kernel's command line.
 TEST(BootPlan, LineIsRecognisedAfterTheBoot) {
   BootPlan plan;
   plan.release = "6.1.0";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests values of options, suggestions and help texts.
+// Tests values of options, suggestions for misspelled words, and help texts.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -57,7 +57,8 @@ TEST(Help, FitsTheWidthAndHasExamples) {
   const std::string brief = help_text(program, report, false, 80);
   const std::string full = help_text(program, report, true, 80);
   for (const std::string& text : {brief, full, overview})
-    for (const std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 82u) << line;  // "…" has three bytes
+    // The character "…" has three bytes.
+    for (const std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 82u) << line;
   EXPECT_NE(brief.find("--sort KEY"), std::string::npos);
   EXPECT_EQ(brief.find("live-bytes"), std::string::npos);
   EXPECT_NE(full.find("live-bytes"), std::string::npos);
@@ -65,7 +66,7 @@ TEST(Help, FitsTheWidthAndHasExamples) {
   EXPECT_NE(overview.find("check"), std::string::npos);
 }
 
-// The first variable that is set and not empty decides, as in setlocale(3).
+// The first environment variable that is set and not empty decides, as in setlocale(3).
 TEST(Output, GraphicsAreUnicodeIfTheLocaleIsUtf8) {
   const auto unicode = [](const char* all, const char* type, const char* lang) {
     ::setenv("LC_ALL", all, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the notes about a trace on standard error.
+// Tests the notes about a trace that are printed on standard error.
 #include "cli/input/damage_note.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::string said_of_cgroups(const std::map<std::string, std::string>& notes) {
   return testing::internal::GetCapturedStderr();
 }
 
-// All tasks known to the recording count, not only those in the rows of a report.
+// All tasks in the recording count, not only those in the rows of a report.
 TEST(LackOfCgroups, IsReportedIfAllTasksAreInTheRoot) {
   EXPECT_NE(said_of_cgroups({{"tasks", "1 0 4026531836 /\n2 0 4026531836 /\n"}}).find("root cgroup"),
             std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the meaning of the words on the command line of `kmemtrace graph`.
+// Tests what the words on the command line of `kmemtrace graph` mean.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -57,7 +57,7 @@ TEST_F(GraphWords, ATraceWithAFunctionIsExplained) {
 TEST_F(GraphWords, OptionsThatRequireARecording) {
   EXPECT_EQ(asks_for_recording({}), "");
   CallRecordOptions options;
-  options.pids = {"812"};  // may also select from a trace
+  options.pids = {"812"};  // this option may also select calls of an existing trace
   EXPECT_EQ(asks_for_recording(options), "");
   options.duration = "1s";
   EXPECT_EQ(asks_for_recording(options), "-d");

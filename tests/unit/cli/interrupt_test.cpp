@@ -45,7 +45,7 @@ TEST_F(Interrupt, RestoresTheEarlierHandler) {
   EXPECT_EQ(ended, 1);
 }
 
-// A file may be read twice. A signal between the two passes must interrupt both.
+// A file may be read in two passes. A signal before the second pass must interrupt this pass too.
 TEST_F(Interrupt, NestedHandlersSeeEarlierSignals) {
   const InterruptGuard outer;
   std::raise(SIGTERM);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests folders of `investigate --from`: their order, their times, and the data saved by an investigation.
+// Tests folders given with `investigate --from`: their order, their times, and data that an earlier investigation
+// saved.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -132,7 +133,7 @@ TEST_F(InvestigateCopies, DamagedCopiesAreSkippedAndNamed) {
   EXPECT_EQ(copied.after_path, folder_ / "t3");
 }
 
-// The page size of 64 KiB is the quotient of two values for free memory. slabinfo alone does not contain the page size.
+// The page size is 64 KiB. It is the quotient of two values for free memory, because slabinfo does not contain it.
 TEST_F(InvestigateCopies, ThePageSizeIsFromTheFirstStateThatShowsIt) {
   write("t1/slabinfo", "slabinfo - version: 2.1\n");
   for (const char* const name : {"t2", "t3"}) {
@@ -161,7 +162,7 @@ TEST_F(InvestigateCopies, UptimesThatContradictNamesAreIgnored) {
   EXPECT_EQ(slabs_of(copied), (std::vector<std::uint64_t>{1, 2}));
   EXPECT_NE(copied.no_times, "");
   EXPECT_NE(copied.no_order, "");
-  EXPECT_NE(read(10'000'000'000).no_order, "");  // a given duration does not show the order
+  EXPECT_NE(read(10'000'000'000).no_order, "");  // an option with the duration does not tell which copy is older
 }
 
 TEST_F(InvestigateCopies, ACopyWithoutUptimeIsSkipped) {
@@ -194,7 +195,7 @@ TEST_F(InvestigateCopies, UptimesGiveTheOrderIfNamesDoNot) {
   EXPECT_NE(read().no_order.find("alpha, beta"), std::string::npos);
 }
 
-// Snapshots written by `kmemtrace snapshot -o`.
+// Snapshots that `kmemtrace snapshot -o` has written.
 TEST_F(InvestigateCopies, SnapshotsHaveTimes) {
   const auto snapshot = [&](const char* name, std::uint64_t unix_seconds) {
     StateSample sample;
@@ -278,7 +279,7 @@ TEST_F(InvestigateCopies, SavedEvidenceIsReadBackUnchanged) {
   EXPECT_EQ(second.states.size(), first.states.size());
 }
 
-// A time too short to rule out growth must give the same result when the evidence is read again.
+// If the time was too short to rule out growth, the verdict must be the same when the evidence is read again.
 TEST_F(InvestigateCopies, SavedEvidenceGivesTheSameResult) {
   for (const double seconds : {6.0, 32.0}) {
     InvestigationEvidence before = watched();

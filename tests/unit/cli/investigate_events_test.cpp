@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which events an investigation records, depending on the events of the kernel.
+// Tests which events an investigation records, depending on which events the kernel has.
 #include "cli/investigate/events.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders like those in tracefs.
+// Folders of events like those in tracefs.
 class InvestigateEvents : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ class InvestigateEvents : public testing::Test {
   TemporaryFolder tracefs;
 };
 
-// A split allocation is freed page by page. If only frees of its order were recorded, the allocation would appear live.
+// A split allocation is freed page by page. If only frees of its order were recorded, the allocation would look live.
 TEST_F(InvestigateEvents, FreesOfPartsAreRecorded) {
   Narrowing narrowing;
   narrowing.orders = {2, 3, 1};
@@ -45,7 +45,8 @@ TEST_F(InvestigateEvents, FreesOfPartsAreRecorded) {
   EXPECT_TRUE(has(options.filters, "kmem:mm_page_alloc:!(gfp_flags & 8) && (order == 2 || order == 3 || order == 1)"));
   EXPECT_TRUE(has(options.filters, "kmem:mm_page_free:order <= 3"));
   EXPECT_TRUE(has(options.events, "kmem:mm_page_free"));
-  EXPECT_FALSE(has(options.events, "kmem:mm_page_free_batched"));  // reports the same frees again
+  // This event reports frees that another event reports too.
+  EXPECT_FALSE(has(options.events, "kmem:mm_page_free_batched"));
 }
 
 TEST_F(InvestigateEvents, FreesOfAllPagesAreRecordedWithAllPages) {
@@ -57,7 +58,7 @@ TEST_F(InvestigateEvents, FreesOfAllPagesAreRecordedWithAllPages) {
                                    [](const std::string& text) { return text.starts_with("kmem:mm_page_free"); }));
 }
 
-// A kfree event does not contain the size.
+// A kfree event does not contain the size, so a filter cannot select frees by size.
 TEST_F(InvestigateEvents, FreesOfKmallocAreNotFiltered) {
   Narrowing narrowing;
   narrowing.sizes = {1024};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that an investigation stays within its CPU budget under any load.
+// Tests that an investigation stays within its CPU budget, whatever the load of the machine.
 #include "cli/investigate/plan.hpp"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace {
 
 constexpr double kTurn = 0.25;  // seconds between two readings of the event count
 
-// Costs on x86-64 with other work running, in seconds of CPU time. Measured with 2.3 million events, half of them
-// stacks.
+// CPU time in seconds that the steps of an investigation need, on a busy x86-64 machine. Measured with 2.3 million
+// events, half of them stacks.
 constexpr double kOfAnEvent = 1.0e-6;
 constexpr double kOfReading = 0.26e-6;
 constexpr double kOfAnalysing = 0.82e-6;
 constexpr double kOfAState = 2.5e-3;
-constexpr double kOfTheBegin = 0.15;  // cost until the recording starts, without states
+constexpr double kOfTheBegin = 0.15;  // until the recording starts, without reading the kernel's counters
 constexpr double kOfARecording = 0.33;
 constexpr double kOfTheEnd = 0.3;
 
@@ -29,7 +29,7 @@ struct Watched {
   double recorded_seconds = 0;
 };
 
-// Returns the cost of a recording that starts now, and of everything until the end.
+// Returns the CPU time of a recording that starts now, plus that of everything until the end.
 Watched record_from(CpuUse use, const InvestigationPlan& plan, double events_per_s) {
   use.cpu_seconds += kOfARecording / 2;
   use.stacks = true;
@@ -50,7 +50,7 @@ Watched record_from(CpuUse use, const InvestigationPlan& plan, double events_per
       recorded};
 }
 
-// An investigation without samples that records as soon as the first states were compared.
+// An investigation without samples. It starts to record when it has compared the first readings of the counters.
 Watched watch(const InvestigationPlan& plan, double events_per_s) {
   CpuUse use;
   use.seconds = 0.45 * plan.seconds;
@@ -92,7 +92,8 @@ InvestigationPlan plan_with_samples(double seconds) {
   return plan;
 }
 
-// Returns the time until the samples have spent their share of the budget, or the whole time if they do not.
+// Returns the time after which the samples have used their share of the budget. If they use less, returns the whole
+// time.
 double seconds_of_samples(const InvestigationPlan& plan, double programs_per_s, CpuUse& use) {
   use.cpu_seconds = kFixedSeconds - kSecondsAtTheEnd;
   for (; use.seconds < plan.seconds && !is_part_of_samples_spent(use, plan); use.seconds += kTurn)
@@ -101,7 +102,7 @@ double seconds_of_samples(const InvestigationPlan& plan, double programs_per_s, 
 }
 
 TEST(InvestigationPlan, OnABusyMachineSamplesLeaveBudgetForARecording) {
-  // The CPU cost per second of the programs while eight compilers run, and higher costs.
+  // The CPU time per second of the BPF programs while eight compilers run, and higher values.
   for (const double seconds : {40.0, 120.0, 600.0})
     for (const double programs_per_s : {0.02, 0.035, 0.05}) {
       const InvestigationPlan plan = plan_with_samples(seconds);
@@ -138,12 +139,13 @@ TEST(InvestigationPlan, RecordsEventsThatFitTheBudget) {
   wanted.caches = {"filp"};
   wanted.sizes = {1024};
   wanted.orders = {0, 2};
-  // Seconds needed: 1 for caches, 2 for sizes, 4 for pages.
+  // Seconds of CPU time: 1 for caches, 2 for sizes, 4 for pages.
   const auto needed = [](const Narrowing& of) {
     return (of.caches.empty() ? 0.0 : 1.0) + (of.sizes.empty() ? 0.0 : 2.0) + (of.orders.empty() ? 0.0 : 4.0);
   };
   const RecordingChoice all = choose_recording(wanted, 7, 7, needed);
-  EXPECT_EQ(all.rest.orders, (std::vector<std::uint64_t>{2}));  // single pages have too many events
+  // Single pages (order 0) are not recorded, because they have too many events.
+  EXPECT_EQ(all.rest.orders, (std::vector<std::uint64_t>{2}));
   EXPECT_EQ(all.of.orders, (std::vector<std::uint64_t>{2}));
   EXPECT_EQ(all.of.sizes, (std::vector<std::uint64_t>{1024}));
   EXPECT_FALSE(all.ends_samples);
@@ -157,7 +159,7 @@ TEST(InvestigationPlan, RecordsEventsThatFitTheBudget) {
   EXPECT_TRUE(without_samples.ends_samples);
   EXPECT_EQ(without_samples.of.sizes, (std::vector<std::uint64_t>{1024}));
   EXPECT_TRUE(choose_recording(wanted, 0.5, 0.5, needed).of.empty());
-  // A busy cache must not prevent others from being recorded.
+  // If one cache is too busy to be recorded, the others must still be recorded.
   Narrowing busy;
   busy.caches = {"filp", "UDP", "TCP"};
   const auto by_caches = [](const Narrowing& of) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests how an investigation uses successive states.
+// Tests how an investigation uses successive readings of the kernel's counters.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ std::vector<double> vmalloc_used(const std::vector<StateSample>& states) {
   return values;
 }
 
-// The maps of kmemtrace's own BPF programs appear during the investigation. Other memory grows by 100 kB per second and
-// stays.
+// The maps of kmemtrace's own BPF programs appear during the investigation, and must not count as growth. Other memory
+// grows by 100 kB per second.
 TEST(InvestigateStates, OwnMapsAreNoGrowth) {
   std::vector<StateSample> states(4);
   const std::size_t own_kb[] = {0, 900, 900, 0};
@@ -29,7 +29,7 @@ TEST(InvestigateStates, OwnMapsAreNoGrowth) {
     if (own_kb[i] != 0) states[i].texts.emplace_back("recorder", "bpf_maps " + std::to_string(own_kb[i] << 10) + "\n");
   }
   EXPECT_EQ(vmalloc_used(states), (std::vector<double>{5000 << 10, 5100 << 10, 5200 << 10, 5300 << 10}));
-  states[1].texts[1].second = "bpf_maps 99999999999\n";  // the own maps cannot be larger than the total
+  states[1].texts[1].second = "bpf_maps 99999999999\n";  // invalid: larger than the total
   EXPECT_EQ(vmalloc_used(states)[1], 0);
 }
 

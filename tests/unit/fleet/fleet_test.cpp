@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests rows and SQL for a fleet's server, byte by byte.
+// Tests the rows and the SQL that are sent to the server of a fleet, byte by byte.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST(SqlText, QuotesAnyText) {
 TEST(SqlText, GlobsBecomeLike) {
   EXPECT_EQ(sql_like("host", "web*"), "host LIKE 'web%'");
   EXPECT_EQ(sql_like("host", "web?"), "host LIKE 'web_'");
-  // Special characters of LIKE are matched literally. They are escaped once for LIKE and once for the string.
+  // Special characters of LIKE must be matched literally. They are escaped once for LIKE and once for the string.
   EXPECT_EQ(sql_like("host", "100%_"), R"(host LIKE '100\\%\\_')");
   EXPECT_EQ(sql_like("host", R"(a\*)"), R"(host LIKE 'a\\\\%')");
   EXPECT_EQ(sql_like("host", "x' OR '1'='1"), R"(host LIKE 'x\' OR \'1\'=\'1')");
@@ -122,7 +122,7 @@ std::string why_not(const std::function<void()>& read) {
   return "";
 }
 
-// Any answer of a server becomes rows or an error text.
+// Whatever a server answers, the result is rows or the text of an error.
 TEST(Answer, IsRowsOrAnError) {
   const auto rows = rows_of_answer(R"({"meta": [], "data": [["slab", 1], []], "rows": 2})");
   ASSERT_EQ(rows.size(), 2u);
@@ -220,8 +220,8 @@ const FleetKeyInfo* key_named(std::string_view name) {
   return &*std::ranges::find(fleet_keys(), name, &FleetKeyInfo::name);
 }
 
-// As in a local report, one row has the sums of the rows that are not shown, and another row has the total. The number
-// of hosts is not added up.
+// As in a report on one trace, one row has the sums of the rows that are not shown, and another row has the total.
+// Numbers of hosts are not added.
 TEST(FleetText, ReportsAddUp) {
   const FleetReport report{{},
                            {key_named("function")},

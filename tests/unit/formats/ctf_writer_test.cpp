@@ -43,7 +43,7 @@ TEST_F(CtfWriter, AppendsToAStream) {
       writer.end_stream();
     }
   }
-  EXPECT_FALSE(fs::exists(path()));  // appears only when it is complete
+  EXPECT_FALSE(fs::exists(path()));  // the folder gets this name only when it is complete
   writer.finish();
   EXPECT_TRUE(fs::exists(path() / "kernel" / "metadata"));
   for (const char* const channel : {"channel0_0", "channel0_5"})
@@ -64,7 +64,8 @@ TEST_F(CtfWriter, ATraceWithoutStreamsBesideAnotherIsReported) {
       writer.end_stream();
     }
     writer.finish();
-    fs::remove(folder_ / "session" / (has_stream ? "b" : "a") / "description.kmt");  // other tracers lack this file
+    // Traces of other tracers do not have this file.
+    fs::remove(folder_ / "session" / (has_stream ? "b" : "a") / "description.kmt");
   }
   const auto source = open_trace(folder_ / "session");
   for (EventBatch batch; source->read(batch);) continue;
@@ -81,7 +82,7 @@ TEST_F(CtfWriter, ATraceWithoutAnyStreamIsReported) {
     writer.describe({});
     writer.finish();
   }
-  fs::remove(path() / "description.kmt");  // other tracers lack this file
+  fs::remove(path() / "description.kmt");  // traces of other tracers do not have this file
   const auto source = open_trace(path());
   for (EventBatch batch; source->read(batch);) continue;
   const auto& found = source->info().findings.kept();
@@ -90,7 +91,7 @@ TEST_F(CtfWriter, ATraceWithoutAnyStreamIsReported) {
   EXPECT_EQ(missing->detail, "the trace has no stream");
 }
 
-// Until it is complete, the trace has a random name, so that no user can place a symlink with that name.
+// While the trace is written, its folder has a random name, so that no other user can place a symlink with that name.
 TEST_F(CtfWriter, UsesARandomTemporaryName) {
   std::set<std::string> names;
   for (int i = 0; i < 2; ++i) {
@@ -114,7 +115,7 @@ TEST_F(CtfWriter, AFailureLeavesNoFiles) {
     writer.describe({});
     writer.begin_stream({0, "", 4096});
     writer.end_stream();
-    EXPECT_THROW(writer.begin_stream({0, "", 4096}), Error);  // another ring buffer of the same CPU
+    EXPECT_THROW(writer.begin_stream({0, "", 4096}), Error);  // a second ring buffer of the same CPU
     EXPECT_THROW(writer.begin_stream({1, "instance", 4096}), Error);
   }
   EXPECT_TRUE(is_empty());

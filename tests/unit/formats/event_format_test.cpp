@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests format descriptions in hostile or damaged files: libtraceevent must never receive a description that crashes
-// it.
+// Tests descriptions of event formats in hostile or damaged files. libtraceevent must never receive a description that
+// crashes it.
 #include "formats/ftrace/event_format.hpp"
 
 #include <string>
@@ -15,7 +15,8 @@ namespace {
 
 using namespace std::string_literals;
 
-// Returns the kernel's description of an event up to the declaration of its single field.
+// Returns the kernel's description of an event that has a single field. The text ends before the declaration of the
+// field.
 std::string described(const std::string& field) { return "name: kfree\nID: 5\nformat:\n\tfield:" + field; }
 const std::string kRest = ";\toffset:0;\tsize:8;\tsigned:0;\n\nprint fmt: \"%lx\", REC->x\n";
 

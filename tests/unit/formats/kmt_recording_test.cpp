@@ -61,7 +61,7 @@ KernelDescription kernel() {
   return kernel;
 }
 
-// A page of kmallocs, one per nanosecond, starting at `time`.
+// Returns a page of kmallocs from `time` on, one per nanosecond.
 Page page_of(std::uint64_t time, unsigned events) {
   PageBuilder page(kMachine, time);
   for (unsigned i = 0; i < events; ++i)
@@ -148,7 +148,8 @@ TEST_F(KmtRecording, FullBlocksAreInTheFileBeforeItIsFinished) {
   Recording recording(path(), kernel(), {0, 1}, {}, {});
   const unsigned events = 50;
   std::uint64_t time = 0;
-  std::vector<Page> pages;  // created first, because events are also written after a second
+  // Made before the test writes them, because a recording also writes events when a second has passed.
+  std::vector<Page> pages;
   for (std::uint64_t given = 0; given < kBlockEvents; given += events, time += 1000)
     pages.push_back(page_of(time, events));
   const auto begin = std::chrono::steady_clock::now();

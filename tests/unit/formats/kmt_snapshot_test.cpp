@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Damages every byte of a small series of snapshots. The rest must be readable, with a finding, and the file must be
-// repairable.
+// Damages each byte of a small series of snapshots in turn. The rest must be readable, with a finding, and repair must
+// be possible.
 #include "formats/kmt/snapshot.hpp"
 
 #include <filesystem>
@@ -46,7 +46,7 @@ std::vector<std::uint8_t> series_file(const std::string& path) {
 struct Seen {
   std::size_t intact = 0;
   bool is_whole = false;     // all snapshots and the description are intact
-  bool has_finding = false;  // a finding of any kind
+  bool has_finding = false;  // true: there is any finding
 };
 
 Seen see(const std::vector<std::uint8_t>& file) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests blocks and files of .kmt: written data is read back unchanged, and only damaged data is lost. A second decoder
-// in tests/oracle checks that the bytes match docs/formats/kmt.md.
+// Tests blocks and files of .kmt: data is read as it was written, and damage affects only the damaged data. A second
+// decoder in tests/oracle checks that the bytes match docs/formats/kmt.md.
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -28,7 +28,7 @@ using namespace kmt_format;
 
 using RecordBytes = std::vector<std::uint8_t>;
 
-// An item of a stream: a record, or a loss as an item without bytes.
+// An item of a stream: a record, or an item without bytes that stands for a loss.
 struct Item {
   std::uint64_t ticks = 0;
   RecordBytes record;
@@ -173,7 +173,7 @@ TEST_P(KmtBlock, BytesOutsideFieldsBecomeZero) {
   padded.resize(clean.size() + 8, 0);
   EXPECT_EQ(there_and_back(machine, {record_at(1, stale)}), std::vector<Item>{record_at(1, padded)});
 
-  // Stale bytes after a dynamic field are removed too, but not the bytes of the field.
+  // Stale bytes that follow a dynamic field must be removed too, but not the bytes of the field.
   const RecordBytes name = cache_free_record(machine, kSite, kPointer, "sixteen bytes !");
   RecordBytes stale_name = name;
   RecordBytes padded_name = name;
@@ -224,7 +224,7 @@ TEST_P(KmtBlock, RandomRecords) {
         case 5: {
           RecordBytes record(below(40));
           for (std::uint8_t& byte : record) byte = static_cast<std::uint8_t>(random());
-          if (record.size() >= 2) record[0] = record[1] = 0xCC;  // an event without a format
+          if (record.size() >= 2) record[0] = record[1] = 0xCC;  // there is no format for this event
           items.push_back(record_at(ticks, record));
           break;
         }
@@ -237,16 +237,17 @@ TEST_P(KmtBlock, RandomRecords) {
 
 // -- the reader on its own --------------------------------------------------------------------------------------------
 
-// A block written by hand from the specification: two frees of one object by task 3, an unknown event, and a loss.
+// A block written by hand from the format's specification: two frees of one object by task 3, an unknown event, and a
+// loss.
 struct HandMade {
   std::vector<std::uint8_t> times{5, 1, 0};
   std::vector<std::uint8_t> shapes{1, 1, 0};
   std::vector<std::uint8_t> dictionary{1, 8, 8, 16, 0x0C, 0, 0xF1, 0xF2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  std::vector<std::uint8_t> tasks{2, 6, 1, 1};  // twice task 0 + 3, then once task 3 - 1
+  std::vector<std::uint8_t> tasks{2, 6, 1, 1};  // two events of task 0 + 3, then one of task 3 - 1
   std::vector<std::uint8_t> recency{0, 1};
-  std::vector<std::uint8_t> addresses{0x84, 0x02};  // + 130 << 3
+  std::vector<std::uint8_t> addresses{0x84, 0x02};  // the difference to the previous address: 130 << 3
   std::vector<std::uint8_t> literals{9, 1, 2, 3, 4, 0, 0, 0, 0, 5};
-  std::vector<std::uint8_t> losses{1, 8};  // 7 after the first event
+  std::vector<std::uint8_t> losses{1, 8};  // 7 events were lost after the first event
   std::uint8_t events = 3;
   std::uint8_t shift = 3;
 
@@ -307,7 +308,7 @@ TEST(KmtBlockByHand, BrokenRulesAreErrors) {
 
 TEST(KmtChunk, UnpacksToWhatWasPacked) {
   for (const std::size_t size : {0u, 1u, 100u, 1u << 20, 5u << 20}) {
-    const std::vector<std::uint8_t> zeros(size);  // compresses better than the format can express
+    const std::vector<std::uint8_t> zeros(size);  // the ratio of compression is too large for the format
     const auto bytes = make_chunk(kEvents, 3, zeros);
     const auto chunk = chunk_at(bytes, 0);
     ASSERT_TRUE(chunk);
@@ -363,7 +364,7 @@ RecordBytes nth_record(Machine machine, std::uint64_t n) {
                     : kfree_record(machine, kSite, kPointer + 64 * n - 64);
 }
 
-// Two streams with four blocks each, which alternate, and their items.
+// Two streams of four blocks each, which take turns in the file, and the items of the streams.
 struct SmallFile {
   std::vector<std::uint8_t> bytes;
   std::vector<Item> items;
@@ -407,7 +408,7 @@ SmallFile small_file(Machine machine, unsigned second_cpu = 1) {
 
 struct ReadBack {
   std::vector<Item> items;
-  std::size_t events = 0;  // number of events read by the Source
+  std::size_t events = 0;  // number of events that open_trace() reads
   bool complained = false;
 };
 
@@ -443,7 +444,7 @@ ReadBack read_back(const std::vector<std::uint8_t>& bytes) {
   return back;
 }
 
-// True if `some` equals `all` except for at most `most` missing items in one place.
+// True if `some` equals `all`, or lacks at most `most` items in one place.
 bool lacks_at_most(const std::vector<Item>& all, const std::vector<Item>& some, std::size_t most) {
   if (some.size() > all.size() || all.size() - some.size() > most) return false;
   std::size_t same = 0;
@@ -512,7 +513,7 @@ TEST_P(KmtFile, EveryTruncation) {
 TEST_P(KmtFile, EveryFlippedByte) {
   const SmallFile small = small_file(GetParam());
   for (std::size_t at = 0; at < small.bytes.size(); ++at) {
-    if (at == 10 || at == 11) continue;  // flags of features that a reader may ignore
+    if (at == 10 || at == 11) continue;  // bytes with flags of features that a reader may ignore
     for (const unsigned mask : {0x01u, 0x80u, 0xFFu}) {
       std::vector<std::uint8_t> damaged = small.bytes;
       damaged[at] ^= static_cast<std::uint8_t>(mask);
@@ -538,7 +539,7 @@ TEST_P(KmtFile, BytesBetweenChunks) {
 TEST_P(KmtFile, EventsOfAStreamWithoutADescriptionAreIgnored) {
   const SmallFile small = small_file(GetParam());
   std::vector<std::uint8_t> damaged = small.bytes;
-  damaged[small.first_block - 1] ^= 1;  // the last byte of stream 1's description
+  damaged[small.first_block - 1] ^= 1;  // damages the last byte of the description of stream 1
   const ReadBack back = read_back(damaged);
   EXPECT_TRUE(back.complained);
   EXPECT_EQ(back.items.size(), small.items.size() / 2);
@@ -550,7 +551,7 @@ TEST_P(KmtFile, ChunksOfALaterVersionAreSkipped) {
   std::vector<std::uint8_t> extended = small.bytes;
   const auto chunk = make_chunk(static_cast<ChunkType>(200), 9, {1, 2, 3});
   extended.insert(extended.begin() + static_cast<std::ptrdiff_t>(small.first_block), chunk.begin(), chunk.end());
-  // The trailer must refer to the new offset of the index.
+  // The trailer must contain the new offset of the index.
   std::uint8_t* const trailer = extended.data() + extended.size() - kTrailerBytes;
   store(trailer, load<std::uint64_t>(trailer, ByteOrder::little) + chunk.size(), ByteOrder::little);
   const ReadBack back = read_back(extended);
@@ -575,7 +576,7 @@ TEST(KmtRecentAddresses, AreEqualInReaderAndWriter) {
   RecencyList written;
   RecentAddresses read;
   for (unsigned i = 0; i < 20000; ++i) {
-    const unsigned range = i / 2000 % 2 == 0 ? 40 : 400;  // few addresses, usually known, or many
+    const unsigned range = i / 2000 % 2 == 0 ? 40 : 400;  // 40 addresses are usually in the list, 400 are not
     const std::uint64_t address = 1 + random() % range;
     const unsigned at = written.find_and_move(address);
     if (at < RecencyList::kSize)
@@ -593,7 +594,7 @@ TEST(KmtBlockReader, DamageLosesNoEarlierEvents) {
   const RecordLayouts layouts = layouts_of(machine);
   BlockEncoder encoder(layouts);
   std::vector<std::uint8_t> block = encode(encoder, items).bytes;
-  block.front() = 11;  // the number of events, which is really 10
+  block.front() = 11;  // the block claims 11 events but has 10
   BlockReader reader(block, machine.order);
   std::array<BlockEvent, 8> events;
   EXPECT_EQ(reader.read(events), 8u);
@@ -686,7 +687,8 @@ TEST(KmtProfile, IsReadBackUnchanged) {
 }
 
 TEST(KmtProfile, ACutPayloadIsRefused) {
-  // No facts; a task; process 1, cgroup 2, call site 3; the names "a" and "b"; a stack of two frames; one size.
+  // A payload with no facts; a task; process 1, cgroup 2, call site 3; the names "a" and "b"; a stack of two frames;
+  // one size.
   const std::vector<std::uint8_t> payload = {0, 0, 1, 2, 3, 1, 'a', 1, 'b', 2, 10, 11, 1, 100, 128, 1, 4, 3};
   DrawnProfile profile;
   std::uint64_t budget = 1 << 20;
@@ -700,14 +702,14 @@ TEST(KmtProfile, ACutPayloadIsRefused) {
   for (const std::vector<std::uint8_t>& wrong :
        {std::vector<std::uint8_t>{0, 6, 1, 2, 3, 0, 0, 0, 0},  // context
         {0, 0, 1, 2, 3, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F, 0},      // a stack of millions of frames
-        {0, 0, 1, 2, 3, 0, 0, 0, 1, 1, 0, 1, 1},               // a sample of 0 bytes
+        {0, 0, 1, 2, 3, 0, 0, 0, 1, 1, 0, 1, 1},               // a sample with a size of 0 bytes
         {0xFF, 0xFF, 0xFF, 0x7F},
         {1, 10, 'm', 'e', 'a', 'n', '_', 'b', 'y', 't', 'e', 's', 1, 'x'}})  // facts
     EXPECT_THROW(decode_profile(wrong, budget, profile), Error);
 }
 
 TEST(KmtProfile, NeedsMemoryInProportionToTheFile) {
-  // Groups with twelve bytes each, and a group with four bytes per size.
+  // Groups that take twelve bytes each, and a group that takes four bytes for each of its sizes.
   std::vector<std::uint8_t> groups = {0};
   for (int i = 0; i < 1000; ++i) groups.insert(groups.end(), {0, 1, 2, 3, 0, 0, 0, 1, 1, 1, 1, 1});
   std::vector<std::uint8_t> sizes = {0, 0, 1, 2, 3, 0, 0, 0, 0xE8, 0x07};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests facts about tasks, cgroups, modules and system calls in events, with hand-made records.
+// Tests what events say about tasks, cgroups, modules and system calls, with hand-made records.
 #include <gtest/gtest.h>
 
 #include "formats/ftrace/record_decoder.hpp"

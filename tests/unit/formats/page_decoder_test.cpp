@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests hand-made records of the page allocator, with the layouts of include/trace/events/kmem.h in several kernels.
+// Tests hand-made records of the page allocator. Their layouts are those of include/trace/events/kmem.h in several
+// kernels.
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ constexpr std::uint16_t kExtfrag = 539, kLocked = 541;
 
 class PageRecords : public testing::TestWithParam<Machine> {
  protected:
-  // Describes an event with these fields in order: the first is a word, the others are ints.
+  // Returns the description of an event with these fields, in this order. The first field is a word, the others are
+  // ints.
   FormatText description(const char* name, unsigned id, const std::vector<std::string>& fields,
                          const std::string& print_format) const {
     std::string text = fmt::format("name: {}\nID: {}\nformat:\n", name, id);

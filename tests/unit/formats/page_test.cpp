@@ -64,7 +64,7 @@ TEST_P(OnMachine, EveryKindOfRecord) {
       {1007, 8, start + 16},
       {after_far + 1, 8, start + 12 + 12 + 8 + 4},
       {after_far + 3, 200, start + 44 + 8},
-      {after_far + 10, 8, start + 44 + 208 + 20 + 4},  // the time of a discarded record counts
+      {after_far + 10, 8, start + 44 + 208 + 20 + 4},  // a discarded record advances the time too
       {stamp + 5, 8, start + 44 + 208 + 20 + 12 + 8 + 4},
   };
   EXPECT_EQ(walked.records, expected);
@@ -87,13 +87,13 @@ TEST_P(OnMachine, AnAbsoluteStampKeepsTheTopBitsOfTheTime) {
   const Machine machine = GetParam();
   const std::uint64_t top = 0x17ull << 59;
   const std::uint64_t low = (std::uint64_t{1} << 59) - 10;
-  // The 59 bits of the stamp wrapped, so this stamp is the first of the next round.
+  // The stamp has only 59 bits of the time, and they have wrapped around since the page header.
   const Walked walked = walk(PageBuilder(machine, top | low).time_stamp(3).record(0, kEight).build(), machine);
   ASSERT_EQ(walked.records.size(), 1u);
   EXPECT_EQ(walked.records[0].time, top + (std::uint64_t{1} << 59) + 3);
 }
 
-// After a crash, pages that had not reached the disk contain only zeros.
+// After a crash, pages that had not been written to disk contain only zeros.
 TEST_P(OnMachine, APageOfZeroesIsDamage) {
   const Walked walked = walk(std::vector<std::uint8_t>(4096), GetParam());
   ASSERT_NE(walked.end.damage, nullptr);
@@ -120,19 +120,19 @@ TEST_P(OnMachine, DamageIsReportedWithItsPositionAndIntactRecordsStay) {
     EXPECT_EQ(walked.end.damage_offset, offset) << word;
     EXPECT_EQ(walked.records.size(), kept) << word;
   };
-  // The record should have 100 bytes, but has only 4.
+  // The record claims 100 bytes, but only 4 follow.
   auto page = PageBuilder(machine, 1).record(0, kEight).header(25, 0).build();
   expect_damage(page, "beyond the page's data", second, 1);
-  // The length word is missing.
+  // The word that contains the length is missing.
   page = PageBuilder(machine, 1).record(0, kEight).header(0, 1).build();
   expect_damage(page, "second word", second, 1);
-  // The length is below the minimum.
+  // The length is smaller than the minimum.
   page = PageBuilder(machine, 1).record(0, kEight).long_record(0, {}).build();
   test::ByteBuilder zero(machine);
   zero.u32(0);
   std::copy(zero.get().begin(), zero.get().end(), page.begin() + static_cast<std::ptrdiff_t>(second + 4));
   expect_damage(page, "beyond the page's data", second, 1);
-  // The page claims more data than it has space for.
+  // The page claims more data than fits into it.
   page = PageBuilder(machine, 1).record(0, kEight).build();
   test::ByteBuilder commit(machine);
   commit.word(5000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests hand-made perf.data files, read through the registry.
+// Tests hand-made perf.data files. They are read like any trace, so the format is detected too.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -148,7 +148,7 @@ TEST_P(PerfDataOf, SeveralEventsAreDistinguishedByIds) {
   PerfData data(machine);
   PerfAttribute with_chain;
   with_chain.sample_type = kUsual | kCallchain | kRead | kStreamId | kAddr;
-  with_chain.read_format = 4 | 8 | 16;  // a read format with a group: its IDs and lost counts
+  with_chain.read_format = 4 | 8 | 16;  // read format of a group of events, with IDs and lost counts
   with_chain.ids = {20, 21};
   data.features = {{3, data.text("host")}};
   data.attributes = {{kUsual, {10, 11}}, with_chain};
@@ -156,7 +156,7 @@ TEST_P(PerfDataOf, SeveralEventsAreDistinguishedByIds) {
   const std::vector<std::uint64_t> chain = {kInKernel, 0xabc, 0xdef, kInUser, 0x1234};
   data.sample({101, 1, kmalloc(machine), 21, chain, {2, 1, 20, 0, 1, 21, 0}}, with_chain);
   data.sample({102, 1, kmalloc(machine), 11});
-  data.sample({103, 1, kmalloc(machine), 77});  // the ID belongs to no event
+  data.sample({103, 1, kmalloc(machine), 77});  // no event has this ID
   const Read read = read_all(bytes(data));
   EXPECT_EQ(read.times(), (Times{100, 101, 102}));
   const auto stack = read.info().tables.stacks[read.events[1].stack];
@@ -184,7 +184,7 @@ TEST(PerfData, KernelChainsAreStoredOnce) {
   sample(1, {kInUser, 1, 2});
   sample(2, {kInKernel, 5, 6});
   sample(3, {kInUser, 1, kInKernel, 5, 6});
-  sample(4, {~std::uint64_t{31}, 9, kInKernel, 7});  // frames of a hypervisor
+  sample(4, {~std::uint64_t{31}, 9, kInKernel, 7});  // a part of the chain for a hypervisor
   sample(5, {});
   sample(6, std::vector<std::uint64_t>(1000, kInKernel));
   const Read read = read_all(data.file());
@@ -194,17 +194,19 @@ TEST(PerfData, KernelChainsAreStoredOnce) {
   EXPECT_EQ(read.events[2].stack, StackId{1});
   EXPECT_EQ(read.events[3].stack, StackId{2});
   EXPECT_EQ(read.info().tables.stacks[{2}].size(), 1u);
-  EXPECT_TRUE(read.info().tables.stacks[read.events[4].stack].empty());  // a chain with only the current address
+  // This chain contains only the address that was executed.
+  EXPECT_TRUE(read.info().tables.stacks[read.events[4].stack].empty());
 }
 
-// With perf record --call-graph dwarf, the chain has only the kernel part. The user registers follow the record.
+// With perf record --call-graph dwarf, the chain contains only the kernel part. The user registers follow at the end of
+// the record.
 TEST(PerfData, ProgramCounterIsReadFromRegisters) {
   PerfData data(kMachine);
   data.features = {{6, data.text("x86_64")}};
   PerfAttribute& attribute = data.attributes[0];
   attribute.sample_type |= kCallchain | kBranchStack | kUserRegisters;
   attribute.branch_type = 1 << 17;
-  attribute.user_registers = 0x1e1;  // four registers, then ip
+  attribute.user_registers = 0x1e1;  // mask of the recorded registers: four, then ip
   const Octets raw = kmalloc_record(kMachine, kSite, kPointer, 100, 128, 42, 0);
   const std::vector<std::uint64_t> branch = {1, 0, 11, 12, 13}, registers = {2, 91, 92, 93, 94, 0x4321};
   const auto sample = [&](std::uint64_t time, std::vector<std::uint64_t> chain, std::vector<std::uint64_t> behind) {
@@ -212,7 +214,7 @@ TEST(PerfData, ProgramCounterIsReadFromRegisters) {
     data.sample({time, 0, raw, 1, chain, {}, behind});
   };
   sample(1, {kInKernel, 5}, registers);
-  sample(2, {kInKernel, 5}, {0});  // a kernel thread
+  sample(2, {kInKernel, 5}, {0});  // a kernel thread has no user registers
   sample(3, {kInKernel, 5, kInUser, 0x1234}, registers);
   sample(4, {}, registers);
   sample(5, {kInKernel, 5}, {2, 91});  // cut off
@@ -232,12 +234,12 @@ TEST(PerfData, ProgramCounterIsReadFromRegisters) {
   EXPECT_TRUE(user_of(4).empty());
 }
 
-// formats/perfdata/rounds.hpp shows which events are released at the end of each round.
+// formats/perfdata/rounds.hpp describes which events are released (passed on) at the end of each round.
 TEST(PerfData, RoundsPutEventsInOrder) {
   PerfData data(kMachine);
   samples(data, {10, 30}, 0);
   samples(data, {12, 20}, 1);
-  data.round();  // releases no events: the next round may have events older than 30
+  data.round();  // releases no events, because the next round may contain events before 30
   samples(data, {35, 50}, 0);
   samples(data, {25, 40}, 1);
   data.round();  // releases events up to 30
@@ -263,7 +265,7 @@ TEST(PerfData, KernelRecordsCountForRounds) {
   PerfData data(kMachine);
   samples(data, {10});
   data.comm(7, 7, "late", 30).round();
-  samples(data, {20}, 1).round();  // releases events up to 30, the time of the task's record
+  samples(data, {20}, 1).round();  // releases events up to 30, which is the time of the task's record
   samples(data, {40}, 0).round();
   samples(data, {35}, 1);
   const Read read = read_all(data.file());
@@ -278,7 +280,7 @@ TEST(PerfData, WithoutRoundsAllEventsAreSorted) {
   data.sample({55, 0, kmalloc(kMachine)});
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), (Times{10, 50, 55, 55, 60}));
-  EXPECT_EQ(read.events[2].cpu, 0u);  // sorted by CPU at equal times
+  EXPECT_EQ(read.events[2].cpu, 0u);  // events with equal times are sorted by CPU
 }
 
 TEST(PerfData, CompressedRecordsMaySpanPieces) {
@@ -308,7 +310,7 @@ TEST(PerfData, DamagedCompressionIsReportedAndTheRestIsRead) {
   EXPECT_EQ(read.found(Imperfection::damaged_section), 1u);
 }
 
-// A zstd stream refers to earlier data, so nothing after the first damage is reliable.
+// In a zstd stream, data depends on earlier data, so nothing after the first damage is reliable.
 TEST(PerfData, CompressedRecordsEndAtDamage) {
   const std::vector<Octets> bad = {
       PerfData(kMachine).bytes().u32(9).u16(0).u16(4).get(),        // an impossible size
@@ -323,7 +325,8 @@ TEST(PerfData, CompressedRecordsEndAtDamage) {
       samples(data, {4, 5, 6}).compress(piece).round();
       samples(data, {10});  // not compressed
       const Read read = read_all(data.file());
-      // All these records are in one zstd block. If the header of a record shows damage, the whole block is uncertain.
+      // All these records are compressed as one zstd block. If the header of a record is damaged, the whole block is
+      // unreliable.
       const bool in_header = &damage != &bad.back();
       EXPECT_EQ(read.times(), (in_header ? Times{10} : Times{1, 2, 3, 10})) << &damage - bad.data();
       EXPECT_EQ(read.found(Imperfection::damaged_section), 1u);
@@ -376,7 +379,7 @@ TEST(PerfData, TruncatedCompressedRecordsAreReported) {
 TEST(PerfData, RecordsOfUnknownTypesAreReported) {
   PerfData data(kMachine);
   samples(data, {1}).record(30, 0, Octets(8)).record(0, 0, {}).record(200, 0, {});
-  data.record(19, 0, Octets(8));  // a cgroup record, which is known but not used
+  data.record(19, 0, Octets(8));  // a cgroup record: the reader knows this type and does not use it
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), Times{1});
   EXPECT_EQ(read.found(Imperfection::unknown_section), 3u);
@@ -398,7 +401,7 @@ TEST(PerfData, LossHasItsPositionAndIsCountedOnce) {
   samples(data, {11}, 1);
   data.lost(5, 20, 1);
   samples(data, {21}, 1).round();
-  // perf's own totals at the end have no time and no CPU, but the ID of an event that belongs to a CPU.
+  // The totals that perf writes at the end have no time and no CPU. They have the ID of an event that belongs to a CPU.
   ByteBuilder index = data.bytes();
   index.u64(2).u64(1).u64(0).u64(0).u64(~std::uint64_t{0}).u64(2).u64(1).u64(1).u64(~std::uint64_t{0});
   PerfData whole(kMachine);
@@ -447,14 +450,14 @@ TEST(PerfData, TasksHaveStartsAndEnds) {
     const Octets ids = data.bytes().u32(process).u32(parent_process).u32(task).u32(parent).u64(time).get();
     data.kernel_record(7, ids, time, 0);
   };
-  fork(7, 7, 1, 1, 0);  // found by perf in /proc
+  fork(7, 7, 1, 1, 0);  // a process that perf found in /proc
   fork(7, 9, 7, 7, 0);
   fork(20, 20, 7, 9, 100);
   fork(20, 21, 20, 20, 150);
   fork(30, 30, 20, 21, 200);
   samples(data, {210});
   fork(7, 7, 20, 20, 300);
-  fork(40, 40, 1, 1, 0);  // recorded after the process ended: --tail-synthesize
+  fork(40, 40, 1, 1, 0);  // recorded when the process had ended (--tail-synthesize)
   const Read read = read_all(data.file());
   const TraceInfo& info = read.info();
   const auto ancestor = [&info](std::int32_t tid, std::uint64_t time_ns) {
@@ -471,8 +474,8 @@ TEST(PerfData, TasksHaveStartsAndEnds) {
   EXPECT_EQ(info.tasks.lives.known_later(40)->parent, 1);
 }
 
-// Without rounds, half of the waiting records are released when a million are waiting. Records of 16 and 32 bytes keep
-// the file small.
+// In a file without rounds, half of the waiting records are released when a million are waiting. Records of 16 and 32
+// bytes keep the file small.
 TEST(PerfData, TaskRecordsPrecedeTheirEventsInAnyQueue) {
   constexpr std::uint64_t kEach = 600'000;
   PerfData data(kMachine);
@@ -486,7 +489,7 @@ TEST(PerfData, TaskRecordsPrecedeTheirEventsInAnyQueue) {
   read.source = open_trace(TraceFile{"made by hand", file, nullptr});
   EventBatch batch;
   ASSERT_TRUE(read.source->read(batch));
-  EXPECT_LT(read.source->progress(), 0.95);  // task names wait like events
+  EXPECT_LT(read.source->progress(), 0.95);  // task names must wait in order of time too
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.front().time_ns), "early");
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.back().time_ns), "later");
   std::uint64_t events = batch.size();
@@ -496,9 +499,9 @@ TEST(PerfData, TaskRecordsPrecedeTheirEventsInAnyQueue) {
   EXPECT_EQ(read.found(Imperfection::no_memory_events), 1u);  // these events are not tracepoints
 }
 
-// Newer versions of perf record build IDs in mappings and no longer write a feature with build IDs.
+// Newer versions of perf write build IDs into the records of mappings, and no longer write a feature with build IDs.
 TEST(PerfData, TheKernelIsIdentifiedByMmap2Records) {
-  for (const bool at_the_end : {false, true}) {  // perf record --tail-synthesize
+  for (const bool at_the_end : {false, true}) {  // at the end with perf record --tail-synthesize
     PerfData data(kMachine);
     if (at_the_end) samples(data, {1});
     const auto mapping = [&](const char* name, std::uint64_t reference, std::uint8_t first, std::uint16_t misc) {
@@ -509,7 +512,7 @@ TEST(PerfData, TheKernelIsIdentifiedByMmap2Records) {
     };
     mapping("[kernel.kallsyms]_text", 0xffffffff81000123, 0xab, 1 | 1 << 14);
     mapping("[ext4]", 0, 0xcd, 1 | 1 << 14);
-    mapping("[xfs]", 0, 0xcd, 1);                         // a file number instead of a build ID
+    mapping("[xfs]", 0, 0xcd, 1);                         // contains a file number instead of a build ID
     mapping("/usr/lib/libc.so.6", 0, 0xef, 2 | 1 << 14);  // user space
     if (!at_the_end) samples(data, {1});
     const Read read = read_all(data.file());
@@ -555,7 +558,7 @@ TEST(PerfData, OtherEventsAreCountedByName) {
   cycles.type = 0;
   cycles.ids = {30};
   cycles.period = 4000;
-  cycles.flags = {10, 18};  // frequency sampling, which is usual for these events
+  cycles.flags = {10, 18};  // sampling by frequency, which is usual for events like cycles
   data.attributes.push_back(cycles);
   ByteBuilder names = data.bytes();
   names.u32(1).u32(8).u64(0).u32(1).bytes(data.text("cycles")).u64(30);
@@ -616,7 +619,7 @@ struct Selection {
 TEST_P(PerfDataOf, RecordingOnlySomeTasksIsReported) {
   const std::vector<Selection> selections = {
       {{"perf", "record", "-a"}, {18}, -1, false},
-      {{"perf", "record", "-p", "5"}, {18}, -1, false},  // the ID index shows that all tasks were recorded
+      {{"perf", "record", "-p", "5"}, {18}, -1, false},  // the index of IDs shows that all tasks were recorded
       {{"perf", "record", "-a"}, {18}, 77, true},
       {{"perf", "record", "ls"}, {12, 18}, std::nullopt, true},
       {{"perf", "record", "ls"}, {12, 18}, 77, true},
@@ -648,7 +651,7 @@ TEST_P(PerfDataOf, RecordingOnlySomeTasksIsReported) {
 
 TEST_P(PerfDataOf, RecordingOnlySomeCpusIsReported) {
   struct CpuSelection {
-    std::vector<std::uint64_t> indexed_cpus;  // CPUs of the tracepoint, one per ID
+    std::vector<std::uint64_t> indexed_cpus;  // CPU of each ID of the tracepoint
     std::uint32_t online;
     bool some;
   };
@@ -659,7 +662,7 @@ TEST_P(PerfDataOf, RecordingOnlySomeCpusIsReported) {
   for (const CpuSelection& selection : selections) {
     PerfData data(GetParam().machine);
     data.features = {{3, data.text("host")}, {7, data.bytes().u32(8).u32(selection.online).get()}};
-    PerfAttribute of_perf;  // an event on all CPUs
+    PerfAttribute of_perf;  // an event that perf adds itself, on all CPUs
     of_perf.type = 1;
     of_perf.ids = {50, 51, 52, 53};
     data.attributes[0].ids.clear();
@@ -684,7 +687,8 @@ TEST(PerfData, AKilledRecordingIsReadToItsEnd) {
   data.with_tracing_data = false;
   samples(data, {1, 2}).round();
   Octets file = data.file();
-  store(file.data() + 48, std::uint64_t{0}, kMachine.order);  // perf writes the size of the data last
+  // Perf writes the size of the data at the end, so it is 0 after a crash.
+  store(file.data() + 48, std::uint64_t{0}, kMachine.order);
   const Read read = read_all(file);
   EXPECT_EQ(read.found(Imperfection::truncated_file), 1u);
   EXPECT_EQ(read.found(Imperfection::missing_section), 1u);
@@ -741,7 +745,8 @@ TEST(PerfData, ShortSamplesAreReported) {
   EXPECT_EQ(read.found(Imperfection::short_record), 4u);
 }
 
-// Converts the trace to records and checks the order of the calls. Returns the number of records.
+// Converts the trace to records, and checks the order in which the functions of the sink are called. Returns the number
+// of records.
 std::uint64_t converted_records(const Octets& file, Findings& findings) {
   CheckedSink sink;
   read_records(TraceFile{"made by hand", file, nullptr}, {}, sink, findings);
@@ -765,7 +770,7 @@ TEST(PerfData, ConvertingReportsTheFindingsOfReading) {
   const Octets file = data.file();
   const Read read = read_all(file);
   Findings findings;
-  EXPECT_EQ(converted_records(file, findings), 4u + 4u);  // four events, each with a stack
+  EXPECT_EQ(converted_records(file, findings), 4u + 4u);  // four events, and a stack for each
   EXPECT_EQ(findings.count_of(Imperfection::unwritten_event), 1u);
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind) {
     const auto each = static_cast<Imperfection>(kind);
@@ -780,7 +785,7 @@ TEST(PerfData, ConvertingReportsTheFindingsOfReading) {
 TEST(PerfData, DataThatATraceDatCannotStoreIsDropped) {
   PerfData data(kMachine);
   Octets large = kmalloc(kMachine);
-  large.resize(5000);  // larger than a page
+  large.resize(5000);  // a record must fit into a page
   data.sample({1, 0, kmalloc(kMachine)}).sample({2, 0, large}).sample({3, 0, kmalloc(kMachine)});
   const Octets file = data.file();
   const std::string path = testing::TempDir() + "kmemtrace-perfdata." + std::to_string(::getpid()) + ".dat";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests hand-made percpu and vmalloc records, with the layouts of include/trace/events/percpu.h and vmalloc.h in
+// Tests hand-made percpu and vmalloc records. Their layouts are those of include/trace/events/percpu.h and vmalloc.h in
 // several kernels.
 #include "formats/ftrace/record_decoder.hpp"
 
@@ -21,7 +21,7 @@ struct FieldLine {
   const char* declaration;
   unsigned offset_64;
   unsigned offset_32;
-  unsigned bytes;  // 0 means a word
+  unsigned bytes;  // size of the field; 0: a word
 };
 
 constexpr std::uint16_t kAlloc = 645, kFail = 643, kFree = 644, kArea = 716, kAreaFree = 714, kOldAlloc = 500;
@@ -70,7 +70,7 @@ std::vector<FormatText> descriptions(Machine machine) {
                                   {{"unsigned long va_start", 8, 8, 0},
                                    {"unsigned long nr_lazy", 16, 12, 0},
                                    {"unsigned long nr_lazy_max", 24, 16, 0}})},
-          // An event with the same name in another system.
+          // An event of another system with the name of a percpu or vmalloc event.
           {"other", description(machine, "percpu_free_percpu", 900, {{"void * ptr", 8, 8, 0}})}};
 }
 

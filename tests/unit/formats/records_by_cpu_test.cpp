@@ -50,7 +50,7 @@ TEST(RecordsByCpu, EachCpuKeepsItsOrder) {
   EXPECT_EQ(sink.page_bytes, 4096u);
   EXPECT_EQ(sink.of_cpu[2], (Items{{~std::uint64_t{0}, {}}, {11, b}}));
   EXPECT_EQ(sink.of_cpu[7], (Items{{10, a}, {5, {}}, {12, b}}));
-  by_cpu.finish();  // no records are left
+  by_cpu.finish();  // has no effect, because no records are left
   EXPECT_EQ(sink.pieces, 2u);
 }
 
@@ -61,7 +61,7 @@ TEST(RecordsByCpu, MemoryIsBoundedForOneCpuAndForMany) {
     sink.describe({});
     RecordsByCpu by_cpu(sink, 4096);
     for (std::uint64_t time = 0; time < 3000; ++time) by_cpu.record(static_cast<unsigned>(time % cpus), time, record);
-    EXPECT_GT(sink.records, 1000u);  // most of the 180 MB were passed on
+    EXPECT_GT(sink.records, 1000u);  // most of the 180 MB must have been passed on already
     by_cpu.finish();
     sink.expect_ended();
     EXPECT_EQ(sink.records, 3000u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests relay files of 2008. Every layout and byte order must be detected and read back unchanged, and only damaged
-// data may be lost.
+// Tests relay files of 2008. For every layout and byte order, the layout must be detected, data must be read as it was
+// written, and damage must affect only the damaged data.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 using File = std::vector<std::uint8_t>;
 
-// Provides a folder that is removed after the test.
+// Makes a folder, which is removed after the test.
 class RelayFolder : public testing::Test {
  protected:
   RelayFolder() : path_(fs::temp_directory_path() / ("kmemtrace-relay-" + std::to_string(::getpid()))) {
@@ -73,8 +73,8 @@ ReadTrace read_bytes(const File& file, const std::string& abi = "") {
 
 Abi abi_of(const char* name) { return parse_abi(name); }
 
-// Random records that a kernel might write, in the order of one CPU's file. Fields that the layout lacks have the
-// values that the reader returns.
+// Returns random records that a kernel might write, in the order of one CPU's file. Fields that the layout lacks have
+// the values that the reader returns for them.
 std::vector<Record> records_of(const Abi& abi, std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   const Layout& layout = *abi.layout;
@@ -165,7 +165,7 @@ TEST_P(EveryAbi, IsDetectedFromOnlyAllocationsOrOnlyFrees) {
   }
 }
 
-// The file is cut at some point, or has foreign bytes in the middle. All intact records must be read.
+// A part of the file is missing, or the file has foreign bytes in the middle. All intact records must be read.
 TEST_P(EveryAbi, ContinuesAfterDamage) {
   std::mt19937 random(3);
   const std::vector<Record> records = records_of(abi_, 100, 11);
@@ -181,7 +181,7 @@ TEST_P(EveryAbi, ContinuesAfterDamage) {
     file.insert(file.end(), rest.begin(), rest.end());
     const ReadTrace trace = read_bytes(file, GetParam());
     EXPECT_GE(trace.info.findings.count_of(Imperfection::torn_record), 1u);
-    // Lost are at most the cut records and the record in their place. All records from 52 on are present.
+    // Only the cut records and the record in their place may be lost. All records from number 52 on must be read.
     ASSERT_GE(trace.events.size(), removes ? 97u : 100u);
     ASSERT_LE(trace.events.size(), 101u);
     for (std::size_t i = 0; i < 48; ++i)
@@ -200,7 +200,7 @@ TEST_P(EveryAbi, ReportsACutOffEnd) {
   EXPECT_FALSE(trace.info.losses.intervals[0].count);
 }
 
-// Expected bytes are written by hand from the description of each layout, independently of the writer.
+// The expected bytes are written by hand from the description of each layout, so they do not depend on the writer.
 TEST(Relay, LayoutsMatchTheDescription) {
   Record alloc;
   alloc.allocates = true;
@@ -352,7 +352,7 @@ TEST(Relay, OtherFilesAreNotRelayFiles) {
   }
 }
 
-// One record of v2 of a 32-bit kernel. Its sequence number could also be a CPU number, so two layouts fit.
+// One record of layout v2 of a 32-bit kernel. Its sequence number could be a CPU number too, so two layouts match.
 TEST(Relay, AmbiguousLayoutsAreReported) {
   ByteBuilder file({ByteOrder::little, 4});
   file.u8(1).u8(0).u16(24).u32(1).u64(0xC0100000).u32(0xC1000000).u32(0xC2000000);
@@ -383,7 +383,7 @@ class RelayCapture : public RelayFolder {
     record.bytes_requested = record.bytes_allocated = 64;
     return record;
   }
-  // Distributes records with these sequence numbers randomly over the CPUs.
+  // Distributes records with these sequence numbers over the CPUs at random.
   void put_v2(const std::vector<std::uint32_t>& numbers, unsigned cpus, const char* abi = "v2-be") {
     std::vector<std::vector<Record>> files(cpus);
     std::mt19937 random(9);
@@ -430,7 +430,8 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
   EXPECT_EQ(total_lost_events(trace.info.losses), 11u);
 }
 
-// Part or all of a file is copied twice. A record with the same number but other content is a different record.
+// A file contains a part of its data, or all of it, twice. A record with an equal number but other content is a
+// different record.
 TEST_F(RelayCapture, DuplicateBlocksCountOnce) {
   const Abi abi = abi_of("v2-le");
   const auto append_all = [&abi](const std::vector<std::uint32_t>& run, File& file) {
@@ -456,7 +457,7 @@ TEST_F(RelayCapture, DuplicateBlocksCountOnce) {
   }
 }
 
-// The gap in the sequence numbers shows how many records are damaged. Without sequence numbers, their count is unknown.
+// The gap in the sequence numbers shows how many records are damaged. Without sequence numbers, this number is unknown.
 TEST_F(RelayCapture, TornRecordsAreCountedOnlyByNumbers) {
   for (const char* const name : {"v2-le", "v1-le"}) {
     const Abi abi = abi_of(name);
@@ -484,7 +485,7 @@ TEST_F(RelayCapture, TornRecordsAreCountedOnlyByNumbers) {
   }
 }
 
-// A sequence number with a wrong bit is not a sign of loss if the records around it are in order.
+// A single sequence number with a wrong bit does not mean a loss if the records around it are in order.
 TEST_F(RelayCapture, DamagedNumbersAreNoGaps) {
   for (const std::uint32_t first : {1u, 0xFFFFFF00u})
     for (const auto& [wrong, cpus] : {std::pair(1u << 29, 2u), std::pair(1u << 20, 3u), std::pair(0xFFu << 16, 1u)}) {
@@ -535,7 +536,7 @@ TEST_F(RelayCapture, UnreadableAdjacentFilesAreReported) {
   }
 }
 
-// The files that a shell's `*` would list.
+// Returns the files that `*` in a shell would list.
 TEST_F(RelayCapture, AdjacentFilesMayBeNamed) {
   put_v2(numbers(1, 50), 1);
   put("kallsyms", "c0100000 T allocate\n");
@@ -549,7 +550,7 @@ TEST_F(RelayCapture, AdjacentFilesMayBeNamed) {
   EXPECT_EQ(total_lost_events(trace.info.losses), 17u);
 }
 
-// Missing data must still be reported after each conversion.
+// After each conversion, missing data must still be reported.
 TEST_F(RelayCapture, ConvertedTracesReportTheSameLosses) {
   std::vector<std::uint32_t> run = numbers(1, 300);
   run.erase(run.begin() + 100, run.begin() + 105);
@@ -626,7 +627,7 @@ TEST_F(RelayCapture, ManyCpusAreConvertedInTwoPasses) {
   EXPECT_EQ(opened, 2u);
 }
 
-// Conversion to records of current events and back must not change anything.
+// A conversion to records of current events, and back, must not change anything.
 TEST_F(RelayCapture, ConvertedTracesHaveTheSameEvents) {
   for (const Abi& abi : all_abis()) {
     fs::remove_all(path_);
@@ -662,7 +663,7 @@ TEST_F(RelayCapture, ConvertedTracesHaveTheSameEvents) {
     EXPECT_EQ(before.info.machine.word_bits, after.info.machine.word_bits);
     EXPECT_EQ(before.info.code.kallsyms, after.info.code.kallsyms);
     EXPECT_EQ(before.info.clock.name, after.info.clock.name);
-    EXPECT_EQ(after.info.losses.intervals.size(), numbered ? 0u : 1u);  // no sequence number is missing
+    EXPECT_EQ(after.info.losses.intervals.size(), numbered ? 0u : 1u);  // with sequence numbers, none is missing
     EXPECT_EQ(total_lost_events(before.info.losses), total_lost_events(after.info.losses));
     EXPECT_EQ(numbered, after.info.clock.name == "counter");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the repair of .kmt files. A real trace in many small blocks is cut off and damaged at many places.
+// Tests the repair of .kmt files. A real trace in many small blocks is cut off, and damaged in many places.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -84,8 +84,8 @@ void write_bytes(const std::string& path, const File& bytes) {
   write_all(file.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
-// A real trace in which the blocks of the CPUs alternate, as a recorder writes them. It lacks the statistics, which a
-// recorder knows only at the end.
+// Writes a real trace in which the blocks of the CPUs take turns, as a recorder writes them. It has no statistics,
+// because a recorder only knows these at the end.
 const File& recording() {
   static const File file = [] {
     const std::string data = std::getenv("KMEMTRACE_DATA");
@@ -148,7 +148,8 @@ Findings findings_of(const File& file) {
   return source->info().findings;
 }
 
-// Repairs the file and compares it with the damaged file: the events must be the same, and only losses may be reported.
+// Repairs a file and compares the result with the damaged file. The events must be equal, and no findings except losses
+// may be added.
 void expect_repaired(const File& damaged, const std::string& what) {
   const Repair repair = plan_repair(damaged);
   ASSERT_TRUE(repair.needed) << what;
@@ -161,7 +162,7 @@ void expect_repaired(const File& damaged, const std::string& what) {
   std::size_t kept = 0;
   for (const Repair::Stream& stream : repair.streams) kept += stream.events;
   EXPECT_EQ(kept, after.size()) << what;
-  if (after.description.kernel.header_page.empty()) return;  // unreadable, as before the repair
+  if (after.description.kernel.header_page.empty()) return;  // the file was unreadable before the repair too
   const Findings findings = findings_of(file);
   for (const Imperfection kind : {Imperfection::truncated_file, Imperfection::unfinished_file,
                                   Imperfection::damaged_block, Imperfection::damaged_section})
@@ -235,7 +236,7 @@ TEST(Repair, DamageLosesOnlyItsChunk) {
   EXPECT_FALSE(repair.lacked_index);
   EXPECT_EQ(collect(recording()).size() - collect(repaired(damaged, repair)).size(), 600u);
 
-  // A file that is damaged and repaired again must remember both repairs.
+  // If a repaired file is damaged and repaired again, it must contain findings for both repairs.
   File again = repaired(damaged, repair);
   again[chunks[5].end() - 1] ^= 1;
   again = repaired(again, plan_repair(again));
@@ -255,7 +256,7 @@ TEST(Repair, FindingsBeforeAndAfter) {
   EXPECT_EQ(count(cut(recording(), whole + 5), Imperfection::unfinished_file), 0u);
   EXPECT_EQ(count(cut(recording(), whole + 5), Imperfection::truncated_file), 1u);
 
-  // The findings must have the time of the last event of every CPU.
+  // The findings must contain the time of the last event of every CPU.
   const File damaged = cut(recording(), whole);
   const Repair repair = plan_repair(damaged);
   const Findings findings = findings_of(damaged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests kernel stacks in hand-made ring-buffer pages: the event to which each stack belongs, and its frames.
+// Tests kernel stacks in hand-made ring buffer pages: to which event each stack belongs, and which frames it has.
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ constexpr std::uint8_t kTask = 0, kHardIrq = Context::kHardIrq, kSoftIrq = Conte
 constexpr std::uint64_t kSite = 0x81000010;
 
 enum class Format {
-  fixed_array,  // Linux 2.6.31: eight addresses, with -1 after the last
-  counted,      // Linux 3.1: the record size is the capacity, and `size` is the number of addresses
+  fixed_array,  // Linux 2.6.31: eight addresses; -1 marks the end
+  counted,      // Linux 3.1: `size` is the number of addresses, and the rest of the record is unused
 };
 
 std::string stack_format(Machine machine, Format format) {
@@ -109,7 +109,7 @@ class Stacks : public testing::TestWithParam<Case> {
   Page kmalloc(std::uint64_t n, std::uint8_t flags = kTask, std::int32_t pid = 7) const {
     return event(machine(), n, flags, pid);
   }
-  // Reads one CPU's pages from a trace.dat, and from the .kmt converted from it. Both results must be the same.
+  // Reads one CPU's pages from a trace.dat, and from a .kmt made from it. Both must give the same result.
   Read read(const std::vector<std::vector<Page>>& pages, std::size_t lost_before_page = ~std::size_t{0}) const {
     TraceDat dat;
     dat.machine = machine();
@@ -187,7 +187,7 @@ TEST_P(Stacks, CrossPages) {
   EXPECT_EQ(nested.events, (std::vector<WithStack>{{1, {1}}, {2, {2}}, {3, {}}}));
   EXPECT_EQ(nested.unmatched, 0u);
 
-  // Whole pages of events of an interrupt, between an event and its stack.
+  // Between an event and its stack, an interrupt has written whole pages of events.
   std::vector<Page> interrupt;
   for (std::uint64_t n = 0; n < 25; ++n) {
     interrupt.push_back(kmalloc(100 + n, kHardIrq));
@@ -203,7 +203,7 @@ TEST_P(Stacks, DoNotBelongToAnEventBeforeALoss) {
   const Read got = read({{kmalloc(1)}, {stack({9}), kmalloc(2), stack({2})}}, 1);
   EXPECT_EQ(got.events, (std::vector<WithStack>{{1, {}}, {2, {2}}}));
   EXPECT_EQ(got.unmatched, 1u);
-  // The same must apply if stacks were assigned before.
+  // A loss must have this effect too if earlier stacks were assigned to events.
   const Read later = read({{kmalloc(1), stack({1}), kmalloc(2)}, {stack({9}), kmalloc(3), stack({3})}}, 1);
   EXPECT_EQ(later.events, (std::vector<WithStack>{{1, {1}}, {2, {}}, {3, {3}}}));
   EXPECT_EQ(later.unmatched, 1u);
@@ -232,8 +232,8 @@ TEST_P(Stacks, EachCpuHasSeparateStacks) {
 
 TEST_P(Stacks, HostileStacks) {
   const Machine m = machine();
-  // A record without the addresses that `size` claims, a record that ends within an address, and more frames than any
-  // real stack has.
+  // Three damaged records: one lacks addresses that `size` claims, one ends within an address, and one has more frames
+  // than any real stack.
   Page claims = ByteBuilder(m).u16(kStackId).u8(0).u8(0).u32(7).u32(0xFFFFFFFF).pad_to(8 + m.long_bytes).get();
   if (GetParam().format == Format::fixed_array) claims = stack({});
   const std::vector<std::uint64_t> deep(400, 0x42);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the names of tasks over time, with events in hand-made pages.
+// Tests the names of tasks over time, with events in hand-made ring buffer pages.
 #include <gtest/gtest.h>
 
 #include "formats/registry.hpp"
@@ -65,7 +65,7 @@ class TaskNamesOf : public testing::TestWithParam<Machine> {
   Page switched(std::uint32_t prev, const std::string& prev_name, std::uint32_t next, const std::string& name) const {
     return record(300).text(padded(prev_name)).u32(prev).text(padded(name)).u32(next).get();
   }
-  // Reads one CPU's records with the times 1000, 2000, 3000 …
+  // Reads these records of one CPU. Their times are 1000, 2000, 3000 …
   std::unique_ptr<Source> read(const std::vector<Page>& records) const {
     TraceDat dat;
     dat.machine = GetParam();

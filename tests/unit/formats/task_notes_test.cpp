@@ -35,7 +35,7 @@ TEST(TaskNotes, SeveralNamesOfATaskAreReadBack) {
 TEST(TaskNotes, StartsAndEndsAreReadBack) {
   TaskLives lives;
   lives.born({7, 1'000'000'000, 3, true, true});
-  lives.born({8, 2'000'000'000, -1, true, false});  // the creator has no ID in the recorder's PID namespace
+  lives.born({8, 2'000'000'000, -1, true, false});  // -1: the creator has no ID in the recorder's PID namespace
   lives.born({9, 3'000'000'000, 3});
   lives.known(3, {3, 1, 42, "/db.service"}, TaskLives::Noted::at_begin);
   lives.known(4, {3, 0, 0, ""}, TaskLives::Noted::later);
@@ -81,7 +81,7 @@ TEST(TaskNotes, InvalidLinesAreSkipped) {
 
 TEST(TaskNotes, DataBeyondTheLimitIsDroppedAndReported) {
   TaskNameHistory names;
-  constexpr std::uint64_t kChanges = 300'000;  // number of changes of each task
+  constexpr std::uint64_t kChanges = 300'000;  // number of renames of each task
   for (std::uint64_t i = 0; i < kChanges; ++i)
     for (const int tid : {1, 2}) names.called_since(tid, i + 1, i % 2 == 0 ? "even" : "odd");
   Notes notes;

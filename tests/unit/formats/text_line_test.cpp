@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests how lines of text traces are parsed.
+// Tests how the lines of text traces are parsed.
 #include <gtest/gtest.h>
 
 #include "formats/text/lines.hpp"
@@ -20,8 +20,8 @@ TEST(TextLine, TaskNamesMayContainAnyCharacters) {
   EXPECT_EQ(line->fields, "call_site=f+0x1 ptr=0x10");
 }
 
-// A task name has at most 15 characters, so a CPU cannot follow after more brackets. The parser must give up quickly on
-// a line full of brackets.
+// A task name has at most 15 characters, so only the first few brackets of a line may be followed by a CPU. The parser
+// must not try all brackets of a long line.
 TEST(TextLine, FewPositionsCanBeTheCpu) {
   const std::string rest = "sh-1 [000] 1.5: e: x";
   EXPECT_TRUE(parse_line(std::string(15, '[') + rest));

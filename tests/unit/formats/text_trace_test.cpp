@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests text traces: no part is lost without a report, and the data that is read is bounded.
+// Tests text traces. Unreadable parts must be reported, and the memory for data must be bounded.
 #include <chrono>
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(TextTrace, UnreadableEventLinesAreCounted) {
   }
 }
 
-// The lines printed by `trace_pipe`, trace-cmd report and perf script.
+// Lines as `trace_pipe`, trace-cmd report and perf script print them.
 TEST(TextTrace, TasksHaveStartsAndEnds) {
   const ReadText found = read(
       "sh-100 [000] d..1. 5.000000: task_newtask: pid=200 comm=my sh clone_flags=1200000 oom_score_adj=0\n"
@@ -77,8 +77,8 @@ TEST(TextTrace, TasksHaveStartsAndEnds) {
       1u);
 }
 
-// `trace_pipe` prints each CPU's events as they arrive. If the clocks differ, the lines are in order, but their times
-// are not.
+// `trace_pipe` prints events as the CPUs deliver them. If the clocks of CPUs differ, the times of successive lines are
+// out of order.
 TEST(TextTrace, AFreeBeforeItsAllocationShowsUnequalClocks) {
   const auto early = [](const char* free) {
     const std::string text = line(kWhole, "sh-148 [000] d..1. 5.020000: kmalloc: ") +
@@ -134,7 +134,7 @@ TEST(TextTrace, InvalidValuesMakeALineUnreadable) {
     EXPECT_EQ(found.events.size(), 1u) << bad;
     EXPECT_EQ(found.unreadable(), 1u) << bad;
   }
-  // A field that is missing in some lines is not unreadable.
+  // If a field is missing in some lines, these lines are not unreadable.
   const ReadText found = read(line(kWhole + " node=1") + line(kWhole));
   ASSERT_EQ(found.events.size(), 2u);
   EXPECT_EQ(found.events[0].node, 1);
@@ -169,7 +169,8 @@ TEST(TextTrace, TasksHaveTheirNamesOverTime) {
   EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'009'000), "ls");
 }
 
-// Other text between time and event, as printed by trace-cmd and perf, and the format of the latency tracers.
+// Lines with other text between time and event, as trace-cmd and perf print it, and lines in the format of the latency
+// tracers.
 TEST(TextTrace, OtherFormsOfLines) {
   struct Form {
     const char* head;
@@ -247,7 +248,7 @@ TEST(TextTrace, ASingleLostEventIsCounted) {
   EXPECT_EQ(detail("CPU:0 [EVENTS DROPPED]\n"), "an unknown number of events");
 }
 
-// Many CPUs and long lines must be read in one pass. A pass per CPU or per bracket would take seconds.
+// Many CPUs and long lines must be read in one pass. One pass for each CPU or bracket would take seconds.
 TEST(TextTrace, IsReadInOnePass) {
   std::string text;
   for (unsigned i = 0; i < 16'000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which process a task belongs to, using events in hand-made pages and the recorder's notes.
+// Tests to which process a task belongs, with events in hand-made ring buffer pages and with the recorder's notes.
 #include <gtest/gtest.h>
 
 #include "formats/kmt/description.hpp"
@@ -35,7 +35,7 @@ struct NewTask {
 
 class ThreadGroupsOf : public testing::TestWithParam<Machine> {
  protected:
-  // Returns the facts after reading a trace with these events on each CPU.
+  // Reads a trace with these events on each CPU, and returns its information.
   TraceInfo read(const std::vector<std::vector<NewTask>>& cpus) const {
     const Machine machine = GetParam();
     TraceDat dat;

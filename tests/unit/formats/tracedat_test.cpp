@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests hand-made trace.dat files, read through the registry.
+// Tests hand-made trace.dat files. They are read like any trace, so the format is detected too.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -136,7 +136,7 @@ TEST_P(TraceDatOf, InstancesAreReadAndCanBeSelected) {
   const Read only = read_all(bytes(dat), {"foo"});
   ASSERT_EQ(only.events.size(), 1u);
   EXPECT_EQ(only.events[0].address, 0x999u);
-  EXPECT_EQ(read_all(bytes(dat), {""}).events.size(), 5u);  // the top buffer
+  EXPECT_EQ(read_all(bytes(dat), {""}).events.size(), 5u);  // selects the top-level buffer
   EXPECT_EQ(read_all(bytes(dat)).info().recording.buffers, (std::vector<std::string>{"", "foo"}));
   EXPECT_THROW(read_all(bytes(dat), {"bar"}), Error);
 }
@@ -148,7 +148,7 @@ TEST_P(TraceDatOf, ADuplicateCpuOfABufferIsReadOnce) {
                    {"foo", {{page_of(machine, 113, {kfree_record(machine, kSite, 0x998)})}, {}}}};
   const std::vector<std::uint8_t> file = bytes(dat);
   EXPECT_EQ(read_all(file, {"foo"}).events.size(), 1u);
-  EXPECT_EQ(read_all(file).info().findings.count_of(Imperfection::damaged_section), 2u);  // one for each CPU
+  EXPECT_EQ(read_all(file).info().findings.count_of(Imperfection::damaged_section), 2u);  // a finding for each CPU
   CheckedSink sink;
   Findings findings;
   read_records(TraceFile{"made by hand", file, nullptr}, {}, sink, findings);
@@ -198,7 +198,7 @@ TEST_P(TraceDatOf, AnEmptyCpuIsNotTruncated) {
 
 TEST_P(TraceDatOf, ACpuWithoutItsCountedEventsIsMissing) {
   TraceDat dat = example(GetParam().machine);
-  dat.cpus[1].clear();  // the kernel counted four read events on this CPU
+  dat.cpus[1].clear();  // according to the kernel's statistics, four events of this CPU were read
   EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 1u);
   dat.options.pop_back();
   EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 0u) << "unknown";
@@ -272,8 +272,8 @@ TEST_P(TraceDatOf, DecreasingTimeIsReported) {
   EXPECT_EQ(read.info().findings.count_of(Imperfection::time_goes_backward), 1u);
 }
 
-// A file cut at any point must be refused with the offset, or give part of its events with a finding that it is
-// truncated.
+// A file may be cut off at any point. It must be refused with the offset, or some of its events must be read, with a
+// finding that the file is truncated.
 TEST_P(TraceDatOf, EveryTruncationIsReported) {
   const TraceDat dat = example(GetParam().machine);
   const std::vector<std::uint8_t> file = bytes(dat);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the output of the trace.dat writer by reading it back. In tests/live, trace-cmd reads such files.
+// Tests the writer of trace.dat by reading the files. In tests/live, trace-cmd reads such files.
 #include "formats/tracedat/writer.hpp"
 
 #include <unistd.h>
@@ -57,7 +57,7 @@ class WriterOf : public testing::TestWithParam<Case> {
     return made;
   }
 
-  // Adds a CPU whose only page has one kfree of the pointer.
+  // Adds a CPU with one page, which contains a kfree of the pointer.
   static void add_cpu(RawRecording& made, Machine machine, unsigned number, std::uint64_t pointer) {
     RawCpu& cpu = made.cpus.emplace_back();
     cpu.cpu = number;
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, WriterOf,
                                          Case{{ByteOrder::little, 8}, 7}, Case{{ByteOrder::little, 4}, 7},
                                          Case{{ByteOrder::big, 8}, 7}, Case{{ByteOrder::big, 4}, 7}));
 
-// A .kmt has no pages, so missing pages cannot show that a CPU is missing.
+// A .kmt contains no pages, so a CPU without pages is not noticed as missing.
 TEST_P(WriterOf, MissingCpusStayMissing) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);
@@ -89,7 +89,7 @@ TEST_P(WriterOf, MissingCpusStayMissing) {
   writer.finish();
   const std::unique_ptr<Source> source = open_trace(converted);
   std::filesystem::remove(converted);
-  // Version 6 lists all CPUs, so a missing CPU cannot be distinguished from one without events.
+  // Version 6 lists all CPUs, so a missing CPU looks like a CPU without events.
   EXPECT_EQ(source->info().findings.count_of(Imperfection::missing_cpu), version == 6 ? 0u : 1u);
   for (const Finding& finding : source->info().findings.kept())
     if (finding.kind == Imperfection::missing_cpu) {
@@ -97,7 +97,7 @@ TEST_P(WriterOf, MissingCpusStayMissing) {
     }
 }
 
-// CPU 1 is empty; CPU 2 is missing in the recording.
+// CPU 1 has no events; CPU 2 is missing in the recording.
 TEST_P(WriterOf, EverythingIsReadBack) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);
@@ -112,7 +112,7 @@ TEST_P(WriterOf, EverythingIsReadBack) {
   while (source->read(batch)) events.insert(events.end(), batch.begin(), batch.end());
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].address, 0x1000u);
-  EXPECT_EQ(events[0].time_ns, 1100u);  // includes the offset of the clock
+  EXPECT_EQ(events[0].time_ns, 1100u);  // the time includes the offset of the clock
   EXPECT_EQ(events[1].address, 0x3000u);
   EXPECT_EQ(events[1].cpu, 3);
 
@@ -158,7 +158,7 @@ TEST_P(WriterOf, AFailedWriteLeavesTheOldFile) {
 
   RawRecording broken = recording(machine);
   add_cpu(broken, machine, 0, 0x1000);
-  broken.cpus[0].bytes = 8192;  // larger than the file
+  broken.cpus[0].bytes = 8192;  // claims more bytes than the file has
   EXPECT_THROW(tracedat::write(path_, version, broken), Error);
   EXPECT_EQ(std::filesystem::file_size(path_), before);
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path()))

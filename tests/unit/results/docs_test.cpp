@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks that documents agree with the facts in the code that they state.
+// Checks that facts stated in the documents agree with the code.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>

@@ -69,7 +69,7 @@ TEST(Copies, PathsThatLeaveTheArchiveAreOnlyNames) {
 TEST(Copies, OfSeveralMachinesAreRefused) {
   const std::string tar = tar_of(tar_member("a/proc/meminfo", kMeminfo) + tar_member("b/proc/meminfo", kMeminfo));
   EXPECT_THROW(copies_in_file("x.tar", bytes_of(tar)), Error);
-  // Those of a container are below the machine's.
+  // The files of a container are in a subfolder of those of the machine, and are ignored.
   const std::string inside = tar_of(tar_member("a/proc/meminfo", kMeminfo) + tar_member("a/c/proc/meminfo", kMeminfo));
   EXPECT_EQ(copies_in_file("x.tar", bytes_of(inside)).files, std::vector<std::string>{"a/proc/meminfo"});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests snapshots: how texts of invented kernels are parsed and shown. tests/oracle/snapshot_test.py compares real
+// Tests snapshots: how texts of artificial kernels are parsed and shown. tests/oracle/snapshot_test.py compares real
 // snapshots with sums computed in Python.
 #include <algorithm>
 
@@ -89,7 +89,8 @@ TEST_F(Snapshots, HugePagesOfOldKernelsAreCounted) {
   EXPECT_EQ(line(result(), "hugetlb"), 8192 * 1024);
 }
 
-// On a kernel without CONFIG_VMAP_STACK, VmallocUsed does not contain the stacks. vmallocinfo shows whether it does.
+// On a kernel without CONFIG_VMAP_STACK, VmallocUsed does not contain kernel stacks. vmallocinfo shows which is the
+// case.
 TEST_F(Snapshots, StacksAreSubtractedFromVmallocOnlyIfIncluded) {
   EXPECT_EQ(line(result(), "vmalloc"), (200 - 64) * 1024);
   set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
@@ -207,7 +208,7 @@ TEST_F(Snapshots, WithoutATotalThereIsNoBalanceSheet) {
   EXPECT_THROW(result(), Error);
 }
 
-// If meminfo is cut off, its missing lines would appear as unaccounted memory.
+// If meminfo is cut off, the memory of its missing lines would seem unaccounted.
 TEST_F(Snapshots, ATruncatedMeminfoGivesNoBalanceSheet) {
   const std::string whole = kMeminfo;
   for (const char* const line : {"MemFree", "Cached", "Slab", "KernelStack", "VmallocUsed", "Percpu"}) {
@@ -253,9 +254,9 @@ TEST_F(Snapshots, TheTotalOfZonesIsTheFreeMemory) {
   const std::string text = text_snapshot(result(), {}, style);
   const std::size_t at = text.find("total", text.find("node 0 Normal"));
   ASSERT_NE(at, std::string::npos) << text;
-  for (const char* const sum : {"8273920", "4136960", "135168"})  // 2020, 1010 and 33 pages
+  for (const char* const sum : {"8273920", "4136960", "135168"})  // expected pages: 2020, 1010 and 33
     EXPECT_NE(text.find(sum, at), std::string::npos) << sum << '\n' << text;
-  EXPECT_NE(text.find("4272128", at), std::string::npos) << text;  // both kinds of free pages
+  EXPECT_NE(text.find("4272128", at), std::string::npos) << text;  // the sum of both kinds of free pages
 }
 
 TEST_F(Snapshots, MemoryOfTheRecorderHasASeparateLine) {

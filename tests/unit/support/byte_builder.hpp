@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Builds byte sequences by hand, in a given byte order and word size.
+// Builds sequences of bytes by hand, for a given byte order and word size.
 #pragma once
 
 #include <cstdint>

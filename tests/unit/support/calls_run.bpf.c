@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The BPF programs that record calls, in a form that a test can run with invented calls and interrupts.
+// The BPF programs that record calls, in a form that a test can run with artificial calls and interrupts.
 #include "capture/bpf/programs/rings.bpf.h"
 
 __u32 made_up_flags = 0;
 #define current_flags() (*(volatile __u32*)&made_up_flags & 0xff)
 #include "capture/bpf/programs/calls.bpf.c"
 
-// The level at which the program interrupts another program; 0 if it interrupts none.
+// The interrupt level of the program that this program interrupts; 0 if it interrupts none.
 __u32 level_below = 0;
 
 static struct kmt_ring* claim_below(u32 stack) {
@@ -35,7 +35,7 @@ int run_exit(u64* context) {
   return 0;
 }
 
-// The argument points to kernel memory: the task_struct of the calling task.
+// The argument points to kernel memory: the task_struct of the task that runs the test.
 SEC("raw_tp")
 int run_entry_with_task(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS] = {bpf_get_current_task()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A sink that checks the order of its calls. A wrong order is always a mistake of kmemtrace, never of the trace. The
-// sink keeps only counts.
+// A sink that checks the order in which its functions are called. A wrong order is a mistake of kmemtrace, whatever the
+// trace contains. The sink only keeps counts.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class CheckedSink : public RecordSink {
     expect(in_stream_, "no stream to end");
     in_stream_ = false;
   }
-  // Must be called after a whole trace.
+  // Call this at the end of a whole trace.
   void expect_ended() const { expect(described_ && !in_stream_, "not ended"); }
 
   std::uint64_t records = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Determines the context at tracepoints whose context is known, and counts right and wrong results.
+// Determines the context (task or interrupt) at tracepoints whose context is known. Counts right and wrong results.
 #include "capture/bpf/programs/context.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

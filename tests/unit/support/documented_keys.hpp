@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks that a document in docs/formats lists the keys of a JSON document.
+// Checks that a document in docs/formats mentions all keys of a JSON document.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class DocumentedKeys {
   explicit DocumentedKeys(const std::string& document)
       : text_(read_file(std::string(KMEMTRACE_DOCS) + "/formats/" + document)) {}
 
-  // The keys of an object in order, each followed by a space.
+  // Returns the keys of an object in order, each followed by a space.
   std::string operator()(const nlohmann::ordered_json& object) const {
     std::string text;
     for (const auto& [key, value] : object.items()) {

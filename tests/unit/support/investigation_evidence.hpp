@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Generated evidence of an investigation: noise and planted growth.
+// Generates evidence for an investigation: noise, and growth that the investigation should find.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace kmt::planted {
 inline constexpr std::size_t kSteps = 64;
 inline constexpr double kStepSeconds = 0.25;
 inline constexpr double kSeconds = kSteps * kStepSeconds;
-inline constexpr double kRate = 200'000;  // bytes per second of the planted growth
+inline constexpr double kRate = 200'000;  // rate of the added growth, in bytes per second
 
 using Course = std::function<double(double seconds)>;
 
@@ -51,7 +51,7 @@ inline const std::vector<std::string> kPipeFile = {"alloc_empty_file+0x41",
                                                    "do_syscall_64+0x82",
                                                    "entry_SYSCALL_64_after_hwframe+0x76"};
 
-// Random allocations and frees of many tasks.
+// Returns random allocations and frees of many tasks.
 class RandomNumbers {
  public:
   explicit RandomNumbers(unsigned seed) : random_(seed) {}
@@ -92,7 +92,7 @@ inline MemorySeries cache_series(const std::string& name, const Course& course) 
   return series;
 }
 
-// Evidence of samples, followed by a recording of the same length.
+// Returns evidence with samples, and with a recording of the same length after them.
 inline InvestigationEvidence evidence_with_noise(unsigned seed) {
   InvestigationEvidence evidence;
   evidence.seconds = 2 * kSeconds;
@@ -118,7 +118,7 @@ inline Concluded concluded(InvestigationResult result) {
   return {result.conclusion.verdict, conclusion_words(result)};
 }
 
-// A finding of one process, without its evidence.
+// Returns a finding about one process, without reasons.
 inline GrowthFinding sure_finding(const std::string& function, std::uint32_t process, const std::string& cgroup = {}) {
   GrowthFinding finding;
   finding.certainty = Certainty::sure;

@@ -38,7 +38,8 @@ MadeFiles::MadeFiles(Machine machine) {
   const int numbers = btf__add_array(btf, whole, whole, 4);
   const int anonymous = btf__add_struct(btf, "", word);
   btf__add_field(btf, "anonymous", long_whole, 0, 0);
-  const int to_file = types.pointer(static_cast<int>(btf__type_cnt(btf)) + 1);  // pointer to the next type to be added
+  // A pointer to the type that is added next.
+  const int to_file = types.pointer(static_cast<int>(btf__type_cnt(btf)) + 1);
   const int file = btf__add_struct(btf, "file", 24 + 3 * word + 16);
   btf__add_field(btf, "flags", unsigned_whole, 0, 0);
   btf__add_field(btf, "kind", unsigned_whole, 32, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// BTF created with libbpf for a few kernel-like functions, in any byte order and word size.
+// BTF that libbpf creates for a few kernel-like functions, in any byte order and word size.
 #pragma once
 
 #include <memory>

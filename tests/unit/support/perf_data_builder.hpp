@@ -17,7 +17,7 @@ using Octets = std::vector<std::uint8_t>;
 constexpr std::uint64_t kIp = 1, kTid = 2, kTime = 4, kAddr = 8, kRead = 16, kCallchain = 32, kId = 64, kCpu = 128,
                         kPeriod = 256, kStreamId = 512, kRaw = 1024, kBranchStack = 2048, kUserRegisters = 4096,
                         kIdentifier = 1 << 16;
-// The sample type of perf record -e TRACEPOINT.
+// The sample type that `perf record -e TRACEPOINT` uses.
 constexpr std::uint64_t kUsual = kIp | kTid | kTime | kCpu | kPeriod | kRaw | kIdentifier;
 
 struct PerfAttribute {
@@ -48,10 +48,11 @@ class PerfData {
   explicit PerfData(Machine machine) : machine_(machine) {}
 
   std::vector<PerfAttribute> attributes = {{}};
-  std::vector<std::pair<unsigned, Octets>> features;  // number and content, except the tracing data
+  // Pairs of the number and the content of a feature, except the tracing data.
+  std::vector<std::pair<unsigned, Octets>> features;
   bool with_tracing_data = true;
 
-  // Records, in the order of the calls.
+  // These functions add records, in the order in which they are called.
   PerfData& record(std::uint32_t type, std::uint16_t misc, const Octets& payload);
   PerfData& append(const Octets& bytes);  // unchanged bytes
   PerfData& sample(const PerfSample& sample, const PerfAttribute& attribute);
@@ -72,7 +73,7 @@ class PerfData {
   std::size_t data_offset() const;  // in file()
   std::size_t size() const { return records_.size(); }
   ByteBuilder bytes() const { return ByteBuilder(machine_); }
-  Octets text(const std::string& value) const;  // a string in the format of features
+  Octets text(const std::string& value) const;  // a string in the format that features use
 
  private:
   Octets attribute_bytes(const PerfAttribute& attribute) const;

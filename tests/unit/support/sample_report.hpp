@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Builds a report like that of an analysis, small enough to add up by hand.
+// Builds a report like that of an analysis. It is so small that its sums can be checked by hand.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ inline void add_percpu(ReportResult& result, std::vector<GroupRow> rows) {
   result.groups.push_back({Allocator::percpu, std::move(rows)});
 }
 
-// Computes the slab and page totals from the rows.
+// Computes the totals of slab and pages from the rows.
 inline void add_up(ReportResult& result) {
   result.slab = {};
   for (const GroupRow& row : call_sites(result)) {

@@ -154,7 +154,8 @@ std::vector<std::uint8_t> TraceDat::version_6() const {
   out.u64(comms.size()).text(comms);
   out.u32(static_cast<std::uint32_t>(cpus.size()));
 
-  // The instances' data is at the end, but the options before it contain its offset, so the front part is built twice.
+  // The data of instances is at the end of the file, but options before it contain its offset. So the front part is
+  // built twice.
   const auto with_options = [this, &out](const std::vector<std::uint64_t>& places) {
     ByteBuilder whole = out;
     whole.c_string("options  ");
@@ -199,7 +200,8 @@ std::vector<std::uint8_t> TraceDat::version_7() const {
   ByteBuilder comms(machine);
   section(21, comms.u64(9).text("7 worker\n"));
 
-  // Like trace-cmd: a first options section before the data, and a second one with the buffers after it.
+  // Writes the sections in trace-cmd's order: a first options section, the data, and a second options section with the
+  // buffers.
   const std::size_t first_options = out.size();
   ByteBuilder first(machine);
   for (const auto& [id, place] : sections) first.u16(id).u32(8).u64(place);

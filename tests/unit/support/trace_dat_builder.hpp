@@ -13,11 +13,11 @@ namespace kmt::test {
 
 using Page = std::vector<std::uint8_t>;
 
-// The slab and page events as a kernel of this machine describes them.
+// Descriptions of the slab and page events, as a kernel of this machine writes them.
 std::vector<std::pair<std::string, std::string>> kmem_formats(Machine machine);  // system, text
 constexpr std::uint16_t kKmallocId = 11, kKfreeId = 12, kCacheFreeId = 13, kPageAllocId = 14, kPageFreeId = 15;
 
-// Payloads of those events.
+// Contents of records of these events.
 Page kmalloc_record(Machine machine, std::uint64_t call_site, std::uint64_t ptr, std::uint64_t requested,
                     std::uint64_t allocated, std::int32_t pid = 7, std::uint8_t flags = 0);
 Page kfree_record(Machine machine, std::uint64_t call_site, std::uint64_t ptr, std::int32_t pid = 7);
@@ -29,10 +29,11 @@ struct TraceDat {
   Machine machine;
   std::uint32_t page_size = 4096;
   std::vector<std::pair<std::string, std::string>> formats;  // system, text
-  std::vector<std::uint8_t> btf;                             // version 7 only, preceded by its size; empty if none
+  // Only in version 7: a text preceded by its size; empty: none.
+  std::vector<std::uint8_t> btf;
   std::string kallsyms = "ffffffff81000000 T first_function\n";
-  std::vector<std::pair<std::uint16_t, std::string>> options;                     // (ID, raw value)
-  std::vector<std::vector<Page>> cpus;                                            // pages of the top buffer
+  std::vector<std::pair<std::uint16_t, std::string>> options;                     // pairs of an ID and a raw value
+  std::vector<std::vector<Page>> cpus;                                            // pages of the top-level buffer
   std::vector<std::pair<std::string, std::vector<std::vector<Page>>>> instances;  // name, CPUs
 
   std::vector<std::uint8_t> version_6() const;

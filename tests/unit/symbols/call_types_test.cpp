@@ -50,7 +50,7 @@ std::string result(const CallSignatures& signatures, const char* function, const
   return typed ? value_text(*typed, true) : "nothing";
 }
 
-// Returns the message of the error that the call throws, including its hint.
+// Returns the message and the hint of the error that the call throws, or "nothing".
 template <typename Call>
 std::string said(Call&& call) {
   try {
@@ -106,7 +106,7 @@ TEST(CallTypes, OfAnotherKernelAreRefusedForARecording) {
   std::vector<std::uint8_t> kernel = MadeFiles({kHostOrder, sizeof(long)}).bytes;
   write("btf/vmlinux", kernel);
   write("same", kernel);
-  kernel[kernel.size() - 2] ^= 1;  // changes a name
+  kernel[kernel.size() - 2] ^= 1;  // this byte belongs to a name
   write("other", kernel);
   EXPECT_TRUE(check_running_types(folder / "same", "", folder / "btf"));
   EXPECT_TRUE(are_running_types(folder / "same", folder / "btf"));
@@ -114,7 +114,7 @@ TEST(CallTypes, OfAnotherKernelAreRefusedForARecording) {
   EXPECT_FALSE(are_running_types(folder / "same", folder)) << "this kernel lacks it";
   EXPECT_NE(said([&] { check_running_types(folder / "other", "", folder / "btf"); }).find("Leave --btf out"),
             std::string::npos);
-  // Without types of the kernel, the build ID decides whether the types match.
+  // If the kernel has no types, the build ID decides whether types match.
   EXPECT_FALSE(check_running_types(folder / "other", "", folder));
   EXPECT_FALSE(check_running_types(folder / "other", "12ab", folder)) << "BTF alone has none";
   std::filesystem::remove_all(folder);
@@ -154,7 +154,7 @@ TEST(CallTypes, ModulesHaveSeparateTypes) {
   EXPECT_TRUE(prepared.functions[2].values.empty());
   ASSERT_EQ(prepared.functions[0].values.size(), 1u);
   EXPECT_EQ(prepared.functions[0].values[0].offsets, std::vector<std::uint32_t>{0});
-  ASSERT_EQ(prepared.functions[1].values.size(), 2u);  // two values, one of them the name, a string
+  ASSERT_EQ(prepared.functions[1].values.size(), 2u);  // two recorded values; the second is a name, which is a string
   EXPECT_EQ(prepared.functions[1].values[0].text, "name");
   const Btf travelled(prepared.types.btf);
   const BtfSignatures signatures(travelled, prepared.types.functions, 64);
@@ -185,7 +185,7 @@ TEST(CallTypes, WideArgumentsTakeTwoRegisters) {
             "id={val=1000}, offset=(not recorded), level=(not recorded), call=(not recorded), ...");
 }
 
-// The expected places are those of the psABI of x86-64, AAPCS64 and the s390x ELF ABI.
+// The expected places follow from the psABI of x86-64, AAPCS64 and the s390x ELF ABI.
 TEST(CallTypes, ArgumentsOnTheStackFollowTheAbi) {
   const auto make = [](Machine machine) {
     MadeTypes types(machine);
@@ -272,7 +272,7 @@ TEST(CallTypes, StructuresFollowTheAbi) {
             "none=?, two=(STRUCT)[0xa:0xb], three=(STRUCT)[0xc:0xd:0xe], last=0xf");
 }
 
-// The test uses a type like sockptr_t in include/linux/sockptr.h.
+// The type in this test is like sockptr_t in include/linux/sockptr.h.
 TEST(CallTypes, StructuresInRegistersShowTheirMembers) {
   const Machine machine;
   MadeTypes types(machine);
@@ -292,7 +292,7 @@ TEST(CallTypes, StructuresInRegistersShowTheirMembers) {
             "level=true, value={kernel=0x7ffe0010, user=0x7ffe0010, is_kernel=false, rest=true}, last=0x7");
 }
 
-// The older sockptr_t, for machines where kernel and programs have separate addresses.
+// The older sockptr_t, used on machines where kernel and programs have separate address spaces.
 TEST(CallTypes, StructuresOfOneRegisterShowTheirMembersEverywhere) {
   for (const char* const arch : {"", "riscv64", "x86_64", "aarch64"}) {
     const Machine machine;
@@ -568,7 +568,8 @@ TEST(CallTypes, RecordedNumbersHaveTheirTypes) {
   }
 }
 
-// Returns a valid BTF header with these types unchanged, even if libbpf would not create them.
+// Returns BTF with a valid header and these types. The types are copied unchanged, because libbpf would refuse to
+// create some of them.
 std::vector<std::uint8_t> raw_types(const std::vector<std::uint32_t>& words, std::string_view strings) {
   ByteBuilder out(Machine{});
   const auto bytes = static_cast<std::uint32_t>(4 * words.size());
@@ -604,7 +605,7 @@ void use_all(const Btf& btf) {
 
 TEST(CallTypes, RecursiveTypesTerminate) {
   const std::string_view strings("\0f\0a\0", 5);
-  // a function with an argument `a` of type number 3
+  // A function whose argument `a` has type number 3.
   const std::vector<std::uint32_t> function = {1, info(BTF_KIND_FUNC), 2, 0, info(BTF_KIND_FUNC_PROTO, 1), 3, 3, 3};
   const auto with = [&](std::vector<std::uint32_t> more) {
     std::vector<std::uint32_t> words = function;
@@ -613,21 +614,27 @@ TEST(CallTypes, RecursiveTypesTerminate) {
   };
   use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 3})));                              // itself
   use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 4, 0, info(BTF_KIND_CONST), 3})));  // a circle
-  use_all(Btf(with({0, info(BTF_KIND_PTR), 3})));                                  // a pointer to itself (valid)
-  use_all(Btf(with({0, info(BTF_KIND_ARRAY), 0, 3, 3, 0xFFFFFFFF})));              // an array of itself
-  use_all(Btf(with({0, info(BTF_KIND_STRUCT, 1), 8, 0, 3, 0})));                   // an unnamed member of its own type
+  // A pointer to itself, which is valid.
+  use_all(Btf(with({0, info(BTF_KIND_PTR), 3})));
+  // An array whose elements have its own type.
+  use_all(Btf(with({0, info(BTF_KIND_ARRAY), 0, 3, 3, 0xFFFFFFFF})));
+  // A structure with an unnamed member of its own type.
+  use_all(Btf(with({0, info(BTF_KIND_STRUCT, 1), 8, 0, 3, 0})));
   use_all(Btf(with({0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 1), 8, 3, 4, 0xFFFFFFFF})));
-  std::vector<std::uint32_t> wide = {0, info(BTF_KIND_STRUCT, 100), 8};  // a hundred members of its own type
+  // A structure with a hundred members of its own type.
+  std::vector<std::uint32_t> wide = {0, info(BTF_KIND_STRUCT, 100), 8};
   for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 3, 0});
   use_all(Btf(with(wide)));
-  wide = {0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 100), 8};  // the same, through a pointer
+  wide = {0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 100), 8};  // a structure with a hundred pointers to itself
   for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 4, 0});
   use_all(Btf(with(wide)));
-  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 0x7FFFFFFF})));               // a type number out of range
-  use_all(Btf(with({0xFFFFFF, info(BTF_KIND_INT), 1u << 31, 0xFFFFFFFF})));  // name and size out of range
+  // Refers to a type number that does not exist.
+  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 0x7FFFFFFF})));
+  // The offset of the name and the size are too large.
+  use_all(Btf(with({0xFFFFFF, info(BTF_KIND_INT), 1u << 31, 0xFFFFFFFF})));
   use_all(Btf(with({0, info(BTF_KIND_ENUM, 1), 3, 9, 9})));
   use_all(Btf(raw_types({1, info(BTF_KIND_FUNC), 77}, strings)));         // no prototype
-  use_all(Btf(raw_types({1, info(BTF_KIND_FUNC), 1}, strings)));          // its prototype is itself
+  use_all(Btf(raw_types({1, info(BTF_KIND_FUNC), 1}, strings)));          // a function whose prototype is itself
   EXPECT_THROW(Btf(with({0, info(BTF_KIND_STRUCT, 0xFFFF), 8})), Error);  // the members are missing
   EXPECT_THROW(Btf(with({0, info(31), 8})), Error);                       // an invalid kind
 }
@@ -645,7 +652,7 @@ TEST(CallTypes, DamagedTypesAreRefusedOrBounded) {
         bytes[(round % 10 == 0 ? 0 : 24) + random() % (bytes.size() - 24)] = static_cast<std::uint8_t>(random());
       if (said([&] { use_all(Btf(bytes)); }) == "nothing") ++read;
     }
-    EXPECT_GT(read, 100u);  // otherwise the test would check only refused types
+    EXPECT_GT(read, 100u);  // enough damaged types must be readable, not only refused
   }
   EXPECT_THROW(Btf(Bytes{}), Error);
 }
@@ -705,7 +712,7 @@ TEST_F(RunningKernel, PrototypesEqualThoseOfBpftool) {
     const unsigned id = type["id"];
     types[id] = std::move(type);
   }
-  // The type without typedef and qualifiers; null for void.
+  // Returns the type without typedefs and qualifiers; null for void.
   const auto stripped = [&](unsigned id) -> Json {
     static const std::set<std::string> kPassed = {"TYPEDEF", "CONST", "VOLATILE", "RESTRICT", "TYPE_TAG"};
     while (id != 0 && kPassed.contains(types[id]["kind"])) id = types[id]["type_id"];
@@ -720,7 +727,7 @@ TEST_F(RunningKernel, PrototypesEqualThoseOfBpftool) {
     if (kind != "INT") return type.kind == ValueKind::unknown;
     if (of["size"] == 16) return type.kind == ValueKind::structure;
     if (of["encoding"] == "BOOL") return type.kind == ValueKind::boolean;
-    const bool is_flags = !type.is_signed && type.is_hex;  // flags may be declared as signed
+    const bool is_flags = !type.is_signed && type.is_hex;  // a type with flags may be signed in the kernel
     return type.kind == ValueKind::integer && (type.is_signed == (of["encoding"] == "SIGNED") || is_flags) &&
            of["size"] == type.bytes;
   };
@@ -749,7 +756,7 @@ TEST_F(RunningKernel, PrototypesEqualThoseOfBpftool) {
   }
   EXPECT_GT(compared, 200u);
 
-  // The types stored in a trace must give the same results in far fewer bytes.
+  // The types that a trace contains must give the same results, but take far fewer bytes.
   const PreparedCalls prepared = prepare_calls(requests);
   EXPECT_LT(prepared.types.btf.size(), 100'000u);
   const Btf copied(prepared.types.btf);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which symbol an address of a program belongs to, in a hand-made file.
+// Tests to which symbol an address of a program belongs, with a hand-made file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ struct Made {
   std::uint16_t section = 1;  // .text
 };
 
-// An ELF file with .text from 0x1000 to 0x2000, data after it, and these symbols.
+// Makes an ELF file with .text from 0x1000 to 0x2000, data after it, and these symbols.
 FileDescriptor program(const std::vector<Made>& symbols) {
   std::vector<Elf64_Sym> table(1);
   std::string names(1, '\0');

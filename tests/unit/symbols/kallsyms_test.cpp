@@ -55,7 +55,7 @@ TEST(Kallsyms, ReturnsTheLinesForSomeAddresses) {
   const std::string text = all.text_for(addresses);
   const Kallsyms some(text);
   for (const std::uint64_t address : addresses) EXPECT_EQ(some.name(address), all.name(address));
-  EXPECT_EQ(some.name(0x1300), "fourth+0x0");  // the end of the third symbol
+  EXPECT_EQ(some.name(0x1300), "fourth+0x0");  // the third symbol ends here
   EXPECT_EQ(some.size(), 5u);
   EXPECT_EQ(Kallsyms(all.text_for(std::vector<std::uint64_t>{0x1001})).size(), 2u);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the sources of symbols for a trace without symbols.
+// Tests where symbols are taken from if a trace contains none.
 #include "symbols/kernel_symbols.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class KernelSymbols : public testing::Test {
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
-  // The name of the address, for a trace without symbols.
+  // Returns the name of the address. The trace itself contains no symbols.
   std::string name(std::uint64_t address) {
     findings_ = {};
     const std::string text = symbols_from_elsewhere(info_, files_, findings_);
@@ -89,7 +89,8 @@ TEST_F(KernelSymbols, OfAnotherKernelAreNeverUsed) {
   files_.running_kallsyms = put("hidden", "0000000000000000 T _stext\n0000000000000000 t asked\n");
   none("it takes root or CAP_SYSLOG");
   files_.running_kallsyms = put("running", kSymbols);
-  info_.recording.notes["kernel_reference"] = "_text ffffffff81000000";  // the symbol does not exist
+  // The running kernel has no symbol with this name.
+  info_.recording.notes["kernel_reference"] = "_text ffffffff81000000";
   none("lacks _text");
   info_.recording.notes["kernel_reference"] = "nonsense";
   none("where it lay");
@@ -103,7 +104,8 @@ TEST_F(KernelSymbols, ATraceWithSymbolsNeedsNoOthers) {
 
 TEST_F(KernelSymbols, AGivenFileIsPreferredToTheRunningKernel) {
   files_.kallsyms = put("named", "ffffffff81000000 T _stext\nffffffff81000100 t named\nffffffff81000200 T end\n");
-  info_.code.kallsyms = "0000000000000000 T _stext\n";  // recorded by a user who may not see kernel addresses
+  // The user who recorded the trace was not permitted to see kernel addresses.
+  info_.code.kallsyms = "0000000000000000 T _stext\n";
   EXPECT_EQ(name(0xffffffff81000110), "named+0x10");
   info_.recording.notes.clear();
   EXPECT_EQ(name(0xffffffff81000110), "named+0x10");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the parts of symbol resolution with hand-made data; tests/oracle/symbols_test.py tests whole files.
+// Tests parts of finding symbols, with hand-made data; tests/oracle/symbols_test.py tests whole files.
 #include "symbols/symbols.hpp"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST(SourcePath, IsRelativeToTheBuildFolder) {
   EXPECT_EQ(short_source_path("/build/linux-6.1/fs/dcache.c", "/build/linux-6.1/debian/build/amd64"), "fs/dcache.c");
   EXPECT_EQ(short_source_path("debian/build/amd64/fs/dcache.c", "debian/build/amd64"), "fs/dcache.c");
   EXPECT_EQ(short_source_path("fs/dcache.c", "/home/me/linux"), "fs/dcache.c");
-  // The only common part of the two paths, /home, is not the source folder.
+  // The two paths have only /home in common, so the source folder is not known.
   EXPECT_EQ(short_source_path("/home/me/linux/fs/dcache.c", "/home/build"), "/home/me/linux/fs/dcache.c");
   EXPECT_EQ(short_source_path("/usr/src/a.c", "/"), "/usr/src/a.c");
   EXPECT_EQ(short_source_path("/../a.c", "/x"), "/../a.c");
@@ -132,9 +132,9 @@ TEST(Placement, TranslatesAddressesInItsRanges) {
   EXPECT_FALSE(placement.is_plausible());
 }
 
-// Symbols must be read only when needed: printing them costs the kernel much time, and some results show no names.
+// Symbols must only be read if they are needed. The kernel takes long to print them, and some results contain no names.
 TEST(Symbols, AreReadOnlyWhenNeeded) {
-  const TraceInfo info;  // without symbols, and without a build ID to find them
+  const TraceInfo info;  // the trace has no symbols, and no build ID by which they could be found
   const WrapperList none;
   const Symbols symbols(info, {}, none);
   EXPECT_EQ(symbols.findings().count_of(Imperfection::no_kernel_symbols), 0u);

@@ -24,7 +24,7 @@ constexpr const char* kNames =
     "vfs_read\nvfs_write\nrelease\nrelease\n__ftrace_invalid_address___8\nalias_one\nrelease [loop]\nlo_open [loop]\n"
     "ext4_open [ext4]\n";
 
-// Trace points are four bytes inside the function, after endbr64 (x86 IBT).
+// Functions are traced at their fifth byte, after endbr64 (x86 IBT).
 constexpr const char* kPlaces =
     "ffffffff81001004 vfs_read\nffffffff81001104 vfs_write\nffffffff81001304 release\nffffffff81001604 alias_one\n"
     "ffffffff81001604 alias_two\nffffffffc0000004 release [loop]\nffffffffc0000104 lo_open [loop]\n"
@@ -86,8 +86,8 @@ TEST(TraceableFunctions, HaveUniqueAddresses) {
   EXPECT_EQ(choice.functions, (std::vector<TraceableFunction>{{"alias_one", "", 0xffffffff81001600}}));
 }
 
-// An address that is too far from the symbol belongs to another function with the same name, or the list has changed
-// since.
+// If an address is far from the symbol, it belongs to another function of this name, or the list has changed since
+// then.
 TEST(TraceableFunctions, AreNotFarAfterTheirSymbol) {
   const FunctionChoice choice = choose_functions("ffffffff81002000 vfs_write\n", kKallsyms, {"vfs_write"});
   EXPECT_TRUE(choice.functions.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests names of user code that no program file contains.
+// Tests names of user code that is in no program file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -71,7 +71,7 @@ class Fetching : public testing::Test {
     code_.objects.push_back({"/usr/bin/not-here", "0123456789abcdef0123456789abcdef01234567", ""});
     code_.frames.push_back({0x1010, UserCode::kFirstObject, 0});
   }
-  // The reasons for missing names, as reported in the findings.
+  // Returns the reasons for missing names, which the findings contain.
   std::string said() {
     UserSymbols symbols(code_, {"", {}, true, false});
     symbols.name(0);

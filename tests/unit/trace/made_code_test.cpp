@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which perf map files of generated code are read, and which files they may be.
+// Tests which perf-PID.map files of generated code may be read, and what is read from them.
 #include <fstream>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that modules loaded successively at one address are named separately.
+// Tests that modules loaded one after the other at one address are distinguished.
 #include <gtest/gtest.h>
 
 #include "symbols/kallsyms.hpp"
@@ -80,7 +80,7 @@ TEST(LoadsOfOneBuild, ShareTheFirstAddresses) {
   EXPECT_EQ(loads.real_address(again), 0xc0500010u) << "the real address is unchanged";
 }
 
-// Modules count as different unless they are known to be the same.
+// Two loads count as different modules unless their builds are known to be equal.
 TEST_F(Loads, UnchangedModulesAndUnknownBuildsAreNotNewModules) {
   auto changes = parse_module_changes(std::string(kChanges) + "- 5000 4900 nbd\n+ 6000 5900 brd c0481000 8192 -\n", {});
   const ModuleLoads loads(changes, kModules, {});
@@ -91,7 +91,7 @@ TEST_F(Loads, UnchangedModulesAndUnknownBuildsAreNotNewModules) {
 }
 
 TEST_F(Loads, AnUnnoticedModuleDoesNotGetAnotherName) {
-  // brd was removed, and an unnoticed module was loaded before nbd.
+  // brd was loaded and removed without being noticed by the recorder, before nbd was loaded.
   const ModuleLoads loads(changes_, kModules, {{"brd", {{1950, true}, {2100, false}}}});
   EXPECT_EQ(name(loads, 0xc0481010, 2050), "brd_alloc+0x10 [brd]");
   EXPECT_EQ(name(loads, 0xc0481010, 2500), "unknown+0x10 [removed]");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which process an ID refers to at a given time, the process that started it, and its cgroup.
+// Tests to which process an ID refers at a time, which process started it, and its cgroup.
 #include <gtest/gtest.h>
 
 #include "trace/tasks/processes.hpp"
@@ -16,7 +16,7 @@ TaskLife thread(std::int32_t tid, std::uint64_t born_ns, std::int32_t creator) {
 TEST(TaskLives, EachCreationStartsANewTaskWithTheId) {
   TraceTasks tasks;
   tasks.lives.born(birth(300, 2000, 10));
-  tasks.lives.born(birth(300, 1000, 11));  // out of order, because CPUs are read one after the other
+  tasks.lives.born(birth(300, 1000, 11));  // births are added out of order, because CPUs are read one after the other
   EXPECT_EQ(process_at(tasks, 300, 999).life, nullptr);
   EXPECT_EQ(process_at(tasks, 300, 1000).life->creator, 11);
   EXPECT_EQ(process_at(tasks, 300, 1999).life->creator, 11);
@@ -36,7 +36,7 @@ TEST(TaskLives, ATaskFromBeforeTheTraceIsDifferent) {
   EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 1001), 1001), "") << "it is unknown which of the two ended";
 }
 
-// The kernel's files were read before the first events and again afterwards.
+// The kernel's files were read before the first events, and again after the last ones.
 TEST(TaskLives, TasksCreatedBetweenReadingsHaveTheReportedData) {
   TraceTasks tasks;
   tasks.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Noted::meanwhile);
@@ -60,7 +60,7 @@ TEST(TaskLives, BothEventsOfACreationCountOnce) {
   EXPECT_TRUE(tasks.lives.is_used_again(301));
 }
 
-// perf stores forks separately from events, so a fork may arrive after events of the new task.
+// perf stores forks separately from events, so the fork of a task may be read after events of this task.
 TEST(TaskLives, ALaterEventMayReportAKnownCreation) {
   TraceTasks tasks;
   TaskLife first = birth(300, 2000, 10);
@@ -93,7 +93,7 @@ TEST(TaskLives, ThreadsAtTheStartAreKnown) {
   TraceTasks tasks;
   tasks.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Noted::at_begin);
   tasks.lives.known(301, {300, 0, 0, ""}, TaskLives::Noted::at_begin);
-  tasks.thread_groups = {{300, 300}, {301, 301}};  // the process at the end of the recording
+  tasks.thread_groups = {{300, 300}, {301, 301}};  // the process that has the ID at the end of the recording
   EXPECT_EQ(process_at(tasks, 301, 5).pid, 300);
 }
 
@@ -102,7 +102,7 @@ TEST(TaskLives, TasksAtTheStartMayHaveChildren) {
   tasks.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Noted::at_begin);
   tasks.lives.born(birth(300, 1000, 10));
   tasks.lives.born(birth(301, 1500, 300));
-  tasks.lives.born(birth(300, 2000, 99));  // the parent of 301 has exited
+  tasks.lives.born(birth(300, 2000, 99));  // the parent of 301 has ended
   EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 301, 3000)).pid, 10);
   EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 300, 3000)).pid, 99);
   EXPECT_EQ(oldest_ancestor(tasks, {10, nullptr}).pid, 10);

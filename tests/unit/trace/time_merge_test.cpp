@@ -16,7 +16,7 @@ Event at(std::uint64_t time_ns, unsigned cpu, std::uint64_t place) {
   return event;
 }
 
-// Returns its events in batches of varying size.
+// Returns its events in batches of different sizes.
 class ListStream : public CpuStream {
  public:
   explicit ListStream(std::vector<Event> events) : events_(std::move(events)) {}
@@ -51,7 +51,7 @@ TEST(TimeMerge, OrdersByTimeThenCpuThenPosition) {
     for (unsigned cpu = 0; cpu < cpus; ++cpu) {
       std::uint64_t time = 0;
       for (unsigned long i = 0, count = random() % 3000; i < count; ++i) {
-        time += random() % 4;  // equal times are common
+        time += random() % 4;  // many events have equal times
         lists[cpu].push_back(at(time, cpu, i));
       }
       expected.insert(expected.end(), lists[cpu].begin(), lists[cpu].end());
@@ -69,7 +69,7 @@ TEST(TimeMerge, OrdersByTimeThenCpuThenPosition) {
   }
 }
 
-// A damaged CPU whose times decrease must keep its order and lose no events.
+// If the times of a damaged CPU decrease, its events must keep their order, and none may be lost.
 TEST(TimeMerge, KeepsTheBufferOrderIfTimeDecreases) {
   const std::vector<Event> all = merged({{at(10, 0, 0), at(5, 0, 1), at(20, 0, 2)}, {at(7, 1, 0), at(12, 1, 1)}});
   std::vector<std::uint64_t> places_of_0;

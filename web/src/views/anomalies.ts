@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page about events that contradict each other.
+// The page with events that contradict each other, such as two frees of one object.
 import type { App } from '../app';
 import { allocatorNumber } from '../data/allocators';
 import type { Address, AnomalySite } from '../data/document';

@@ -10,8 +10,8 @@ import { el } from '../widgets/dom';
 import { table, type Column } from '../widgets/table';
 import { badge, nameColumn, notFollowed } from './common';
 
-const kIndent = 14; // in pixels; at most the width of two characters
-const kMostRoom = 140; // in characters; the rest of the text is shown when the call is selected
+const kIndent = 14; // indentation per level in pixels; must not exceed the width of two characters
+const kMostRoom = 140; // maximum length of a call's text in characters; selecting the call shows the rest
 
 interface Measured {
   inside: Inside;
@@ -25,7 +25,7 @@ function failures(row: Measured): number {
   return Object.values(row.inside).reduce((sum, of) => sum + of.failed, 0);
 }
 
-// Returns columns for allocators that had requests inside a call.
+// Returns columns for those allocators from which any call requested memory.
 function insideColumns<Row extends Measured>(allocators: AllocatorName[], live: string): Column<Row>[] {
   const column = (
     name: AllocatorName,

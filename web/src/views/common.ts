@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parts that several pages share.
+// Parts that are used on several pages.
 import type { App } from '../app';
 import { kAllocators, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName } from '../data/document';
@@ -38,8 +38,8 @@ export function allocatorColumn<R extends { allocator: number }>(): Column<R> {
   };
 }
 
-// A search field that marks functions in a flame graph, with a text about the result. find() returns that text. It is
-// called again when the page is redrawn.
+// Makes a search field that marks functions in a flame graph, and a text about the result. find() returns the text.
+// When the page is redrawn, find() is called again.
 export function functionSearch(
   options: { search: string },
   find: (text: string) => { text: string; sum: number } | null,
@@ -86,8 +86,8 @@ export function allocatorChoices(app: App): Choice<AllocatorName>[] {
   return presentAllocators(app).map((value) => ({ value, title: kAllocatorTitles[value] }));
 }
 
-// A control that selects one allocator or all, and filters all pages by it. `name` distinguishes it from controls of
-// other pages.
+// A control that selects one allocator or all of them. The selection filters all pages. `name` distinguishes the
+// control from those of other pages.
 export function allocatorControl(app: App, name: string): HTMLElement | null {
   const choices = allocatorChoices(app);
   if (choices.length < 2 && app.state.filter.allocator === null) return null;
@@ -100,7 +100,7 @@ export function allocatorControl(app: App, name: string): HTMLElement | null {
   );
 }
 
-// The metric that a page's heat map shows.
+// The amount that the colours of a page's heat map show.
 export type Weight = 'frees' | 'bytes';
 
 export function weightControl(app: App, options: { weight: Weight }): HTMLElement | null {
@@ -119,13 +119,13 @@ export function weightControl(app: App, options: { weight: Weight }): HTMLElemen
   );
 }
 
-// Returns the reason why a page shows no allocation.
+// Returns the reason why the current page has no allocation to show.
 export function nothingLeft(app: App): string {
   return app.isFiltered ? 'No allocation is left by the filters.' : 'The trace has no such allocation.';
 }
 
-// Returns the allocator for pages that can show only one: that of the filter, otherwise the chosen one, otherwise the
-// one with the most events.
+// Returns the allocator that is shown on a page with room for only one: that of the filter, otherwise the chosen one.
+// If neither exists, this is slab or, if slab has no events, the first allocator that has.
 export function oneAllocator(app: App, chosen: AllocatorName | null): AllocatorName {
   const present = presentAllocators(app);
   const filtered = app.state.filter.allocator as AllocatorName | null;
@@ -134,7 +134,7 @@ export function oneAllocator(app: App, chosen: AllocatorName | null): AllocatorN
   return present.includes('slab') ? 'slab' : (present[0] ?? 'slab');
 }
 
-// A note about filters that a page cannot apply, because the file lacks the necessary data.
+// A note that names the filters which the page cannot apply, because the report lacks the data.
 export function notFollowed(app: App, followed: (Dimension | 'range')[]): HTMLElement | null {
   const { filter } = app.state;
   const names = kDimensions
@@ -155,7 +155,7 @@ export function leftOutNote(app: App): HTMLElement | null {
 
 export const kUpperBound = '≤: at most this much, because some frees have no event';
 
-// A note for a page with live values that are upper bounds.
+// A note that live values on the page are upper bounds.
 export function upperBoundNote(isNeeded: boolean): HTMLElement | null {
   if (!isNeeded) return null;
   return note('“≤” marks an upper bound of live memory: some frees of this memory have no event.');

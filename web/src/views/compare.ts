@@ -27,7 +27,7 @@ const options: {
 
 let joined: JoinedTree | null = null;
 
-// A flame graph with functions in red if B has more, and in green if B has less.
+// A flame graph that compares two traces: functions are red if B has more memory, and green if B has less.
 function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLElement {
   const models = [app.model(0), app.model(1)];
   const tree = (joined ??= joinTrees(models));

@@ -27,7 +27,7 @@ function differenceText(unit: DiffUnit, difference: number | null): string {
   return difference > 0 ? `+${size}` : `-${size}`;
 }
 
-// The difference of two percentages is shown in percentage points, because a percentage of a percentage would be
+// For percentages, the difference is shown in percentage points, because a percentage of a percentage would be
 // misleading.
 function relativeText(unit: DiffUnit, column: DiffColumn | undefined): string {
   if (unit !== 'percent') return change(column?.a, column?.b);
@@ -80,7 +80,7 @@ function isZero(column: DiffColumn | undefined): boolean {
   return (column?.a ?? 0) === 0 && (column?.b ?? 0) === 0;
 }
 
-// True if a call site such as "getname_flags.part.0+0x2b" is in the function.
+// True if a call site such as "getname_flags.part.0+0x2b" is in this function.
 export function isIn(name: string, site: string): boolean {
   return site.startsWith(name) && /^([+. ]|$)/.test(site.slice(name.length));
 }

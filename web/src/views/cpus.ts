@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page about which CPU or NUMA node frees the memory that another one allocated.
+// The page that shows which CPU or NUMA node frees the memory that another one allocated.
 import type { App } from '../app';
 import { freeMatrix, type Matrix } from '../data/grids';
 import { bytes, count, percent } from '../text';
@@ -20,8 +20,7 @@ interface CpuRow {
   away: number;
 }
 
-// Returns the memory that each CPU allocated and freed. Includes only memory whose allocation and free are both in the
-// trace.
+// Returns the memory that each CPU allocated and freed. Only counts memory that was allocated and freed in the trace.
 function placeSums(grid: Matrix, weight: Weight): CpuRow[] {
   return grid.places.map((which, place) => {
     let allocated = 0;

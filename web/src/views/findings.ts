@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page about the findings of `investigate`: what grows, how fast, how certain that is, and the cause. Each claim
-// links to its numbers.
+// The page with the findings of `investigate`: what grows, how fast, how certain the growth is, and the cause. Each
+// claim links to its numbers.
 import type { App } from '../app';
 import type {
   BalanceChange,
@@ -24,7 +24,7 @@ const kCertainty: Record<GrowthFinding['certainty'], string> = {
   weak: 'It may grow',
 };
 
-// Formats the name of a merged cache like the command `investigate`.
+// Formats the name of a merged cache like the output of `kmemtrace investigate`.
 function withMerged(name: string, others: string[]): string {
   if (others.length === 0) return printable(name);
   const most = 4;
@@ -38,10 +38,10 @@ function rate(value: number): string {
 
 const kStates = 'finding-states';
 
-// A claim that links to its numbers.
+// A sentence that links to the numbers on which it is based.
 function claim(text: string, lead: () => void): HTMLElement {
   const follow = (event: MouseEvent): void => {
-    event.preventDefault(); // keeps the address, which has the name of the current page
+    event.preventDefault(); // the address must not change, because it contains the name of the current page
     lead();
   };
   return el('a', { href: '#', class: 'claim', title: 'Show the numbers', click: follow }, text);
@@ -53,7 +53,7 @@ function bringIntoSight(id: string): void {
   element?.focus({ preventScroll: true });
 }
 
-// Returns the first of the finding's caches that the kernel's counters include.
+// Returns the kernel counter for the finding: that of the first cache that has one.
 function accountOf(finding: GrowthFinding, found: Investigation): string | null {
   const known = finding.caches.find((cache) => found.states.some((state) => state.name === cache.account));
   return known?.account ?? null;
@@ -66,7 +66,7 @@ function reason(finding: GrowthFinding, at: number, which: number, found: Invest
     const account = accountOf(finding, found);
     return account === null ? text : claim(text, () => revealRow(kStates, account));
   }
-  // If a recording is the source, samples have no time series.
+  // If the finding is based on a recording, the page has no time series of samples to link to.
   if (ground === 'samples' && finding.source === 'recording') return text;
   return claim(text, () => bringIntoSight(`finding-${at}-${ground === 'call_sites' ? 'sites' : 'course'}`));
 }
@@ -77,7 +77,7 @@ function lead(finding: GrowthFinding, at: number, found: Investigation): HTMLEle
   return el('p', { class: 'lead' }, `${kCertainty[finding.certainty]}.`, ...spaced);
 }
 
-// The verdict, with a link to the finding that it is about.
+// The verdict, with a link to the finding on which it is based.
 function verdict(found: Investigation): HTMLElement {
   const text = printable(found.words);
   const surest = found.findings.at(0);
@@ -146,7 +146,7 @@ function processes(finding: GrowthFinding): HTMLElement {
   );
 }
 
-// Shares are approximate: estimates may be too high, and others may free memory at the same time.
+// Shares are approximate: estimates may be too high, and other tasks may free memory at the same time.
 function shareText(share: number): string {
   return share > 1.25 ? 'more than' : `${percent(Math.min(100 * share, 100))} of`;
 }
@@ -225,7 +225,8 @@ function shownName(state: StateGrowth): string {
   return state.name === 'unaccounted' ? 'unaccounted memory' : withMerged(state.kind ?? state.name, state.merged_with);
 }
 
-// After a late jump, the trend can contradict the change. Then this is the average rate, as in the text.
+// Returns the rate of growth. If the value jumped at the end, the trend and the total change may have opposite signs.
+// Then this is the average rate, as in the text output.
 function rateOf(state: StateGrowth): number {
   const trend = state.growth?.bytes_per_s ?? 0;
   const change = state.last - state.first;

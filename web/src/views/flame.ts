@@ -35,7 +35,7 @@ export function formatOf(metric: Metric): (value: number) => string {
   return metric === 'hits' ? count : bytes;
 }
 
-// Marks frames by name, and returns how much memory is in their subtrees.
+// Marks frames by name. Returns the amount of memory in their subtrees.
 export function markFound(
   graph: Flame,
   tree: { names: string[]; name: Int32Array; parent: Int32Array },

@@ -72,7 +72,8 @@ function holders(row: LeakRow): HTMLElement {
   );
 }
 
-// On the page of an investigation, its verdict counts.
+// A note for reports with an investigation: the verdict of the investigation is more reliable than that of its
+// recording.
 function verdictOfInvestigation(app: App): HTMLElement | null {
   if (!app.document.investigation) return null;
   return note('Only the recording is judged here. The verdict of the whole investigation is on the page “Findings”.');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The most important results, each as a sentence with a link to its numbers: growth, then waste, then churn.
+// The most important results, in this order: growth, waste, churn. Each is a sentence with a link to its numbers.
 import type { App } from '../app';
 import { kAllocators } from '../data/allocators';
 import type { LeakRow, Leaks } from '../data/document';
@@ -67,7 +67,7 @@ function growth(app: App, leaks: Leaks): HTMLElement {
   return item('growth', linkToGroup(app, row), words, more);
 }
 
-// An investigation has more evidence than its recording, so its verdict counts.
+// In a report with an investigation, use its verdict: it is based on more data than the recording.
 function growthFound(app: App): HTMLElement | null {
   const { investigation } = app.document;
   if (investigation)
@@ -111,12 +111,13 @@ export function standingOut(app: App): HTMLElement {
   const filtered = filter.range !== null || filtersGroups(filter);
   const { rows } = tableRows(app.model(), 'site', filter);
   const named = rows.filter((row) => row.name !== '(others)' && row.name !== 'unknown');
-  // Other allocators also allocate pages, but their own call sites are more informative.
+  // Prefer slab objects. Pages that other allocators request are in the table too, but the call sites of these
+  // allocators are more informative.
   const slab = named.filter((row) => kAllocators[row.allocator] === 'slab');
   const known = slab.length > 0 ? slab : named;
   const { from, to } = app.times;
   const ns = filter.range ? to - from : app.trace.report.trace.recorded_ns;
-  // Growth is judged only for the whole trace.
+  // Growth is only known for the whole trace, not for a part of the time.
   const items = [filtered ? null : growthFound(app), waste(app, known), churn(app, known, ns)];
   const shown = items.filter((one) => one !== null);
   if (shown.length === 0)

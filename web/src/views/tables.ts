@@ -56,7 +56,7 @@ const waste = (row: Row): number | null =>
 const each = (row: Row): number | null =>
   row.allocated === null || row.hits === 0 ? null : Math.floor(row.allocated / row.hits);
 
-// Columns have the same names as in `kmemtrace report`.
+// The columns have the names that `kmemtrace report` uses.
 export function rowColumns(model: Model, dimension: TableDimension, seconds: number, exact: boolean): Column<Row>[] {
   const titles: Record<TableDimension, string> = { site: 'Call site', cache: 'Cache', task: 'Task' };
   const columns: (Column<Row> | false)[] = [

@@ -29,13 +29,13 @@ import { balances, samples } from './samples';
 const kMost = 8;
 const options: { by: Dimension; allocator: AllocatorName | null } = { by: 'site', allocator: null };
 
-// The data of one line in the plots.
+// One line in the plots.
 interface Course {
   name: string;
-  filter: string | null; // the text of its key, if it has one key
+  filter: string | null; // filter text for the key of the line; null if the line combines several keys
   color: string;
   values: Float64Array; // by bucket
-  groups: number[]; // groups of the model in this line
+  groups: number[]; // indices of the model's groups that this line combines
 }
 
 // The lines of the two plots.
@@ -64,8 +64,8 @@ function byAllocator(app: App, model: Model): Courses {
   return { live: courses(liveSeries), allocated: courses(allocatedSeries) };
 }
 
-// Returns lines for the largest rows, and one for the rest. A key keeps its colour from `colors`, or receives a free
-// one.
+// Returns lines for the largest rows, and one line for all others. If `colors` contains a key, the key keeps this
+// colour; otherwise it gets a free one.
 function largest(model: Model, rows: Folded[], all: number[], series: Series, colors: Map<number, string>): Course[] {
   const top = rows.slice(0, kMost);
   const free = seriesColors().filter((color) => !top.some((row) => colors.get(row.key) === color));
@@ -102,10 +102,10 @@ function byKey(app: App, model: Model, allocator: AllocatorName): Courses {
 interface LegendColumn {
   title: string;
   of: (values: Float64Array, range: Range) => number;
-  isLive?: boolean; // then it may be an upper bound
+  isLive?: boolean; // true: live memory, whose values may be upper bounds
 }
 
-// The legend of a plot with numbers. `hover` shows the numbers of a bucket.
+// A legend for a plot. It has numbers for each line. `hover` shows the numbers of one bucket.
 function legend(
   app: App,
   label: string,

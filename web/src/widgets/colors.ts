@@ -18,7 +18,7 @@ export function seriesColors(): string[] {
   return [1, 2, 3, 4, 5, 6, 7, 8].map((number) => css(`--series-${number}`));
 }
 
-const kHues = [214, 168, 275, 30]; // hues of slab, percpu, vmalloc and pages, as in style.css
+const kHues = [214, 168, 275, 30]; // hues of slab, percpu, vmalloc and pages; must be those in style.css
 
 // Returns shades of an allocator's colour. Text in --flame-text is readable on them.
 export function flameShades(allocator: number): string[] {
@@ -32,7 +32,7 @@ export function flameShades(allocator: number): string[] {
   return shades;
 }
 
-// Red means more and green means less; small differences are pale. `share` is from -1 to 1.
+// Returns a red colour for more and a green one for less. Small differences are pale. `share` is from -1 to 1.
 export function changeColor(share: number): string {
   const strength = Math.min(1, Math.sqrt(Math.abs(share)));
   const dark = isDark();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Switches, selections and fields. Each has a name, so that its focus can be restored after a page is redrawn.
+// Switches, selections and fields. Each has a name, so that it can get the focus back after a page is redrawn.
 import { el } from './dom';
 
 export interface Choice<Value extends string> {
@@ -77,7 +77,7 @@ export function action(name: string, title: string, act: () => void, help?: stri
   return el('button', { type: 'button', class: 'action', 'data-focus': name, title: help, click: act }, title);
 }
 
-// A text with the reason why something cannot be shown.
+// A text that says why something cannot be shown.
 export function empty(reason: string): HTMLElement {
   return el('p', { class: 'empty' }, reason);
 }

@@ -39,8 +39,8 @@ export function sized(canvas: HTMLCanvasElement, width: number, height: number):
   return context;
 }
 
-// Calls `draw` when the element is added to the page, and when its width changes. When the element is removed, stops
-// and calls `gone`, which may free resources of `draw`.
+// Calls `draw` when the element is added to the page, and whenever its width changes. Stops when the element is
+// removed, and calls `gone`, which may free the resources of `draw`.
 export function onWidth(element: HTMLElement, draw: (width: number) => void, gone?: () => void): void {
   let width = 0;
   const observer = new ResizeObserver(() => {

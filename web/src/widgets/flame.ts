@@ -18,7 +18,7 @@ export interface FlameOptions {
   selected: (node: number) => void;
   zoomed: (node: number) => void;
   rootBelow: boolean;
-  zoom: number; // the node that is zoomed to at the start
+  zoom: number; // index of the node to zoom to at the start
 }
 
 export interface Flame {
@@ -31,7 +31,7 @@ const kRow = 19;
 const kMostHeight = 620;
 const kZoomTime = 180;
 
-// Times to draw frames, and intervals between frames, in milliseconds; for benchmarks.
+// Times for drawing a frame of the animation, and intervals between these frames, in milliseconds. For benchmarks.
 export const frameTimes: { draw: number; interval: number }[] = [];
 
 export function flame(options: FlameOptions): Flame {
@@ -95,7 +95,8 @@ export function flame(options: FlameOptions): Flame {
           drawFrame(context, layout.node[at++], Math.max(0, x), Math.min(width, right), y);
           continue;
         }
-        // Merges the frame at this pixel with the next ones, until a frame is at least one pixel wide.
+        // Merges the frame at this pixel with the frames after it, up to the next frame that is at least one pixel
+        // wide.
         let last = right;
         let marked = false;
         while (at < end && layout.x0[at] < view.to && layout.x1[at] - layout.x0[at] < pixel) {

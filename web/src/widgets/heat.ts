@@ -13,7 +13,7 @@ const rgb = (color: Rgb): string => `rgb(${color.join(' ')})`;
 
 export interface HeatOptions {
   label: string;
-  rows: number; // row 0 is at the bottom; with `rowsDown` it is at the top
+  rows: number; // number of rows; row 0 is at the bottom or, with `rowsDown`, at the top
   columns: number;
   rowsDown?: boolean;
   value: (row: number, column: number) => number;
@@ -25,13 +25,13 @@ export interface HeatOptions {
   unit: HeatUnit;
   marked?: (row: number, column: number) => boolean;
   square?: boolean;
-  rowSum?: (row: number) => string; // sum shown after each row
-  columnSum?: (column: number) => string; // sum shown above each column
+  rowSum?: (row: number) => string; // text of the sum of a row, shown after the row
+  columnSum?: (column: number) => string; // text of the sum of a column, shown above the column
 }
 
 const kBelow = 40;
 
-// A legend: the colours of round values.
+// A legend that shows the colours of some round values.
 function legend(least: number, most: number, unit: HeatUnit): HTMLElement {
   const stops = scaleStops(least, most, unit === 'bytes' ? 16 : 10);
   return el(

@@ -3,7 +3,8 @@
 
 export type Rgb = [number, number, number];
 
-// From low to high values. Hue and lightness both change, so that a factor of 16 is visible between 1 and a million.
+// Colours from low to high values. Hue and lightness both change, so that a factor of 16 is visible on a scale from 1
+// to a million.
 const kLight: Rgb[] = [
   [232, 240, 150],
   [116, 203, 122],
@@ -19,9 +20,9 @@ const kDark: Rgb[] = [
   [253, 231, 60],
 ];
 const kMostStops = 7;
-const kNearest = 0.08; // distance on the scale between two stops
+const kNearest = 0.08; // minimum distance between two values in the legend, as a share of the scale
 
-// Returns the place of a value on the scale from `least` to `most`: 0 to 1.
+// Returns the place of a value on the scale: 0 for `least`, 1 for `most`.
 export function placeOnScale(value: number, least: number, most: number): number {
   if (most <= least) return 1;
   return Math.max(0, Math.min(1, Math.log(value / least) / Math.log(most / least)));
@@ -34,7 +35,7 @@ export function scaleColor(place: number, dark: boolean): Rgb {
   return stops[step].map((from, part) => Math.round(from + (stops[step + 1][part] - from) * (at - step))) as Rgb;
 }
 
-// The relative luminance of WCAG 2.1.
+// Returns the relative luminance as defined by WCAG 2.1.
 function luminance(color: Rgb): number {
   const [r, g, b] = color.map((part) => {
     const value = part / 255;
@@ -55,7 +56,7 @@ export function textOn(color: Rgb): Rgb {
   return contrast(black, color) > contrast(white, color) ? black : white;
 }
 
-// Returns round values for the legend of a scale, with `least` and `most`. Neighbours differ by a power of `base`.
+// Returns round values for the legend of a scale, and `least` and `most`. Adjacent values differ by a power of `base`.
 export function scaleStops(least: number, most: number, base: number): number[] {
   const first = Math.ceil(Math.log(least) / Math.log(base) + 1e-9);
   const last = Math.floor(Math.log(most) / Math.log(base) - 1e-9);

@@ -19,7 +19,7 @@ export interface PlotOptions {
   points?: boolean;
   from: number; // start of the visible range in seconds
   to: number;
-  suffix?: string; // after the unit of bytes: "/s"
+  suffix?: string; // text after the unit of bytes: "/s"
   brush: (from: number, to: number) => void;
   hover?: (index: number | null) => void;
   height?: number;
@@ -27,11 +27,11 @@ export interface PlotOptions {
 
 const kSync = 'time';
 
-// Returns the number of plots that listen to the pointer; for benchmarks.
+// Returns the number of plots that are connected to the pointer's position. For benchmarks.
 export const livePlots = (): number => uPlot.sync(kSync).plots.length;
 const kPowersOfTwo = Array.from({ length: 60 }, (_, exponent) => 2 ** exponent);
 
-// Returns the stacked sum up to each line. The last one is the total.
+// Returns for each line the sum of this line and all lines below it. The last sum is the total.
 export function stack(lines: Line[]): Float64Array[] {
   const sums: Float64Array[] = [];
   let below: Float64Array | null = null;
@@ -44,7 +44,8 @@ export function stack(lines: Line[]): Float64Array[] {
   return sums;
 }
 
-// Returns the axis range: from 0, or the lowest value if it is negative, to the highest value, with some margin.
+// Returns the range of the axis. It extends to the highest value with some margin. It starts at 0 or, if there are
+// negative values, at the lowest value.
 function spread(low: number | null, high: number | null): [number, number] {
   const least = Math.min(0, low ?? 0);
   const most = Math.max(0, high ?? 0);
@@ -57,7 +58,7 @@ export function plot(options: PlotOptions): HTMLElement {
   const host = el('div', { class: 'plot', role: 'img', 'aria-label': options.label });
   const shown = options.lines.map((line) => line.values);
   const values = options.stacked ? stack(options.lines) : shown;
-  // Draws the highest sum first, so that lower sums are drawn over it.
+  // Draws the highest sum first, so that the lower sums are drawn on top of it.
   const order = options.lines.map((_, at) => at);
   if (options.stacked) order.reverse();
   const axis = {

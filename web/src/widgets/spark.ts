@@ -4,7 +4,7 @@ import { svg } from './dom';
 const kWidth = 84;
 const kHeight = 20;
 
-// Reduces the series to one step per pixel. Each step has the highest value of its part.
+// Reduces the series to one step per pixel. Each step has the highest value of its part of the series.
 function thinned(series: ArrayLike<number>): ArrayLike<number> {
   if (series.length <= kWidth) return series;
   const course = new Float64Array(kWidth);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table with any number of rows. Only visible rows are elements. Users can sort it by its column headers and filter
-// it by a text. The column of names stays visible while scrolling. On narrow windows, the sorted column is next to the
-// names.
+// A table with any number of rows. Only visible rows have elements. Users can sort it by its column headers and filter
+// it by a text. The column of names stays visible while users scroll. In narrow windows, the sorted column is next to
+// the names.
 import { el } from './dom';
 import { textField } from './controls';
 import { scrollHint } from './scroll_hint';
@@ -10,18 +10,18 @@ export interface Column<Row> {
   key: string;
   title: string;
   help?: string;
-  value: (row: Row) => number | string | null; // sort key and exact value
+  value: (row: Row) => number | string | null; // exact value of the cell, also used for sorting
   text: (row: Row) => string;
-  node?: (row: Row) => Node; // shown instead of the text
+  node?: (row: Row) => Node; // element that is shown instead of the text
   isText?: boolean;
-  isCode?: boolean; // true for names from the kernel
-  width?: number; // in characters; if missing, computed from the texts
-  room?: number; // in characters; reserved for a more important text
-  wraps?: boolean; // long texts have several lines; only for short tables, because other rows have a fixed height
+  isCode?: boolean; // true: the text is a name from the kernel
+  width?: number; // width in characters; by default, the width of the longest text
+  room?: number; // width in characters in wide windows, which leaves space for a more important column
+  wraps?: boolean; // true: long texts are wrapped; only for short tables, because others have rows of fixed height
 }
 
 export interface TableOptions<Row> {
-  name: string; // identifies the table's state and its controls
+  name: string; // identifies the table when its state is restored
   label: string;
   columns: Column<Row>[];
   rows: Row[];
@@ -30,19 +30,19 @@ export interface TableOptions<Row> {
   activate?: (row: Row) => void;
   activateHelp?: string;
   empty: string;
-  idOf?: (row: Row) => string; // ID by which revealRow() finds the row
-  short?: boolean; // the table has few rows, and does not scroll
+  idOf?: (row: Row) => string; // returns an ID by which revealRow() finds the row
+  short?: boolean; // true: the table has few rows and does not scroll
 }
 
 const kRowHeight = 30;
 const kSpare = 12;
-const kStep = 6; // rows are added in steps, so that most frames of scrolling add no rows
-const kNarrow = 640; // window width in pixels
+const kStep = 6; // rows are added in steps of this number, so that few scroll events add rows
+const kNarrow = 640; // windows of at most this width, in pixels, are narrow
 const states = new Map<string, { sort: string; filter: string; top: number }>();
 
 const revealers = new Map<string, (id: string) => void>();
 
-// Scrolls a row of a table on the page into view, and gives it the focus.
+// Scrolls to a row of a table, and gives the row the focus.
 export function revealRow(name: string, id: string): void {
   revealers.get(name)?.(id);
 }
@@ -53,7 +53,7 @@ function compare(a: number | string | null, b: number | string | null): number {
   return a - b;
 }
 
-// Unknown values are last in both sort directions.
+// Sorts rows without a value last, in both sort directions.
 export function sortRows<Row>(rows: Row[], column: Column<Row>, largestFirst: boolean): Row[] {
   const keyed = rows.map((row) => ({ row, value: column.value(row) }));
   keyed.sort((a, b) => {
@@ -271,7 +271,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     return row;
   }
 
-  // Widths are computed from all rows, so that they do not change while scrolling.
+  // Column widths are computed from all rows, so that they do not change while users scroll.
   const longestText = narrow ? 17 : 44;
   const widths = columns.map((column) => {
     if (column.width) return narrow ? Math.min(column.width, 40) : column.width;
@@ -280,7 +280,8 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     for (const row of options.rows) most = Math.max(most, column.text(row).length);
     return Math.min(column.isText ? longestText : 24, most + 1);
   });
-  // The first text column uses the remaining space. A table with only numbers is as wide as it needs to be.
+  // The first text column takes the remaining width. If there is no text column, the table is only as wide as its
+  // columns.
   const stretched = columns.findIndex((column) => column.isText && !column.width);
   cols.forEach((col, at) => {
     if (at !== stretched) col.style.width = `calc(${widths[at]}ch + 2 * var(--cell))`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Round numbers for axes.
 
-// A mark on an axis. `at` is its place, in cells from the start of the axis.
+// A mark on an axis. `at` is its position: the number of cells from the start of the axis.
 export interface Tick {
   at: number;
   text: string;
@@ -16,7 +16,8 @@ const kTimes: [number, string][] = [
 ];
 const kRoundDigits = [1, 2, 5];
 
-// Formats the sizes of one axis with one unit. No digit is lost, so equal distances have equal differences.
+// Formats the sizes on one axis with one unit. Sizes are not rounded, so marks at equal distances have equal
+// differences.
 export function byteTicks(values: number[], suffix = ''): string[] {
   const most = Math.max(0, ...values.map(Math.abs));
   const unit = Math.max(0, Math.min(kUnits.length - 1, Math.floor(Math.log2(Math.max(1, most)) / 10)));
@@ -31,7 +32,8 @@ export function roundTime(nanoseconds: number): string {
   return `${+(nanoseconds / size).toPrecision(6)} ${unit}`;
 }
 
-// Returns about `wanted` round times from `from` to `to`, in nanoseconds. A cell is `width` wide.
+// Returns about `wanted` round times between `from` and `to`, in nanoseconds. A cell of the axis lasts `width`
+// nanoseconds.
 export function timeTicks(from: number, to: number, width: number, wanted: number): Tick[] {
   const least = (to - from) / wanted;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -42,8 +44,8 @@ export function timeTicks(from: number, to: number, width: number, wanted: numbe
   return ticks;
 }
 
-// Returns the powers of ten between two powers of two, for an axis with a cell for each octave. If there are few of
-// them, returns 2 and 5 times these powers too.
+// Returns the powers of ten on an axis that has a cell for each power of two. If there are few powers of ten, returns 2
+// and 5 times these powers too.
 export function octaveTicks(first: number, octaves: number): Tick[] {
   const digits = octaves < 10 ? kRoundDigits : [1];
   const ticks: Tick[] = [];
@@ -55,12 +57,12 @@ export function octaveTicks(first: number, octaves: number): Tick[] {
   return ticks;
 }
 
-// Returns a tick in the middle of each cell.
+// Returns a tick for the middle of each cell.
 export function cellTicks(cells: number, title: (cell: number) => string): Tick[] {
   return Array.from({ length: cells }, (_, cell) => ({ at: cell + 0.5, text: title(cell) }));
 }
 
-// Returns every n-th tick, so that neighbours are at least `room` apart. A cell is `size` wide.
+// Returns every n-th tick, so that adjacent ticks are at least `room` pixels apart. A cell has `size` pixels.
 export function thinOut(ticks: Tick[], size: number, room: number): Tick[] {
   for (let step = 1; step < ticks.length; ++step) {
     const kept = ticks.filter((_, at) => at % step === 0);

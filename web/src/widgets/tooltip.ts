@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A box next to the pointer. Its text is also available without a pointer, so the box is hidden from screen readers.
+// A box next to the pointer. It is hidden from screen readers, because they can read the text elsewhere on the page.
 import { el } from './dom';
 
 let box: HTMLElement | null = null;
 
-// The first line is a title. Other lines may be a name and a value.
+// The first line is the title. Each other line is a text, or a name and a value.
 export function showTooltip(x: number, y: number, lines: (string | [string, string])[]): void {
   box ??= el('div', { class: 'tooltip', 'aria-hidden': 'true' });
   if (!box.isConnected) document.body.append(box);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests conditions on calls: which values satisfy them, given the types of arguments and results, and which conditions
-// are refused.
+// Tests conditions on calls: which values satisfy them, depending on the types of arguments and results, and which
+// conditions are refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using test::MadeTypes;
 
 CallAbi abi_of(Machine machine) { return {machine.order, 8 * machine.long_bytes, "x86_64"}; }
 
-// Returns the error of a refused condition with its hint, else "holds" or "does not hold".
+// Returns the error and its hint if the condition is refused, otherwise "holds" or "does not hold".
 std::string judged(const std::string& text, const CallSignature& signature, const CallValues& values,
                    const std::vector<FlagName>* gfp_flags = nullptr) {
   try {
@@ -58,7 +58,7 @@ TEST(CallCondition, ComparesByType) {
                                  "mode==-1",
                                  "mode<0",
                                  "mode!=FAST",
-                                 "mode&FAST",  // all bits of -1 are set
+                                 "mode&FAST",  // -1 has all bits set
                                  "name==\"e\\\"\\x0a\\\\c\"",
                                  "name!=\"usr\"",
                                  "file->comm==sh",
@@ -115,7 +115,7 @@ TEST(CallCondition, OneOfSeveralFunctionsIsEnough) {
   const BtfSignatures signatures(btf, {}, 64);
   const auto forget = signatures.signature("forget"), read = signatures.signature("read_file");
   CallConditions conditions({parse_call_condition("mode==FAST")}, nullptr);
-  EXPECT_NO_THROW(conditions.check());  // no condition yet
+  EXPECT_NO_THROW(conditions.check());  // no function was added yet
   conditions.add(0, "forget", &*forget);
   conditions.add(7, "untyped", nullptr);
   EXPECT_THROW(conditions.check(), Error);
@@ -134,7 +134,7 @@ TEST(CallCondition, ConditionsOnArgumentsAndResultsAreSeparate) {
   const auto read = signatures.signature("read_file"), try_it = signatures.signature("try_it");
   CallConditions conditions({parse_call_condition("count>=8"), parse_call_condition("ret<0")}, nullptr);
   conditions.add(0, "read_file", &*read);
-  conditions.add(1, "try_it", &*try_it);  // has a result, but no argument "count"
+  conditions.add(1, "try_it", &*try_it);  // the function has a result, but no argument "count"
   conditions.check();
   const std::uint64_t registers[] = {0, 0, 8, 0, 0, 0};
   EXPECT_TRUE(conditions.hold(0, call_values(*read, abi_of(machine), registers, {})));

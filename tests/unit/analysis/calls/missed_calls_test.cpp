@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests calls that ran while events were missed. A recorder knows only the time of the miss.
+// Tests calls that ran while other calls were missed. The recorder only knows between which two times calls were
+// missed.
 #include <gtest/gtest.h>
 
 #include "analysis/calls/graph.hpp"
@@ -15,7 +16,7 @@ class OneName : public SymbolNames {
   std::string name(std::uint64_t) const override { return "vfs_read"; }
 };
 
-// Calls of one function with these start times and this duration.
+// Calls of one function that start at these times and last for this duration.
 CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& begins, std::uint64_t duration_ns) {
   TraceInfo info;
   info.recording.notes["missed"] = missed;

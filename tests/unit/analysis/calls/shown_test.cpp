@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which calls are shown: the first ones and the slowest ones. For random trees of calls, compares the
-// result with that of sorting all calls.
+// Tests which calls are shown: the first ones and the slowest ones. For random trees of calls, the result must be the
+// same as with a sort of all calls.
 #include "analysis/calls/shown.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Call {
   std::size_t slot = ShownCalls::kNone;
 };
 
-// Calls of one task in the order of their starts; TracedCall::began_ns is the index.
+// All calls of one task, in the order of their starts. TracedCall::began_ns is the index.
 class Calls {
  public:
   Calls(unsigned seed, std::size_t limit, std::size_t slowest) : random_(seed), shown_(limit, slowest) {
@@ -49,7 +49,8 @@ class Calls {
   void end() {
     Call& call = all_[open_.back()];
     open_.pop_back();
-    call.duration = random_() % 50;  // may be less than that of inner calls, if clocks disagree
+    // Random, so the duration may be shorter than that of inner calls, as if clocks disagreed.
+    call.duration = random_() % 50;
     if (call.slot == ShownCalls::kNone) return;
     shown_.at(call.slot).duration_ns = call.duration;
     shown_.show(call.slot, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests arguments and results in `graph`, in every byte order and word size. The traces are a trace.dat written like
-// trace-cmd with funcgraph-args, and kmemtrace's own events in a .kmt.
+// Tests arguments and results in `graph`, for every byte order and word size. The traces are a trace.dat like that of
+// trace-cmd with funcgraph-args, and a .kmt with kmemtrace's own events.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -163,7 +163,7 @@ GraphOptions view() {
   return options;
 }
 
-// The lines of the graph, starting at the bar.
+// Returns the lines of the graph without the text before the bar.
 std::vector<std::string> lines_of(const CallGraphResult& result) {
   const std::string text = text_graph(result, view(), {});
   std::vector<std::string> lines;
@@ -210,7 +210,7 @@ TEST(TypedGraph, ShowsArgumentsOfFtrace) {
               (Lines{first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"}));
     for (const char* const wrong : {"mood==FAST", "mode==SLWO", "count==foo", "file==\"etc\"", "sync&1"})
       EXPECT_THROW(graph_of(file, {{wrong}}), Error) << wrong;
-    // Calls selected by their results are shown without the calls inside them.
+    // Calls that are selected by their results must be shown without their callees.
     const Lines failed = {first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"};
     EXPECT_EQ(lines_of(graph_of(file, {{"ret<0"}})), failed);
     EXPECT_EQ(lines_of(graph_of(file, {{"ret==-EINVAL"}})), failed);
@@ -231,7 +231,7 @@ TEST(TypedGraph, WithoutTypesNumbersAreShown) {
                                      "read_file.cold(); /* = -22 (EINVAL) */"}));
   EXPECT_THROW(graph_of(file, {{"count==8"}}), Error);
 
-  // Damaged types are reported and affect no other data.
+  // Damaged types must be reported, and must not affect other data.
   TraceDat dat = some_calls({}).trace(true);
   dat.btf.resize(dat.btf.size() - 1);
   const std::vector<std::uint8_t> damaged = dat.version_7();
@@ -254,7 +254,7 @@ TEST(TypedGraph, TypesInTheTraceArePreferred) {
   EXPECT_TRUE(types.signatures()->signature("read_file"));
 }
 
-// Passes records on like a converter, and adds the description of values that a recorder reads from memory.
+// Passes records on like a converter of trace formats. Adds a description of values that a recorder reads from memory.
 class WithValues : public RecordSink {
  public:
   WithValues(RecordSink& next, std::vector<RecordedFunction> functions)
@@ -307,7 +307,7 @@ TEST(TypedGraph, OwnEventsAreReadFromAFile) {
     WithValues sink(writer, functions);
     read_records(TraceFile{"made", bytes, nullptr}, {}, sink, findings);
     writer.finish();
-    kmt_format::RecordWriter copy(again, findings);  // a converter keeps types and values
+    kmt_format::RecordWriter copy(again, findings);  // a conversion keeps types and values
     read_records(path, {}, copy, findings);
     copy.finish();
 
@@ -344,7 +344,7 @@ TEST(TypedGraph, OwnEventsAreReadFromAFile) {
   std::filesystem::remove_all(folder);
 }
 
-// Two calls, the second without a known time, and losses around them.
+// Makes two calls with losses around them. The duration of the second call is unknown.
 CallGraphResult calls_with_gaps() {
   CallGraphResult result;
   result.functions.resize(2);
@@ -377,7 +377,7 @@ TEST(TypedGraph, LossesAreShownBetweenCalls) {
             nlohmann::json({{"cpu", 1}, {"after_ns", 6000}, {"before_ns", nullptr}, {"events", nullptr}}));
 }
 
-// A call, and successive calls of interrupts on top of it, on the same CPU.
+// Makes a call that is interrupted several times: calls of interrupts follow on the same CPU.
 CallGraphResult calls_of_interrupts(const std::vector<std::uint8_t>& levels) {
   CallGraphResult result;
   result.functions.resize(2);
@@ -403,7 +403,7 @@ CallGraphResult calls_of_interrupts(const std::vector<std::uint8_t>& levels) {
   return result;
 }
 
-// The lines of calls, without the text in front of them.
+// Returns the lines that show calls, without the text before the bar.
 std::string drawn(const CallGraphResult& result) {
   std::string lines;
   const std::string text = text_graph(result, view(), {});
@@ -472,7 +472,7 @@ TEST(TypedGraph, DamagedListsOfValuesAreRefused) {
     try {
       EXPECT_LT(kmt_format::decode_types(Bytes(sound).first(size)).functions.size(), 2u);
     } catch (const Error&) {
-      // expected: the types are cut off
+      // expected, because the types are cut off
     }
   }
   std::vector<std::uint8_t> many = {0};
@@ -485,7 +485,7 @@ TEST(TypedGraph, RandomBytesAreHarmless) {
   for (const Machine machine : kMachines) {
     const std::vector<std::uint8_t> dat = some_calls(machine).trace(true).version_7();
     const MadeFiles types(machine);
-    // Damages the types or the records, which are the last nonzero bytes.
+    // Damage is put into the types or into the records, which are the last nonzero bytes of the file.
     const auto of_types = static_cast<std::size_t>(
         std::search(dat.begin(), dat.end(), types.bytes.begin(), types.bytes.end()) - dat.begin());
     ASSERT_LT(of_types, dat.size());
@@ -504,7 +504,7 @@ TEST(TypedGraph, RandomBytesAreHarmless) {
         json_graph(result, view());
         ++shown;
       } catch (const Error&) {
-        // expected: the file is damaged
+        // expected, because the file is damaged
       }
     }
     EXPECT_GT(shown, 200u);

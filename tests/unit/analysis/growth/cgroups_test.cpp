@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which cgroups an investigation names for growth, and its words if they are unknown.
+// Tests which cgroups an investigation names for growth, and what it says if they are unknown.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -20,7 +20,7 @@ constexpr std::size_t kSteps = 64;
 constexpr double kStepSeconds = 0.25;
 constexpr std::uint32_t kHolder = 4321;
 
-// A recording in which one process uses more and more memory, and the matching counters of the kernel.
+// A recording in which one process uses more and more memory, and kernel counters that grow by the same amount.
 InvestigationEvidence recorded(const std::string& cgroup) {
   InvestigationEvidence evidence;
   evidence.seconds = kSteps * kStepSeconds;
@@ -51,7 +51,7 @@ std::string cgroup_found(const InvestigationEvidence& evidence) {
   return judgement.findings.front().processes.front().cgroup;
 }
 
-// The evidence as --from reads it: the saved data together with a newly read recording.
+// Returns the evidence as `investigate --from` reads it: saved data, and a recording that is read again.
 InvestigationEvidence kept(const InvestigationEvidence& evidence) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/evidence.json";
@@ -72,7 +72,7 @@ TEST(InvestigationCgroups, CgroupsOfVersion1AreUsed) {
 
 TEST(InvestigationCgroups, TheRootOfVersion2IsIgnoredIfVersion1AccountsMemory) {
   InvestigationEvidence evidence = recorded("/");
-  evidence.memory_cgroups.emplace();  // the process has exited
+  evidence.memory_cgroups.emplace();  // the process does not exist any more
   EXPECT_EQ(cgroup_found(evidence), "");
   EXPECT_EQ(cgroup_found(kept(evidence)), "");
 }

@@ -8,7 +8,8 @@
 namespace kmt::planted {
 namespace {
 
-// A soft interrupt runs on the stack of the interrupted code, which did not request the memory.
+// A softirq may run on the stack of the code that it interrupted. That code did not request the memory, so its frames
+// must be ignored.
 TEST(GrowthClusters, StacksOfInterruptsEndAtTheInterrupt) {
   const std::vector<std::string> stack = {
       "alloc_skb+0x1",       "receive+0x2",      "handle_softirqs+0xd8", "do_softirq+0x3", "__local_bh_enable_ip+0x1",
@@ -34,7 +35,7 @@ TEST(GrowthClusters, PagesBelongToTheRequestingFunction) {
   EXPECT_TRUE(find_page_owner(directory).excluded);
   std::vector<std::string> area = {"__alloc_pages+0x1", "__vmalloc_node_range+0x1", "bpf_map_area_alloc+0x1"};
   EXPECT_TRUE(find_page_owner(area).is_vmalloc);
-  // In Linux 6.18, __vmalloc_area_node() is inlined, and the remaining function has another name.
+  // In Linux 6.18, __vmalloc_area_node() is inlined, and the function that contains it has another name.
   area = {"__alloc_frozen_pages_noprof+0x1", "alloc_pages_mpol+0x1",
           "alloc_frozen_pages_noprof+0x1",   "alloc_pages_noprof+0x1",
           "__vmalloc_node_range_noprof+0x1", "__bpf_map_area_alloc+0x1"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests conclusions from little data: samples that ended early, few states, and caches without copied counters.
+// Tests conclusions from incomplete data: samples that ended early, counters that were rarely read, and caches without
+// copied counters.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -63,7 +64,7 @@ TEST(Conclusion, StatesThatSamplesEndedTooEarly) {
       << ended.words;
 }
 
-// Grows by 90 KB/s from `begin` on, with random noise; one value every 2 s for two minutes.
+// A counter that grows by 90 KB/s from `begin` on, with random noise. It has a value every 2 s for two minutes.
 MemorySeries rising_since(double begin, double noise, unsigned seed) {
   MemorySeries series{MemorySource::slabinfo_objects, "kmalloc-1k", {}};
   std::mt19937 random(seed);
@@ -94,7 +95,7 @@ TEST(Conclusion, FindsGrowthThatStartedLate) {
     EXPECT_NEAR(result.judgement.states.front().late->since_seconds, begin, 5);
     EXPECT_NEAR(result.judgement.states.front().late->bytes_per_s, 90'000, 3'000);
   }
-  // The growth starts too late for any test.
+  // The growth starts so late that no test can confirm it.
   InvestigationEvidence evidence = followed_until(43);
   evidence.states.push_back(rising_since(100, 2'000, 3));
   const planted::Concluded unsure = planted::concluded(judged(evidence, 120));
@@ -115,14 +116,14 @@ TEST(Conclusion, CannotTellIfLessThanHalfOfTheTimeWasCovered) {
   EXPECT_NE(brief.words.find("allocations were followed for only 43.0 s of 120.0 s (36%)"), std::string::npos)
       << brief.words;
   EXPECT_NE(brief.words.find("--cpu 20"), std::string::npos) << brief.words;
-  // A recording after the samples adds to the covered time, but the time between them does not.
+  // A recording after the samples adds to the covered time. The gap between samples and recording does not.
   evidence.trace = steadily(80, "filp");
   evidence.trace->groups.clear();
   evidence.trace_begin_seconds = 80;
   result = judged(evidence, 120);
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::no_growth);
   EXPECT_NEAR(conclude(result).coverage.covered_seconds, 63, .1);
-  // Most of the requested time is missing after Ctrl+C.
+  // After Ctrl+C, most of the requested time is missing.
   result.requested_seconds = 300;
   result.complete = false;
   result.cut_short = "it was interrupted";
@@ -136,7 +137,7 @@ TEST(Conclusion, CannotTellIfLessThanHalfOfTheTimeWasCovered) {
   EXPECT_EQ(conclude(result).unclear, Unclear::mostly_lost);
 }
 
-// Copies with a cache that never shrinks and grows in leaps. Among this many caches, one may do so by chance.
+// Copied files in which one of many caches never shrinks and grows in leaps. Among so many caches, this may be chance.
 TEST(Conclusion, CountersAloneDoNotConfirmCachesThatNeverShrink) {
   InvestigationEvidence evidence;
   evidence.seconds = 17;
@@ -161,7 +162,7 @@ TEST(Conclusion, CountersAloneDoNotConfirmCachesThatNeverShrink) {
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::no_growth);
 }
 
-// Steady growth by 100 bytes per second, with a copy every 1,000 s.
+// A counter that grows steadily by 100 bytes per second. The files were copied every 1,000 s.
 TEST(Conclusion, ReportsSteadyGrowthBelowTheThreshold) {
   InvestigationEvidence evidence;
   evidence.seconds = 23'000;
@@ -182,7 +183,7 @@ TEST(Conclusion, ReportsSteadyGrowthBelowTheThreshold) {
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::grows);
 }
 
-// Samples of 16 KiB each, from `begin` on. At that time, another task allocates half that amount in a single step.
+// Samples of 16 KiB each, from `begin` on. At that time, another task allocates half as much in a single step.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");
   seen.mean_bytes = 16 << 10;
@@ -217,7 +218,7 @@ TEST(Conclusion, NamesTheTaskThatStartedToAllocateLate) {
     EXPECT_NEAR(first.trend.bytes_per_s, 80'000, 8'000) << begin;
     EXPECT_EQ(std::ranges::count(result.judgement.findings, "other", &GrowthFinding::task), 0) << begin;
   }
-  // A task that causes a tenth of a cache's growth must not be named as the cause.
+  // A task that causes only a tenth of a cache's growth must not be named as its cause.
   InvestigationEvidence evidence = followed_until(120);
   evidence.states.push_back(rising_since(60, 2'000, 3));
   evidence.samples = sampled_since(60, 9'000);
@@ -245,7 +246,7 @@ TEST(Conclusion, RandomWalksAreNotLateGrowth) {
     EXPECT_TRUE(std::ranges::none_of(judgement.states,
                                      [](const StateGrowth& state) { return state.late && state.late->sure; }));
   }
-  EXPECT_LE(late, 6u);  // by chance in one of twenty runs
+  EXPECT_LE(late, 6u);  // a late rise is found by chance in one of twenty runs
 }
 
 TEST(Conclusion, ExplainsWhyATraceIsNotUsed) {
@@ -339,7 +340,7 @@ TEST(Conclusion, ReportsIncreasesInTooFewStates) {
   EXPECT_EQ(conclusion.words.find("dentry"), std::string::npos) << conclusion.words;
 }
 
-// Samples alone may lack events that were not read in time.
+// If there are only samples, events that were not read in time may be missing.
 TEST(Conclusion, WithoutStatesDoesNotDenyGrowth) {
   InvestigationEvidence evidence = followed_until(120);
   evidence.samples = steadily(480, "filp");
@@ -389,13 +390,13 @@ TEST(Conclusion, SuggestsOnlyPermittedCommands) {
   EXPECT_EQ(next_of(false, true, true, false), Commands{"sudo kmemtrace investigate --for 10m"});
   EXPECT_EQ(next_of(false, false, true, true),
             (Commands{"sudo ls -l /proc/7/fd | tail", "sudo kmemtrace graph do_pipe2 -a -d 5s"}));
-  // In a container, sudo gives root no further rights.
+  // In a container, sudo does not give root more rights.
   EXPECT_EQ(next_of(true, false, false, false), Commands{"kmemtrace list"});
   EXPECT_EQ(next_of(true, false, true, false), (Commands{"kmemtrace list", "kmemtrace investigate --for 10m"}));
 }
 
-// The output folder of --from has none of the kernel's files. The processes and functions in it belong to another
-// machine.
+// The folder given with --from contains none of the kernel's files. The processes and functions in it are those of
+// another machine.
 TEST(Conclusion, SuggestsCommandsForTheGivenCopies) {
   InvestigationResult result;
   result.judgement.findings.push_back(planted::sure_finding("do_pipe2", 7, "/"));
@@ -413,13 +414,14 @@ TEST(Conclusion, RatesOfTwoCopiesUseTheTimeBetweenThem) {
   evidence.trace = steadily(64, "kmalloc-1k");
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 2));
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-cg-1k", 2));
-  evidence.states.front().points.back().value = evidence.states.front().points.front().value;  // no growth here
+  // This cache does not grow.
+  evidence.states.front().points.back().value = evidence.states.front().points.front().value;
   const InvestigationResult result = judged(evidence, 16);
   const StateGrowth& state = result.judgement.states.front();
   EXPECT_EQ(state.trend.growth, Growth::too_few_points);
   EXPECT_NEAR(state.bytes_per_s(), kRate, 1);
   EXPECT_NEAR(state.explained_bytes_per_s, kRate, kRate / 50);
-  // The name has the size seen in the events; the kind is the cache that grows in slabinfo.
+  // StateGrowth::name contains the size that events show. StateGrowth::kind is the cache that grows in slabinfo.
   EXPECT_EQ(state.name, "kmalloc-1k");
   EXPECT_EQ(state.kind, "kmalloc-cg-1k");
   EXPECT_EQ(result.judgement.findings.front().caches.front().kind, "kmalloc-cg-1k");
@@ -463,7 +465,7 @@ TEST(Conclusion, AFindingExplainsAllItsCaches) {
   evidence.trace = steadily(64, "kmalloc-1k");
   GrowthGroup small = evidence.trace->groups.front();
   small.cache = "lsm_file_cache";
-  small.bytes /= 19;  // 5 % of the recorded and of the sampled growth, too little to be named
+  small.bytes /= 19;  // 5 % of the recorded and of the sampled growth; such a small share is not named
   for (double& live : small.live) live /= 19;
   evidence.trace->groups.push_back(small);
   MemorySeries slabs = series(MemorySource::meminfo, "SUnreclaim", 32);

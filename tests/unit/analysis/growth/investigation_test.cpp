@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests how growth is judged from generated sources: steady growth with noise, noise alone, and contradicting sources.
+// Tests how growth is judged, with generated data: steady growth with noise, noise alone, and sources that contradict
+// each other.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +52,7 @@ TEST(Investigation, SamplesAloneNeedTheKernelsCounters) {
   EXPECT_EQ(judgement.findings.front().certainty, Certainty::likely);
 }
 
-// Copies of the kernel's files from two times, and a trace recorded in between.
+// Copies of the kernel's files at two times, and a trace recorded between these times.
 TEST(Investigation, ADifferenceOfCopiesConfirmsTheRecording) {
   InvestigationEvidence evidence = evidence_with_noise(2);
   plant(evidence);
@@ -60,13 +61,13 @@ TEST(Investigation, ADifferenceOfCopiesConfirmsTheRecording) {
   EXPECT_TRUE(judge(evidence).found());
   InvestigationResult result;
   for (MemorySeries& series : evidence.states)
-    series.points.back().value = series.points.front().value;  // other tasks free the same amount
+    series.points.back().value = series.points.front().value;  // other tasks free as much memory as the growth adds
   result.judgement = judge(evidence);
   EXPECT_FALSE(result.judgement.found());
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::cannot_tell);
 }
 
-// Recordings before Linux 6.1 have objects without a cache name.
+// Before Linux 6.1, recordings do not contain the names of caches.
 TEST(Investigation, ObjectsWithoutACacheNeedCountersOfTheirSize) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
@@ -81,14 +82,15 @@ TEST(Investigation, ObjectsWithoutACacheNeedCountersOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
-// The samples are few and grow in steps, and their second half shows little growth. Their cache grows steadily.
+// The samples of a task are few and grow in steps, and hardly grow in the second half. The cache that the task
+// allocates from grows steadily.
 TEST(Investigation, CountersAndSharesNameTheTask) {
   const double rate = 30'000;
   const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
   const auto evidence_of = [&](const std::string& cache, const Course& course) {
     InvestigationEvidence evidence = evidence_with_noise(11);
     evidence.trace.reset();
-    // Each group has half of the growth.
+    // Each of two groups has half of the growth.
     evidence.samples->groups.push_back(
         group_of(kPipe, "key_jar", "leaky", 4321, [&](double s) { return course(s) / 2; }));
     evidence.samples->groups.push_back(
@@ -121,11 +123,11 @@ TEST(Investigation, ShortRecordingsAreNotJudged) {
   EXPECT_TRUE(judge(evidence).findings.empty());
 }
 
-// The growth of a cache is confirmed. A short recording or a few samples show which task holds most of its objects.
+// The growth of a cache is confirmed. A short recording, or a few samples, show which task holds most of its objects.
 TEST(Investigation, TheLargestHolderOfAGrowingCacheIsLikely) {
   for (const bool recorded : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(7);
-    const double part = recorded ? 0.02 : 1;  // share of the time
+    const double part = recorded ? 0.02 : 1;  // length of the recording as a share of the time
     evidence.trace = empty_seen(0);
     evidence.trace->step_seconds *= part;
     if (!recorded) evidence.trace.reset();
@@ -144,7 +146,7 @@ TEST(Investigation, TheLargestHolderOfAGrowingCacheIsLikely) {
     EXPECT_EQ(first.exact, recorded);
     EXPECT_EQ(first.processes.front().process, 4321u);
     EXPECT_NEAR(first.trend.bytes_per_s, 0.6 * kRate, kRate / 50);
-    groups.back().bytes = 7'000;  // no task now holds most of it
+    groups.back().bytes = 7'000;  // from now on, no task holds most of the cache
     groups.back().task = "leaky too";
     groups.push_back(groups.back());
     groups.back().task = "third";
@@ -153,7 +155,8 @@ TEST(Investigation, TheLargestHolderOfAGrowingCacheIsLikely) {
   }
 }
 
-// A cache that started to grow late. Only its rate is known, and samples show which task holds most of its objects.
+// A cache that started to grow late. Its rate is known, but has no confidence interval. Samples show which task holds
+// most of its objects.
 TEST(Investigation, TheLargestHolderOfLateGrowthIsLikely) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();
@@ -189,12 +192,13 @@ TEST(Investigation, MemoryOfTheRecordingHidesNoGrowth) {
     const auto state = std::ranges::find(judgement.states, "key_jar", &StateGrowth::name);
     ASSERT_NE(state, judgement.states.end());
     EXPECT_EQ(state->sure, is_known);
-    EXPECT_GT(*std::ranges::max_element(state->values), state->last);  // the shown values are unchanged
+    // The values that are shown still contain the peak.
+    EXPECT_GT(*std::ranges::max_element(state->values), state->last);
   }
 }
 
-// Samples combine all caches of a kmalloc size. Noise in one of these caches must not affect the judgement of the
-// others.
+// Samples cannot distinguish kmalloc caches of one size. Noise in one of these caches must not hide the growth of
+// another.
 TEST(Investigation, OnlyTheGrowingCacheOfASizeIsJudged) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();
@@ -208,19 +212,20 @@ TEST(Investigation, OnlyTheGrowingCacheOfASizeIsJudged) {
   EXPECT_EQ(state->first, 4'000'000);
 }
 
-// Objects that live longer than the recording appear as growth only in the recording.
+// Objects that live longer than the recording look like growth, but only in the recording.
 TEST(Investigation, LongLivedObjectsAreNoGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(3);
   evidence.trace->groups.push_back(group_of(kPipe, "kmalloc-1k", "server", 77, steady));
-  EXPECT_FALSE(judge(evidence).found());  // no samples from before the recording
+  EXPECT_FALSE(judge(evidence).found());  // there are no samples from before the recording
   evidence = evidence_with_noise(3);
   plant(evidence);
   evidence.states[1] = cache_series("kmalloc-cg-1k", [](double) { return 0; });
   evidence.states[0] = cache_series("filp", [](double) { return 0; });
-  EXPECT_FALSE(judge(evidence).found());  // other tasks free the same amount
+  EXPECT_FALSE(judge(evidence).found());  // other tasks free as much memory as the growth adds
 }
 
-// Samples without growth contradict a recording, except if they ended long before it: growth may have started later.
+// Samples without growth contradict a recording. If the samples ended long before the recording, they do not: growth
+// may have started later.
 TEST(Investigation, SamplesThatEndedEarlyDoNotContradictTheRecording) {
   InvestigationEvidence evidence = evidence_with_noise(3);
   plant(evidence);
@@ -249,7 +254,7 @@ TEST(Investigation, PagesDoNotExplainSlabs) {
   }
 }
 
-// The accounting data of slabs of dentries lies in an unreclaimable cache, but is freed with the dentries.
+// The accounting data of dentry slabs is in an unreclaimable cache, but is freed with the dentries.
 TEST(Investigation, AccountingDataOfReclaimableSlabsIsReclaimable) {
   for (const bool is_accounting : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(1);
@@ -286,7 +291,7 @@ TEST(Investigation, ExcludedGroupsAreNotJudged) {
 TEST(Investigation, RecordingsWithoutStacksUseThoseOfSamples) {
   InvestigationEvidence evidence = evidence_with_noise(6);
   plant(evidence);
-  // Another process with the same name opens and closes files.
+  // Another process of this name opens and closes files.
   std::vector<std::string> open = {kPipeFile.front(), "path_openat+0x40", "__x64_sys_openat+0x5d"};
   evidence.samples->groups.push_back(group_of(open, "filp", "leaky", 99, [](double) { return 10 * kRate * kSeconds; }));
   for (GrowthGroup& group : evidence.trace->groups) group.stack.resize(1);
@@ -296,7 +301,7 @@ TEST(Investigation, RecordingsWithoutStacksUseThoseOfSamples) {
   EXPECT_EQ(judgement.findings.front().sites.front().stack, kPipe);
 }
 
-// For a third of the time, while the recording started, no states were read.
+// For a third of the time, the kernel's counters were not read, because the recording was being set up.
 TEST(Investigation, UnevenTimesOfStatesDoNotHideSteadyGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   MemorySeries series = cache_series("SUnreclaim", steady);
@@ -311,7 +316,7 @@ TEST(Investigation, UnevenTimesOfStatesDoNotHideSteadyGrowth) {
   EXPECT_TRUE(found->sure);
 }
 
-// Messages have separate slab buckets, which the kmalloc event does not show.
+// Messages have kmalloc caches of their own (slab buckets), which the kmalloc event does not show.
 TEST(Investigation, SlabBucketsCountAsKmallocCaches) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   evidence.states.push_back(cache_series("msg_msg-1k", steady));
@@ -319,7 +324,7 @@ TEST(Investigation, SlabBucketsCountAsKmallocCaches) {
   EXPECT_NE(std::ranges::find(states, "kmalloc-1k", &StateGrowth::name), states.end());
 }
 
-// A short recording without an object must not contradict samples of the whole time.
+// If a short recording contains no object of the growing group, this must not contradict samples of the whole time.
 TEST(Investigation, ShortRecordingsDoNotContradictSamples) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   plant(evidence);
@@ -334,7 +339,7 @@ TEST(Investigation, ShortRecordingsDoNotContradictSamples) {
   EXPECT_EQ(judgement.findings.front().processes.front().process, 4321u);
 }
 
-// Samples of slabs cannot confirm pages, so they must not contradict them.
+// If only slab objects were sampled, samples cannot confirm growth of pages. So they must not contradict it.
 TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
   const std::vector<std::string> ring = {"alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf",
                                          "packet_setsockopt+0x10", "__x64_sys_setsockopt+0x1f"};
@@ -351,7 +356,7 @@ TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
   }
 }
 
-// Pages of vmalloc areas have any order, so the narrowing cannot name them.
+// Pages of vmalloc areas have different orders, so the narrowing cannot list them.
 TEST(Investigation, RecordedVmallocAreasAreNotAlsoEstimated) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   evidence.samples->pages = true;

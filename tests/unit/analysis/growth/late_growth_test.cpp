@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the named cause if a cache starts to grow during the investigation: the task with the largest share of the
-// growth since then.
+// Tests which cause is named if a cache starts to grow during the investigation. It is the task with the largest share
+// of the growth from then on.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -18,7 +18,7 @@ constexpr double kBegin = 70;
 constexpr double kRate = 90'000;  // bytes per second
 constexpr double kStepSeconds = 0.5;
 
-// A cache that grows from kBegin on, and `takers` tasks with equal shares of its samples.
+// Judges a cache that grows from kBegin on. `takers` tasks have equal shares of its samples.
 Judgement judgement_of(unsigned takers) {
   InvestigationEvidence evidence;
   evidence.seconds = kSeconds;

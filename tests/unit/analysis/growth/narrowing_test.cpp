@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which events are selected for recording, based on samples and the kernel's counters.
+// Tests which events a recording selects, depending on samples and the kernel's counters.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Narrowing, SelectsGrowingMemory) {
   EXPECT_FALSE(of_pages.has("pages of order 2"));
 }
 
-// Caches used by tracing grow and shrink with other recordings, so they are not recorded alone.
+// Caches that tracing uses grow and shrink with any recording, so they are not recorded if no other cache is.
 TEST(Narrowing, CachesUsedByTracingAreNotRecordedAlone) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
@@ -43,7 +43,7 @@ TEST(Narrowing, CachesUsedByTracingAreNotRecordedAlone) {
   EXPECT_TRUE(narrow(evidence).has("key_jar"));
 }
 
-// Growth that starts late is not visible in a trend over the whole time.
+// Growth that starts late does not show as a trend of the whole time.
 TEST(Narrowing, LateGrowthIsRecorded) {
   InvestigationEvidence evidence = evidence_with_noise(5);
   evidence.samples->groups.clear();
@@ -58,7 +58,7 @@ TEST(Narrowing, CountersAloneAreEnough) {
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("kmalloc-rnd-03-512", steady));
   evidence.states.push_back(cache_series("dentry", steady));
-  evidence.states.push_back(cache_series("vmap_area", steady));  // freed areas that wait to be purged
+  evidence.states.push_back(cache_series("vmap_area", steady));  // vmalloc areas that were freed but not yet purged
   MemorySeries unaccounted = cache_series(std::string(kUnaccounted), steady);
   unaccounted.source = MemorySource::meminfo;
   evidence.states.push_back(unaccounted);

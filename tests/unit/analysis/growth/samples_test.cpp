@@ -48,7 +48,7 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   EXPECT_EQ(group.cache, "kmalloc-64k");
   EXPECT_EQ(group.stack, (std::vector<std::string>{"function_1+0x1", "function_2+0x1"}));
   EXPECT_EQ(group.seen, 3u);
-  ASSERT_EQ(group.live.size(), 32u);  // steps of an eighth of a second
+  ASSERT_EQ(group.live.size(), 32u);  // each step is an eighth of a second
   EXPECT_NEAR(seen.step_seconds, 0.125, 1e-9);
   const std::vector<double> expected = {1, 2, 2, 3};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[8 * i + 7], expected[i] * (64 << 10), 1) << i;
@@ -87,7 +87,7 @@ TEST(SampleGrowth, RefillsOfTheBpfAllocatorCountForTheInterruptedProcess) {
   EXPECT_EQ(seen.groups[1].process, 0u);
 }
 
-// Frees whose events were lost must not appear as a rise followed by a drop at the end.
+// If the events of frees were lost, the objects must not look like a rise with a drop at the end.
 TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   const Names names;
   SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
@@ -108,7 +108,7 @@ TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   for (const double live : seen.groups.front().live) EXPECT_NEAR(live, 256, 1);
 }
 
-// Frees without an event, as after kfree_rcu(), are visible only when the address is reused.
+// Frees without an event, as after kfree_rcu(), only show when the address is allocated again.
 TEST(SampleGrowth, IgnoresObjectsWithUntracedFrees) {
   const auto judged = [](unsigned live, unsigned freed, unsigned replaced) {
     const Names names;
@@ -120,7 +120,7 @@ TEST(SampleGrowth, IgnoresObjectsWithUntracedFrees) {
     sample.followed = true;
     for (unsigned i = 0; i < live + freed + replaced; ++i) {
       sample.pointer = 0x1000 + i;
-      sample.process = 5 + i % 2;  // the call site and task name count, not the process
+      sample.process = 5 + i % 2;  // two processes with one task name and one call site count as one place
       growth.add(sample);
       if (i >= live) growth.end({sample.pointer, 1'000'000'000, i < live + replaced, false});
     }
@@ -152,7 +152,8 @@ TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
   }
 }
 
-// Before Linux 6.1, kmem_cache_alloc events have only sizes. An object of 256 bytes is not counted as a kmalloc object.
+// Before Linux 6.1, kmem_cache_alloc events contain only the size of an object. An object of 256 bytes from such an
+// event must not count as a kmalloc object.
 TEST(SampleGrowth, CachesWithoutNamesAreMatchedByObjectSize) {
   const Names names;
   SampleGrowth growth(1024, false, names, 0, 64, 99, 4096);
@@ -176,7 +177,7 @@ TEST(SampleGrowth, CachesWithoutNamesAreMatchedByObjectSize) {
   EXPECT_FALSE(narrowing.has("kmalloc-64k"));
 }
 
-// Each step is a second, with one object that is not freed.
+// In each second, which is one step, one object is allocated and not freed.
 GrowthSeen grown_until(std::uint64_t end_ns) {
   static const Names names;
   SampleGrowth growth(1024, false, names, 0, SampleGrowth::kSteps, 99, 4096);
@@ -203,8 +204,8 @@ TEST(SampleGrowth, CountsAllCompleteSteps) {
   }
 }
 
-// Samples may end early, for instance when the CPU budget is used up. The shorter time needs the same number of steps
-// to distinguish growth from chance.
+// Samples may end early, for example when the CPU budget is used up. The shorter time must be divided into as many
+// steps, so that growth can be distinguished from chance.
 TEST(SampleGrowth, HasEnoughStepsInAShortTime) {
   const GrowthSeen seen = grown_until(9'700'000'000);
   EXPECT_GE(seen.steps, SampleGrowth::kSteps / 2);

@@ -48,7 +48,8 @@ class TraceGrowth : public testing::Test {
   void hold() {
     for (std::uint64_t i = 0; i < 1000; ++i) allocate(i * kSecond / 100, kHolder, 0x1000000 + i * 192);
   }
-  // Allocates ten objects per second at ten addresses that are reused without a traced free, each time by another task.
+  // Allocates ten objects per second at ten addresses, each time in another task. The addresses are reused although no
+  // free was traced.
   void visit() {
     for (std::uint64_t i = 0; i < kVisitors; ++i)
       allocate(i * kSecond / 10, kVisitor + static_cast<std::int32_t>(i), 0x2000000 + i % 10 * 192);
@@ -59,7 +60,7 @@ class TraceGrowth : public testing::Test {
   }
   GrowthSeen seen() {
     std::ranges::stable_sort(events, {}, &Event::time_ns);
-    // Frees another object, so that the trace has frees.
+    // Frees an object from before the trace, so that the trace contains a free.
     Event other{};
     other.kind = EventKind::kfree;
     other.time_ns = 10 * kSecond;
@@ -93,7 +94,7 @@ TEST_F(TraceGrowth, UntracedFreesByOtherTasksDoNotHideTheHolder) {
   EXPECT_NEAR(holder->live[holder->live.size() / 2], 500 * 192, 50 * 192);
 }
 
-// On its own, each of these tasks appears to hold an object.
+// If each task were considered alone, it would seem to hold an object.
 TEST_F(TraceGrowth, TasksWithUntracedFreesHoldNothing) {
   hold();
   visit();
@@ -112,7 +113,8 @@ TEST_F(TraceGrowth, ObjectsFreedDuringALossStayUncertain) {
   EXPECT_TRUE(group_of(growth, "holder")->excluded);
 }
 
-// If version 1 accounts for memory, the root of version 2 has no meaning. In a container, it has one.
+// If memory is charged to version 1 cgroups, the root cgroup of version 2 means nothing. In a container, it is a real
+// cgroup.
 TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
   hold();
   visit();
@@ -161,7 +163,7 @@ TEST_F(TraceGrowth, ThreadsAreGroupedUnderTheNameOfTheirProcess) {
   EXPECT_EQ((std::vector{seen.groups[0].task, seen.groups[1].task, seen.groups[2].task}),
             (std::vector<std::string>{"server", "server", "sh"}));
   EXPECT_EQ(seen.groups[0].thread, "worker-1");
-  EXPECT_EQ(seen.groups[2].thread, "bash");  // the only thread that allocates
+  EXPECT_EQ(seen.groups[2].thread, "bash");  // the process has several threads, but only this one allocates
   name_processes([](std::uint32_t) { return ""; }, ended);
   EXPECT_EQ(ended.groups[0].task, "worker-2");
   EXPECT_EQ(ended.groups[1].thread, "");

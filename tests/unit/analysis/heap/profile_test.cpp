@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests sampling by bytes, using the code that runs in the kernel, and the estimates computed from the samples.
+// Tests sampling by bytes, with the code that runs in the kernel. Also tests the estimates computed from the samples.
 #include "analysis/heap/profile.hpp"
 
 #include <cmath>
@@ -50,7 +50,7 @@ TEST(Poisson, DistancesAreExponentiallyDistributed) {
     if (distance > kMean) ++beyond_mean;
     if (distance < 0.1 * kMean) ++within_tenth;
   }
-  // The tolerance of each is four standard deviations.
+  // The tolerance of each value is four standard deviations.
   EXPECT_NEAR(sum / kDraws, 1, 4 / std::sqrt(kDraws));
   EXPECT_NEAR(beyond_mean / double{kDraws}, std::exp(-1), 4 * 0.48 / std::sqrt(kDraws));
   EXPECT_NEAR(within_tenth / double{kDraws}, 1 - std::exp(-0.1), 4 * 0.29 / std::sqrt(kDraws));
@@ -88,9 +88,10 @@ struct Truth {
 
 bool covers(const Estimate& estimate, double truth) { return estimate.low <= truth && truth <= estimate.high; }
 
-// Runs 1000 profiles of the same load. Their intervals should contain the truth in 95 % of the runs; the tolerance of
-// 2.8 % is four standard deviations of such a count. The rate gives between a few and hundreds of samples. With few
-// samples the number of objects is less certain, because the smallest and most frequent objects may not be sampled.
+// Profiles one load 1000 times. The confidence intervals should contain the true value in 95 % of the runs; the
+// tolerance of 2.8 % is four standard deviations of such a count. Depending on the rate, a profile has between a few
+// and hundreds of samples. If there are few, the number of objects is less certain, because the smallest and most
+// frequent objects may not be sampled.
 void expect_coverage(std::uint64_t mean, int allocations, const std::vector<std::uint64_t>& sizes, int least_objects) {
   constexpr int kProfiles = 1000;
   int objects = 0, bytes = 0, live_objects = 0, live_bytes = 0;
@@ -103,7 +104,7 @@ void expect_coverage(std::uint64_t mean, int allocations, const std::vector<std:
     std::mt19937 load(99);
     HeapProfile profile(mean, names, cgroup_text);
     Truth truth;
-    Truth row_truth;  // a call site with every fifth allocation; few objects stay live
+    Truth row_truth;  // truth for one call site, which makes every fifth allocation and keeps few objects live
     for (int i = 1; i <= allocations; ++i) {
       const std::uint64_t size = sizes[load() % sizes.size()];
       const bool is_of_row = i % 5 == 0;
@@ -185,7 +186,7 @@ TEST(HeapProfile, KeepsLiveObjectsAcrossIntervals) {
   profile.begin_interval();
   profile.add(sample_of(3, 4096));
   const HeapProfileResult result = profile.result({HeapKey::process});
-  EXPECT_DOUBLE_EQ(result.slab.bytes.value, 4096);        // this interval only
+  EXPECT_DOUBLE_EQ(result.slab.bytes.value, 4096);        // samples of this interval only
   EXPECT_DOUBLE_EQ(result.slab.live_bytes.value, 12288);  // of both
   ASSERT_EQ(result.rows.size(), 2u);
   EXPECT_EQ(result.rows[0].keys[0], "other-0");
@@ -198,7 +199,7 @@ TEST(HeapProfile, CountsReplacedObjectsAndRemovesFreedOnes) {
   HeapProfile profile(1, names, cgroup_text);
   for (std::uint64_t i = 1; i <= 4; ++i) profile.add(sample_of(i, 4096));
   profile.end({1, 0, true});
-  profile.end({77, 0, true});  // this object was never reported
+  profile.end({77, 0, true});  // no sample had this address
   profile.reconcile([](std::uint64_t pointer) { return pointer != 2; });
   const HeapProfileResult result = profile.result({HeapKey::call_site});
   EXPECT_EQ(result.replaced, 1u);
@@ -265,7 +266,7 @@ TEST(HeapProfile, RemovesTracingFrames) {
   EXPECT_EQ(result.rows.at(0).keys.at(0), "pipe_write+0x3");
   EXPECT_EQ(result.pages.samples, 1u);
 
-  // Allocations inside BPF are counted too.
+  // Allocations made by BPF programs count too.
   HeapProfile of_bpf(1, names, cgroup_text);
   const std::uint64_t bpf_stack[] = {0, 1, 2, 4, 5, 3};
   sample.stack = bpf_stack;

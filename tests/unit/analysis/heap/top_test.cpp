@@ -19,7 +19,7 @@ class NoNames : public SymbolNames {
 std::string cgroup_text(std::uint64_t id) { return "cgroup " + std::to_string(id); }
 
 constexpr std::uint64_t kBytes = 1 << 20;
-constexpr std::uint64_t kMean = 4096;  // every allocation is sampled and represents only itself
+constexpr std::uint64_t kMean = 4096;  // allocations are much larger, so each is sampled and stands only for itself
 
 HeapSite site_of(std::uint32_t process) {
   HeapSite site;
@@ -78,14 +78,14 @@ TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
   EXPECT_EQ(find(processes, "short-100000")->events_now, 1u);
   EXPECT_FALSE(find(processes, "short-1"));
   EXPECT_GT(find(processes, "[others]")->events, 50'000u);
-  EXPECT_DOUBLE_EQ(find(processes, "[others]")->live_bytes->value, kBytes);  // belongs to process 5
+  EXPECT_DOUBLE_EQ(find(processes, "[others]")->live_bytes->value, kBytes);  // the live object of process 5
   EXPECT_GT(processes.rows_merged, 0u);
 
   const HeapProfileResult samples = account.samples().result({HeapKey::process});
   EXPECT_LE(samples.rows.size(), 3 * HeapProfile::kMostEndedGroups);
   EXPECT_EQ(samples.slab.samples, kProcesses);
   EXPECT_EQ(samples.slab.live_samples, 1u);
-  // Properties shared by all merged processes are still shown.
+  // Merged groups keep the properties that are equal in all of them, such as the stack.
   const TopResult stacks = account.result(TopView::stacks);
   ASSERT_EQ(stacks.rows.size(), 1u);
   EXPECT_EQ(stacks.rows[0].allocated, kProcesses * kBytes);
@@ -158,7 +158,7 @@ TEST(TopAccount, AProcessIsOneRowWithItsNewestName) {
   EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, 2 * kBytes);
 }
 
-// Calls every function allocate_slab().
+// Gives all functions the name allocate_slab.
 class SlabNames : public NoNames {
  public:
   std::string name(std::uint64_t) const override { return "allocate_slab"; }
@@ -202,7 +202,7 @@ TEST(TopAccount, StacksOfARowBelongToItsAllocator) {
   const NoNames names;
   TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
   account.samples().add(sample_of(1));
-  HeapSample pages = sample_of(2);  // pages for the slab, allocated at the same call site
+  HeapSample pages = sample_of(2);  // the pages of the slab; they have the stack of the object
   pages.pages = true;
   account.samples().add(pages);
   account.add_interval({site_of(1)}, 1'000'000'000);
@@ -247,7 +247,7 @@ TEST(HeapProfile, MergesStacksOfFreedObjectsIfThereAreTooMany) {
   for (std::uint64_t i = 1; i <= kStacks; ++i) {
     HeapSample sample = sample_of(1);
     sample.pages = true;
-    const std::uint64_t stack[] = {0, i};  // the program's frames are first
+    const std::uint64_t stack[] = {0, i};  // the innermost frame is the BPF program
     sample.stack = stack;
     sample.call_site = 0;
     profile.add(sample);

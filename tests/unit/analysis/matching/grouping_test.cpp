@@ -13,8 +13,8 @@
 namespace kmt {
 namespace {
 
-// If two tracers are active, the kernel calls both through an additional function. From then on, stacks contain this
-// function.
+// If two tracers are active, the kernel calls both through an additional function. While both are active, stacks
+// contain this function.
 TEST(Grouping, OtherTracersDoNotChangeStacks) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
@@ -40,11 +40,11 @@ TEST(Grouping, OtherTracersDoNotChangeStacks) {
   EXPECT_EQ(group_of(beside), 1u);
   EXPECT_EQ(group_of(written), 1u);
   EXPECT_EQ(group_of(other), 2u);
-  EXPECT_EQ(group_of(inside), 3u);  // frames of tracing are removed only at the start of a stack
+  EXPECT_EQ(group_of(inside), 3u);  // frames of tracing are only removed at the inner end of a stack
 }
 
-// The call site in the event is more reliable than names, because an allocating function may have the name of a tracing
-// function.
+// The call site in the event is more reliable than function names, because an allocating function may have the name of
+// a tracing function.
 TEST(Grouping, StacksStartAtTheCallSite) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
@@ -65,7 +65,7 @@ TEST(Grouping, StacksStartAtTheCallSite) {
   EXPECT_EQ(group_of(CallSiteId{1}, {0x20, 0x1010, 0x3010}), one);
 }
 
-// All call sites in a function are one group. Page events have no call site, so their group is the caller.
+// All call sites in one function form one group. Page events have no call site, so they are grouped by their caller.
 TEST(Grouping, ByFunctionMergesCallSites) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);
@@ -162,7 +162,7 @@ TEST_F(Renamed, ARenamedProcessIsOneProcess) {
   EXPECT_EQ(names_by(GroupKey::process, {kmalloc_at(50, 10), kmalloc_at(250, 10)}), Names{"sh-10"});
 }
 
-// The ID of the task that started a process was reused by a later task.
+// The task that started a process has ended, and a later task has its ID.
 TEST_F(Renamed, ATreeKeepsItsNameIfTheIdIsReused) {
   info.tasks.lives.born({20, 40, 10, true});
   info.tasks.lives.born({10, 300, 0, true});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests stacks of a trace during which modules changed: kernel frames are translated to addresses that are unique over
-// time; user frames stay unchanged.
+// Tests stacks of a trace during which modules were loaded and removed. Kernel frames are replaced by addresses that
+// are unique over time; user frames stay unchanged.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -17,7 +17,7 @@ Event pages(std::uint64_t first, unsigned order) {
   return made;
 }
 
-// A reference implementation with one map entry per frame: slow, but obviously correct.
+// A reference implementation with one map entry per page frame: slow, but obviously correct.
 struct FrameByFrame {
   std::map<std::uint64_t, unsigned> order_of;
 
@@ -84,8 +84,8 @@ TEST(PageMatcher, AnAllocationEndsWithItsFirstFrame) {
   EXPECT_EQ(heads, (std::vector<bool>{false, true, false, false}));
 }
 
-// Before Linux 4.1 the events have a struct page pointer instead of a frame number. Adjacent frames are then unknown,
-// so an allocation is treated as a whole.
+// Before Linux 4.1, events contain a struct page pointer instead of a page frame number. It is then unknown which
+// frames are adjacent, so an allocation can only be freed as a whole.
 TEST(PageMatcher, StructPagesAreWholeAllocations) {
   PageMatcher matcher(PageIdentity::struct_page);
   const auto ignore = [](const LiveFrames&, std::uint64_t) {};

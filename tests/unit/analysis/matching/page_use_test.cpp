@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that stacks show the use of pages.
+// Tests that stacks show what pages are used for.
 #include "analysis/matching/page_use.hpp"
 
 #include <string>
@@ -29,8 +29,8 @@ TEST(PageUse, OfSlabsDependsOnTheirObjects) {
   EXPECT_EQ(use_of({"allocate_slab+0x1", "new_slab+0x2", "alloc_pipe_info+0xd7"}), PageUse::slab);
   EXPECT_EQ(use_of({"___kmalloc_large_node+0x1", "__kmalloc_large_node_noprof+0x2", "load_msg+0x1"}), PageUse::slab);
   EXPECT_EQ(use_of({"___slab_alloc+0x1", "__d_alloc+0x2d", "d_alloc+0x1"}), PageUse::reclaimable_slab);
-  // The nodes of the page cache's tree are slab objects. Their pages must count as reclaimable slab, although the stack
-  // contains functions of the page cache.
+  // The tree nodes of the page cache are slab objects. The pages of their slabs must count as reclaimable slab,
+  // although the stack contains functions of the page cache.
   EXPECT_EQ(use_of({"___slab_alloc+0x1", "xas_alloc+0x3", "__filemap_get_folio+0x1"}), PageUse::reclaimable_slab);
 }
 

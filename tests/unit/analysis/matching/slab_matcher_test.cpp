@@ -59,8 +59,8 @@ TEST(SlabMatcher, RemembersTheCallSiteOfTheFreeBefore) {
   EXPECT_EQ(again.object.time_ns, 10u);
 }
 
-// Memory use must be proportional to the number of live objects. The oldest freed addresses are forgotten, but never
-// live ones.
+// Memory use must be proportional to the number of live objects. The oldest freed addresses are forgotten, but live
+// ones never are.
 TEST(SlabMatcher, ForgetsTheOldestFrees) {
   SlabMatcher matcher;
   constexpr std::uint64_t kMany = 4 * SlabMatcher::kRememberedFrees;
@@ -71,8 +71,8 @@ TEST(SlabMatcher, ForgetsTheOldestFrees) {
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 64, kMany)).object.origin, 9u);
 }
 
-// CPU 0 allocates at time 90, but its clock is ahead and records 105. CPU 1 frees the object at time 100. The events
-// then appear as free, allocate, allocate.
+// CPU 0 allocates at time 90, but its clock is ahead and shows 105. CPU 1 frees the object at time 100. In order of the
+// recorded times, the events are free, allocate, allocate.
 TEST(SlabMatcher, DetectsClocksThatDisagree) {
   SlabMatcher matcher;
   matcher.release(event(EventKind::kfree, 0x80, 100, 1));

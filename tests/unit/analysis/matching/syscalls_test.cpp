@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests how the system call of an event is found: names from numbers and functions, and calls from stacks and events.
+// Tests how the system call of an event is found: names from numbers and functions, and the current call from stacks
+// and events.
 #include <gtest/gtest.h>
 
 #include <sys/syscall.h>
@@ -30,7 +31,7 @@ TEST(SyscallNames, DependOnTheArchitecture) {
   EXPECT_EQ(syscall_name("sparc64", 5, false), "system call 5");
 }
 
-// The system headers used for compilation define the expected numbers.
+// The expected numbers are from the system headers with which the test was compiled.
 TEST(SyscallNames, AgreeWithTheSystemHeaders) {
   utsname names{};
   ::uname(&names);
@@ -87,7 +88,7 @@ class SyscallsOf : public testing::Test {
     info_.tables.event_types = {kEnter, kExit};
   }
 
-  // Innermost frame first, as the kernel records it.
+  // The innermost frame is first, as the kernel records it.
   StackId stack(const std::vector<std::string>& functions) {
     std::vector<std::uint64_t> frames;
     for (const std::string& function : functions) {
@@ -159,7 +160,7 @@ TEST_F(SyscallsOf, StacksNameTheCall) {
             "[outside of system calls]");
 }
 
-// Stacks of architectures whose system call functions have no architecture-specific names.
+// Stacks of architectures whose system call functions have no prefix for the architecture.
 TEST_F(SyscallsOf, StacksOfOtherArchitecturesNameTheCall) {
   EXPECT_EQ(name_of({"kmem_cache_alloc", "getname_flags", "__s390x_sys_openat", "__do_syscall", "system_call"}),
             "openat");
@@ -184,7 +185,7 @@ TEST_F(SyscallsOf, AllocationsDuringEntryBelongToAnUnknownCall) {
   EXPECT_EQ(name_of({"__do_syscall", "system_call"}), "openat");
 }
 
-// Compilers use a jump for a call at the end of a function, so the function has no frame.
+// Compilers turn a call at the end of a function into a jump, so the function has no frame.
 TEST_F(SyscallsOf, FunctionsOfSystemCallsMayHaveNoFrame) {
   EXPECT_EQ(name_of({"vm_area_alloc", "do_mmap", "ksys_mmap_pgoff", "do_syscall_64"}), "mmap");
   EXPECT_EQ(name_of({"alloc_pages", "do_anonymous_page", "exc_page_fault", "vfs_read", "ksys_read", "do_syscall_64",
@@ -254,7 +255,7 @@ TEST_F(SyscallsOf, EventNamesMayNameTheCall) {
   EXPECT_EQ(name_at(7, 61), "close");
 }
 
-// If only starts were recorded, all later events of a task would appear to be inside its last call.
+// If only the starts of calls were recorded, all later events of a task would seem to be in its last call.
 TEST_F(SyscallsOf, StartsWithoutEndsAreIgnored) {
   using enum EventKind;
   info_.tables.event_types = {{"syscalls", "sys_enter_openat", syscall_enter},
@@ -281,7 +282,8 @@ TEST_F(SyscallsOf, StartsWithoutEndsAreIgnored) {
   EXPECT_EQ(name_at(7, 51), "exit_group") << "which has no end";
 }
 
-// The formats may describe all events of a system. Only the events show which of them were recorded.
+// A trace may describe all events of a system, even if only some of them were recorded. Only the events themselves show
+// which.
 TEST_F(SyscallsOf, MissingEndsWereNotRecorded) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_exit, 0);
@@ -293,7 +295,7 @@ TEST_F(SyscallsOf, MissingEndsWereNotRecorded) {
   EXPECT_EQ(name_at(8, 41), "");
 }
 
-// A recorder may start to receive start events slightly before end events.
+// At the start of a recording, events of starts may be enabled slightly before events of ends.
 TEST_F(SyscallsOf, TheFirstEndsMayBeMissing) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_enter, 1);
@@ -318,7 +320,7 @@ TEST_F(SyscallsOf, EventsAtTheEndOfATaskBelongToItsLastCall) {
   tell(7, 20, EventKind::syscall_exit, 0);
   other(7, 25, 2);
   EXPECT_EQ(name_at(7, 29), "[outside of system calls]");
-  other(7, 30, 1);  // ended by a signal
+  other(7, 30, 1);  // the process was ended by a signal
   EXPECT_EQ(name_at(7, 31), "[exit]");
   other(8, 32, 1);
   EXPECT_EQ(name_at(8, 33), "[exit]") << "without a system call before";
@@ -334,7 +336,7 @@ TEST_F(SyscallsOf, EventsAtTheEndOfATaskBelongToItsLastCall) {
   EXPECT_EQ(name_at(9, 60), "");
 }
 
-// If the first thread of a process has ended, its other threads continue.
+// When the first thread of a process has ended, its other threads may continue.
 TEST_F(SyscallsOf, TheEndOfAFirstThreadDoesNotEndTheProcess) {
   info_.tables.event_types = {{"sched", "sched_process_exit"}};
   info_.tasks.lives.born({11, 5, 10, true, true});
@@ -348,7 +350,7 @@ TEST_F(SyscallsOf, TheEndOfAFirstThreadDoesNotEndTheProcess) {
   EXPECT_EQ(process_at(info_.tasks, 11, 40).pid, 10);
 }
 
-// Without kernel symbols, frames are only addresses.
+// If there are no kernel symbols, frames are only addresses.
 TEST_F(SyscallsOf, StacksWithoutNamesAreIgnored) {
   Event event{};
   event.tid = 7;
@@ -384,7 +386,8 @@ TEST_F(SyscallsOf, AStackShowsThatTheTaskIs32Bit) {
   EXPECT_EQ(name_at(7, 21), "recvfrom") << "an int 0x80 call of a 64-bit program";
 }
 
-// The end event of execve() has the number of execve in the new program, which may be 32-bit or 64-bit.
+// The end event of execve() has the number that execve has for the new program, which may be a 32-bit or a 64-bit
+// program.
 TEST_F(SyscallsOf, TheEndOfExecveShowsTheWordSize) {
   tell(7, 10, EventKind::syscall_enter, 59);
   tell(7, 20, EventKind::syscall_exit, 11);
@@ -404,7 +407,8 @@ TEST_F(SyscallsOf, TheEndOfExecveShowsTheWordSize) {
   EXPECT_EQ(name_at(9, 83), "recvfrom") << "11 is munmap";
 }
 
-// A thread that executes a program becomes the first thread of the process, even if the first thread was in a call.
+// A thread that executes a program takes over the ID of the first thread of its process, even if that thread was in a
+// call.
 TEST_F(SyscallsOf, ExecByAThreadShowsTheWordSizeOfTheProcess) {
   info_.tasks.lives.born({7, 1, 1, true});
   info_.tasks.lives.born({71, 2, 7, true, true});
@@ -415,7 +419,7 @@ TEST_F(SyscallsOf, ExecByAThreadShowsTheWordSizeOfTheProcess) {
   tell(7, 40, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 41), "brk");
   tell(7, 50, EventKind::syscall_exit, 45);
-  // The end of execve() is known to belong to another thread of the process.
+  // This end of execve() is that of another thread of the process.
   tell(72, 60, EventKind::syscall_enter, 11);
   tell(7, 70, EventKind::syscall_exit, 59);
   tell(7, 80, EventKind::syscall_enter, 45);
@@ -426,7 +430,7 @@ TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
   info_.tasks.lives.born({7, 1, 1, true});
   info_.tasks.lives.born({71, 2, 7, true, true});
   tell(71, 20, EventKind::syscall_enter, 11);  // munmap
-  tell(7, 30, EventKind::syscall_exit, 11);    // end of a call that started before the trace
+  tell(7, 30, EventKind::syscall_exit, 11);    // end of a call that began before the trace
   tell(71, 35, EventKind::syscall_exit, 11);
   tell(7, 40, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 41), "recvfrom");
@@ -437,8 +441,8 @@ TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
   tell(7, 70, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 71), "recvfrom");
   tell(7, 72, EventKind::syscall_exit, 45);
-  tell(71, 80, EventKind::syscall_exit, 59);  // the call has failed
-  tell(7, 90, EventKind::syscall_exit, 11);   // end of a call whose start was lost
+  tell(71, 80, EventKind::syscall_exit, 59);  // execve() has failed
+  tell(7, 90, EventKind::syscall_exit, 11);   // end of a call whose start event was lost
   tell(7, 91, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 92), "recvfrom");
 }

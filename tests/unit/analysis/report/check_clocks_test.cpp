@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the findings of `check` about clocks.
+// Tests what `check` finds out about the clocks of a trace.
 #include <gtest/gtest.h>
 
 #include "analysis/report/check.hpp"
@@ -81,7 +81,7 @@ TEST(CheckClocks, AClockThatIsFasterThanTheWallClock) {
   EXPECT_EQ(jumps(3702 * kSecond, 4000 * kSecond), 0u) << "the wall clock was set back";
 }
 
-// Some traces, such as text, have only events and no further information about time.
+// Some traces, such as text traces, contain no information about time except the times of events.
 TEST(CheckClocks, ALongTimeWithoutEvents) {
   const auto jumps = [](TraceInfo info, std::uint64_t silent_ns, std::int32_t idle = 0) {
     std::vector<Moment> moments;
@@ -127,7 +127,7 @@ TEST(CheckClocks, TheWallClockWasSet) {
   EXPECT_EQ(jumps("mono", "", 5020 * kSecond), 1u);
 }
 
-// A text trace lacks a list of the tasks at its start.
+// A text trace has no list of the tasks that existed at its start.
 TEST(CheckClocks, ATaskWithEventsBeforeItsCreation) {
   TraceInfo info;
   info.tasks.lives.born({300, 5 * kSecond, 10, true});
@@ -149,7 +149,7 @@ TEST(CheckClocks, CreationAtTheTimeOfTheFirstEventIsValid) {
     batch[0].time_ns = 5 * kSecond;
     batch[0].tid = 300;
     check.add(batch);
-    info.tasks.lives.born({300, 5 * kSecond + later_ns, 10, true});  // from a CPU that is read later
+    info.tasks.lives.born({300, 5 * kSecond + later_ns, 10, true});  // an event of a CPU that is read later
     EXPECT_EQ(check.finish().findings.count_of(Imperfection::clocks_apart), later_ns == 0 ? 0u : 1u);
   }
 }

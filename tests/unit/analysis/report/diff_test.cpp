@@ -103,7 +103,7 @@ TEST(Diff, DividesByTheOccurrencesOfAnEvent) {
     EXPECT_EQ(change(result, "f", "hits").b, 2);
   }
   EXPECT_THROW(diff(side({}), side({}), {false, DiffPer::event, "sched_switch"}), Error);
-  // Every recording has task_newtask events, but almost none has sched_process_fork events.
+  // Every recording contains task_newtask events, but hardly any contains sched_process_fork events.
   ReportResult recorded = side({});
   recorded.activity = {{{"task:task_newtask", 3}}, {true}};
   try {
@@ -150,7 +150,7 @@ TEST(Diff, TotalsOfPagesEqualThoseOfTheReport) {
   ReportResult a = side({site("f", 1)});
   a.activity.allocated[static_cast<std::size_t>(Allocator::pages)] = true;
   a.pages.allocations = 10;
-  a.pages.matched_frees = 6;  // three allocations with other lifetimes were replaced
+  a.pages.matched_frees = 6;  // three of the allocations now have another lifetime
   a.pages.live_allocations = 1;
   for (int i = 0; i < 6; ++i) a.pages.lifetimes.add(1000);
   const DiffResult result = diff(a, a, {});
@@ -199,8 +199,8 @@ TEST(TextDiff, TotalsAreNeitherNewNorGone) {
   EXPECT_EQ(out.substr(line, out.find('\n', line) - line).find("gone"), std::string::npos);
 }
 
-// Ten events in a hundred seconds correspond to 0.1 events in one second. The shorter trace cannot have a tenth of an
-// event.
+// Ten events in a hundred seconds correspond to 0.1 events in one second. A trace of one second cannot contain a tenth
+// of an event, so the difference must not be reported.
 TEST(Diff, ShortTracesNeedLargerDifferences) {
   const DiffResult result = diff(side({}, 1), side({site("f", 10)}, 100), {});
   EXPECT_EQ(change(result, "f", "hits").verdict, Verdict::unchanged);
@@ -239,8 +239,8 @@ TEST(Diff, WasteChangesByPoints) {
   const auto verdict = [](std::uint64_t a_each, std::uint64_t b_each) {
     return change(diff(side({site("f", 100, a_each)}), side({site("f", 100, b_each)}), {}), "f", "waste").verdict;
   };
-  EXPECT_EQ(verdict(100, 103), Verdict::unchanged);  // waste of 10 % and 12.6 %
-  EXPECT_EQ(verdict(100, 120), Verdict::changed);    // waste of 10 % and 25 %
+  EXPECT_EQ(verdict(100, 103), Verdict::unchanged);  // the waste is 10 % and 12.6 %
+  EXPECT_EQ(verdict(100, 120), Verdict::changed);    // the waste is 10 % and 25 %
 }
 
 TEST(Diff, IdenticalTracesHaveNoChange) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests groups by who frees, and matrices, with hand-made events. tests/oracle/groups_test.py has real traces.
+// Tests groups by the task or function that frees, and matrices, with hand-made events. tests/oracle/groups_test.py
+// uses real traces.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +63,7 @@ TEST_F(Freers, TasksAndInterruptsFree) {
   add(EventKind::kfree, 1 << 12, 8);
   add(EventKind::kfree, 2 << 12, 7);
   add(EventKind::kfree, 3 << 12, 8).context = Context::kSoftIrq;
-  add(EventKind::kfree, 9 << 12, 8);  // older than the trace: of no group
+  add(EventKind::kfree, 9 << 12, 8);  // an object from before the trace, which is in no group
   const ReportResult result = report({GroupKey::task, GroupKey::free_task});
   ASSERT_EQ(result.groups.front().rows.size(), 4u);
   for (const char* const name : {"worker-7, other-8", "worker-7, worker-7", "worker-7, [softirq]"}) {

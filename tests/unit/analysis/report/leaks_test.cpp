@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests certain growth, uncertain growth and no growth, with hand-made events.
+// Tests verdicts with hand-made events: certain growth, uncertain growth and no growth.
 #include "analysis/report/leaks.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class Leaks : public testing::Test {
     event.address = address;
     events.push_back(event);
   }
-  // Allocates 100 objects per second for ten seconds. leak() never frees them; churn() frees each after a millisecond.
+  // Makes 100 allocations per second for ten seconds. leak() never frees them; churn() frees each after a millisecond.
   void leak(std::uint32_t site, std::uint64_t from_ns = 0, std::uint64_t to_ns = 10 * kSecond) {
     for (std::uint64_t time = from_ns; time < to_ns; time += kSecond / 100) allocate(time, site, next += 4096);
   }
@@ -96,7 +96,8 @@ class Leaks : public testing::Test {
 TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
   leak(1);
   churn(2);
-  for (int i = 0; i < 10; ++i) allocate(static_cast<std::uint64_t>(i), 3, next += 4096, 1 << 20);  // large, no growth
+  // Many bytes, but no growth.
+  for (int i = 0; i < 10; ++i) allocate(static_cast<std::uint64_t>(i), 3, next += 4096, 1 << 20);
   const LeaksResult result = leaks();
   EXPECT_TRUE(result.found());
   const auto sorted = sorted_leaks(result.tables[0].rows, *find_leak_column("growth"));
@@ -106,7 +107,7 @@ TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
   EXPECT_EQ(sorted[0]->certain_bytes(), 1000u * 128);
   EXPECT_NEAR(static_cast<double>(sorted[0]->median_age_ns()), 5e9, 1.25e9);
   EXPECT_EQ(row_of(result, 3)->verdict, LeakVerdict::no_growth);
-  EXPECT_EQ(row_of(result, 2), nullptr);  // no object of this site is live
+  EXPECT_EQ(row_of(result, 2), nullptr);  // there is no row, because no object of this call site is live
 }
 
 // In Linux 6.1, events of allocations from a cache lack its name, and events of frees have it.
@@ -140,11 +141,11 @@ TEST(LeakOrder, IsByCertaintyThenBySpeed) {
   }
   const auto sorted = [&rows] { return sorted_leaks(rows, *find_leak_column("verdict")); };
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[3], &rows[1], &rows[2], &rows[0]}));
-  rows[3].certain.bytes_per_s = 0.5;  // almost all live objects may already be freed
+  rows[3].certain.bytes_per_s = 0.5;  // nearly all of the growth may consist of objects that were freed
   EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[1], &rows[3], &rows[2], &rows[0]}));
 }
 
-// Three of four objects are from process 70, which has two threads.
+// Three of four objects belong to process 70, which has two threads.
 TEST_F(Leaks, GroupsNameTheProcessesWithLiveObjects) {
   leak(1);
   info.tasks.thread_groups = {{70, 70}, {71, 70}, {90, 90}};
@@ -204,7 +205,7 @@ TEST_F(Leaks, AnyLaterLossMayContainTheFree) {
   const LeaksResult result = leaks();
   const LeakRow& row = *row_of(result, 1);
   EXPECT_EQ(row.main_doubt, Doubt::lost_stretch);
-  EXPECT_EQ(row.doubtful.allocations, 800u);  // allocated before the end of the loss
+  EXPECT_EQ(row.doubtful.allocations, 800u);  // the objects allocated before the loss ended
   EXPECT_EQ(row.certain_bytes(), 200u * 128);
   EXPECT_EQ(row.verdict, LeakVerdict::uncertain);
   EXPECT_FALSE(result.found());
@@ -283,10 +284,10 @@ TEST_F(Leaks, AHundredthIsNotRoundedDown) {
   }
   allocate(2 * kSecond, 1, 0x5000);
   allocate(3 * kSecond, 1, 0x5000);
-  EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);  // only one of 151 objects
+  EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);  // only one of 151 objects is doubtful
 }
 
-// Objects of one call site and size, such as names of dentries, some of which are in kmalloc-rcl-* caches.
+// Objects with one call site and size, such as names of dentries. Some of them are in kmalloc-rcl-* caches.
 TEST_F(Leaks, KmallocObjectsOfReclaimableCachesAreUncertain) {
   constexpr std::uint32_t kReclaimable = 0x10;
   info.tables.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
@@ -303,7 +304,7 @@ TEST_F(Leaks, KmallocObjectsOfReclaimableCachesAreUncertain) {
   const LeakRow& mixed = *row_of(result, 2);
   EXPECT_EQ(mixed.doubtful.bytes, 250u * 128);
   EXPECT_EQ(mixed.verdict, LeakVerdict::certain);
-  // The certain part of the growth is reported.
+  // The reported growth is the certain part.
   EXPECT_NEAR(mixed.trend.bytes_per_s, 12800, 200);
   EXPECT_NEAR(mixed.certain.bytes_per_s, 9600, 200);
   const std::string text = text_leaks(result, LeaksOptions(), {});
@@ -314,8 +315,8 @@ TEST_F(Leaks, KmallocObjectsOfReclaimableCachesAreUncertain) {
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
 }
 
-// Accounting data of slabs lives as long as the slabs. Slabs of inodes and dentries are reclaimable, so growth of
-// accounting data is uncertain.
+// The accounting data of a slab lives as long as the slab. Slabs of inodes and dentries are reclaimable, so growth of
+// accounting data is never certain.
 TEST_F(Leaks, AccountingDataOfSlabsIsUncertain) {
   leak(1);
   churn(2);
@@ -342,7 +343,7 @@ TEST_F(Leaks, ATraceWithoutFreesProvesNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// Recorded frees of cache objects do not prove that frees of kmalloc objects were recorded, and vice versa.
+// If frees of cache objects were recorded, frees of kmalloc objects need not have been. The reverse is true too.
 TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
   leak(1);
   churn(2);
@@ -359,8 +360,8 @@ TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// A recording limited to a leaking cache may have no frees, because none occurred. Traces of other recorders may
-// describe free events that were not recorded.
+// If only a leaking cache was recorded, the trace may have no frees because there were none. In traces of other
+// recorders, the description of a free event does not prove that the event was recorded.
 TEST_F(Leaks, OwnRecordingsProveThatNothingWasFreed) {
   leak(1);
   info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
@@ -374,8 +375,8 @@ TEST_F(Leaks, OwnRecordingsProveThatNothingWasFreed) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// The trace has no frees of this memory. If the free event was recorded, that is no reason for doubt, but lost events
-// still are.
+// The trace contains no frees of this memory. If the event of frees was recorded, this alone is no reason for doubt,
+// but lost events are.
 TEST_F(Leaks, PercpuMemoryAndAreasMayBeUncertain) {
   for (const auto& [alloc, free] : {std::pair(EventKind::percpu_alloc, EventKind::percpu_free),
                                     std::pair(EventKind::vmap_alloc, EventKind::vmap_free)}) {
@@ -423,7 +424,8 @@ TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
   EXPECT_EQ(result.unclear(), LeaksUnclear::no_clock);
 }
 
-// Groups that may grow are followed first, then those with the most live memory. The remaining groups are only counted.
+// If there are too many groups, those that may grow get a history first, then those with the most live memory. The
+// others are only counted.
 TEST_F(Leaks, IfThereAreTooManyGroupsOnlyGrowingOnesAreJudged) {
   constexpr std::uint32_t kGroups = Histories::kMostGroups + 500;
   for (std::uint32_t site = 1; site < kGroups; ++site) info.tables.call_sites.push_back(site + 3);
@@ -461,7 +463,7 @@ TEST_F(Leaks, PagesWithoutAKeyShareOneRow) {
 TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
   EXPECT_NE(untraced_free_of("skbuff_head_cache", "f+0x1", KernelVersion{6, 1}), nullptr);
   EXPECT_EQ(untraced_free_of("skbuff_head_cache", "f+0x1", KernelVersion{4, 4}), nullptr);
-  // A merged cache may have the name of another cache.
+  // SLUB merges caches, so an object may be in a cache with another cache's name.
   EXPECT_NE(untraced_free_of("dentry", "__alloc_skb+0x1", KernelVersion{6, 1}), nullptr);
   EXPECT_EQ(untraced_free_of("dentry", "d_alloc+0x1", KernelVersion{6, 1}), nullptr);
   EXPECT_NE(untraced_free_of("", "__alloc_skb+0x1", KernelVersion{6, 1}), nullptr);
@@ -483,7 +485,7 @@ TEST_F(Leaks, GrowthThatEndedEarlyIsPast) {
 
 TEST_F(Leaks, GrowthByChanceAmongManyGroupsIsUneven) {
   churn(2);
-  for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100)  // grows in bursts
+  for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100)  // this group grows in bursts
     for (std::uint64_t i = 0; i < (time / kSecond % 3 == 0 ? 40u : 1u); ++i) allocate(time, 1, next += 4096);
   const LeaksResult alone = leaks();
   EXPECT_EQ(row_of(alone, 1)->verdict, LeakVerdict::certain);
@@ -507,19 +509,19 @@ TEST_F(TimelineTest, FreePagesEqualThoseOfTheZones) {
     event.order = static_cast<std::uint8_t>(order);
     events.push_back(event);
   };
-  page(EventKind::page_alloc, kSecond, 0);      // from the list of a CPU
-  page(EventKind::page_alloc, 2 * kSecond, 4);  // from the zone, as the next event shows
+  page(EventKind::page_alloc, kSecond, 0);      // taken from the list of a CPU
+  page(EventKind::page_alloc, 2 * kSecond, 4);  // taken from the zone, as the next event shows
   page(EventKind::page_alloc_zone_locked, 2 * kSecond, 4);
   page(EventKind::page_alloc_zone_locked, 3 * kSecond, 0);  // refills the list of a CPU
   page(EventKind::page_pcpu_drain, 4 * kSecond, 1);
-  page(EventKind::page_free, 5 * kSecond, 0);  // to the list of a CPU
-  page(EventKind::page_free, 6 * kSecond, 5);  // to the zone
+  page(EventKind::page_free, 5 * kSecond, 0);  // returned to the list of a CPU
+  page(EventKind::page_free, 6 * kSecond, 5);  // returned to the zone
   info.recording.samples = {{0, 0, {{"meminfo", "MemFree: 1000 kB\n"}}},
                             {9 * kSecond, 0, {{"meminfo", "MemFree: 1068 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
   EXPECT_EQ(result.balances[0].explained, (2 + 32 - 16 - 1) * 4096);
-  info.machine.kernel = "5.10.0";  // on 5.10, CPU lists keep only single pages
+  info.machine.kernel = "5.10.0";  // in Linux 5.10, the lists of CPUs contain only single pages
   events.back().order = 2;
   EXPECT_EQ(timeline_of(report(), {}).balances[0].explained, (2 + 4 - 16 - 1) * 4096);
 }
@@ -533,7 +535,7 @@ TEST_F(TimelineTest, SlabLinesAreComparedWithTheirCaches) {
     allocate(kSecond + i, 2, next += 4096, 192);  // a dentry
     events.back().kind = EventKind::cache_alloc;
   }
-  allocate(kSecond, 1, next += 65536, 65536);  // pages from kmalloc, not in any slab counter
+  allocate(kSecond, 1, next += 65536, 65536);  // a kmalloc of whole pages, which no slab line of meminfo counts
   release(kSecond, 42);
   release(kSecond, 43);
   events.back().kind = EventKind::cache_free;
@@ -571,7 +573,8 @@ TEST_F(TimelineTest, ComparesSamplesWithTheTrace) {
   ASSERT_EQ(result.balances.size(), 1u);
   EXPECT_EQ(result.balances[0].name, "SUnreclaim");
   EXPECT_EQ(result.balances[0].last - result.balances[0].first, 128 * 1024.0);
-  EXPECT_NEAR(static_cast<double>(result.balances[0].explained), 800 * 128, 4 * 128);  // a bucket at each end
+  // The tolerance is a time bucket at each end.
+  EXPECT_NEAR(static_cast<double>(result.balances[0].explained), 800 * 128, 4 * 128);
   ASSERT_EQ(result.allocators.size(), 1u);
   ASSERT_EQ(result.groups.size(), 2u);
   EXPECT_EQ(result.groups[0].points.back().live_bytes, 1000 * 128);
@@ -605,7 +608,7 @@ TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
   EXPECT_EQ(points(chosen), 5u);
   EXPECT_TRUE(chosen.balances.empty());
   const TimelineResult part = timeline_of(report({GroupKey::call_site}, {}, false), {});
-  EXPECT_EQ(points(part), 10u);  // the last event is at 9.99 s
+  EXPECT_EQ(points(part), 10u);  // the time of the last event is 9.99 s
   EXPECT_TRUE(part.balances.empty());
 }
 
@@ -646,7 +649,8 @@ TEST_F(TimelineTest, FreePagesFallByTheAllocatedPages) {
                             {11 * kSecond, 0, {{"meminfo", "MemFree: 384 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
-  EXPECT_EQ(result.balances[0].explained, -4 * 4096);  // three frees of older pages and seven allocations
+  // Three frees of pages from before the trace, and seven allocations.
+  EXPECT_EQ(result.balances[0].explained, -4 * 4096);
 }
 
 }  // namespace

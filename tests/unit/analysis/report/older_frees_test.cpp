@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that apparent growth is recognised: objects from before the trace are freed as fast as new objects are
-// allocated.
+// Tests growth that is only apparent: objects from before the trace are freed as fast as new objects are allocated.
 #include "analysis/report/older_frees.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the rules of `pages` on hand-made events, and how its result is shown. tests/oracle has real traces.
+// Tests the rules of `pages` and its output with hand-made events. tests/oracle uses real traces.
 #include "analysis/report/pages.hpp"
 
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(Pages, EventsAndPagesAreCounted) {
 TEST_F(Pages, ARunEndsWithTheTasksNextPageEventOfAnotherKind) {
   add(EventKind::page_pcpu_drain, 1);
   add(EventKind::page_alloc, 2, 0, 8);          // another task
-  add(EventKind::page_pcpu_drain, 3, 0, 7, 1);  // continues on another CPU
-  add(EventKind::kmalloc, 4);                   // not a page event
+  add(EventKind::page_pcpu_drain, 3, 0, 7, 1);  // the task continues on another CPU
+  add(EventKind::kmalloc, 4);                   // this is not an event of the page allocator
   add(EventKind::page_pcpu_drain, 5).context = Context::kSoftIrq;
   add(EventKind::page_pcpu_drain, 6);
   EXPECT_EQ(task(result(), "worker-7").drain_runs, 1u);
@@ -133,7 +133,7 @@ TEST_F(Pages, AFilterIsAppliedBeforeRuns) {
   EXPECT_EQ(result(filter).total.drain_runs, 1u);
   EXPECT_EQ(result(filter).total.freed.events, 1u);
   filter.cpus = {1};
-  EXPECT_EQ(result(filter).total.live_pages, 0u);  // freed by any task
+  EXPECT_EQ(result(filter).total.live_pages, 0u);  // it does not matter which task frees the pages
 }
 
 TEST_F(Pages, FallbacksAreSevereUpToOrderThree) {
@@ -183,7 +183,7 @@ TEST_F(Pages, GuessedPageBlocksGiveNoAdvice) {
   add_fallback(0, false);
   info.machine.arch = "x86_64";
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 2048u);
-  info.machine.arch = "i686";  // the block size is unknown: 4 MiB without PAE
+  info.machine.arch = "i686";  // the pageblock order is not in the trace; 4 MiB is assumed, as without PAE
   EXPECT_EQ(result().min_free_kbytes_step, std::nullopt);
   info.machine.pageblock_order = 10;
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 4096u);
@@ -193,7 +193,7 @@ TEST_F(Pages, LivePagesBelongToTheAllocatingTask) {
   add(EventKind::page_alloc, 64, 2).migrate_type = 1;
   add(EventKind::page_alloc, 128, 0, 8);
   add(EventKind::page_free, 65, 0, 8);
-  add(EventKind::page_alloc, 128, 0, 7).migrate_type = 1;  // the free of the earlier block was lost
+  add(EventKind::page_alloc, 128, 0, 7).migrate_type = 1;  // the event that freed the earlier block was lost
   const PagesResult got = result();
   EXPECT_EQ(task(got, "worker-7").live_pages, 4u);
   EXPECT_EQ(task(got, "other-8").live_pages, 0u);
@@ -219,7 +219,7 @@ TEST_F(Pages, ARenamedTaskHasTwoRows) {
   EXPECT_EQ(got.failures[0].task, "second-7");
 }
 
-// The event that has the task's name may arrive after other events of the task.
+// Other events of a task may precede the event that contains the task's name.
 TEST_F(Pages, ALaterNameCounts) {
   add(EventKind::page_alloc, 1);
   PagesAnalysis analysis(info, info.tasks, no_names, {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the rules of the report on hand-made events; tests/oracle has real traces.
+// Tests the rules of the report with hand-made events; tests/oracle uses real traces.
 #include "analysis/report/report.hpp"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ TEST_F(Report, AFreeByAnyTaskBelongsToItsAllocation) {
   EXPECT_EQ(result.slab.cross_cpu_frees, 1u);
   EXPECT_EQ(result.slab.unmatched_frees, 1u);
   EXPECT_EQ(result.slab.live_allocations, 0u);
-  EXPECT_EQ(result.trace.events, 2u);  // only the events of task 7 itself
+  EXPECT_EQ(result.trace.events, 2u);  // counts only the events of task 7 itself
 }
 
 TEST_F(Report, AnInterruptIsNotTheTaskItInterrupted) {
@@ -117,11 +117,11 @@ double rate_of(const ReportResult& result) {
 TEST_F(Report, RatesUseTheRecordedTime) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   for (std::uint64_t i = 0; i <= 10; ++i) add(EventKind::kmalloc, 0x10000 + 128 * i).time_ns = (2 + i) * kSecond;
-  EXPECT_EQ(report().trace.recorded_ns, 10 * kSecond);  // from the first to the last event
+  EXPECT_EQ(report().trace.recorded_ns, 10 * kSecond);  // the time from the first to the last event
   EXPECT_DOUBLE_EQ(rate_of(report()), 1.1);
   ReportFilter cpu;
   cpu.cpus = {1};
-  EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // although no event is selected
+  EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // the time is the same although no event is selected
 
   info.recording.samples = {{kSecond, 0, {}}, {5 * kSecond, 0, {}}, {23 * kSecond, 0, {}}};
   EXPECT_EQ(report().trace.duration_ns, 10 * kSecond);
@@ -130,8 +130,9 @@ TEST_F(Report, RatesUseTheRecordedTime) {
   ReportFilter window;
   window.from = TimeEdge{2 * kSecond};
   window.to = TimeEdge{20 * kSecond};
-  EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // samples outside the window do not count
-  info.losses.intervals = {{0, 5, 0, 2 * kSecond}};           // the start was overwritten
+  EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // samples outside the time window do not count
+  // The start of the trace was overwritten, so the first sample does not count.
+  info.losses.intervals = {{0, 5, 0, 2 * kSecond}};
   EXPECT_EQ(report().trace.recorded_ns, 21 * kSecond);
   info.losses.intervals.clear();
   const SymbolNames& names = NoNames();
@@ -289,7 +290,7 @@ TEST_F(Report, ADuplicateEventCountsOnce) {
   check.add(events);
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::allocation_on_live_pointer), 0u);
 
-  // With perf's rules, each event counts.
+  // If duplicate events count, as in perf, each event is an allocation.
   ReportRequest request;
   request.by = {GroupKey::call_site};
   request.count_duplicates = true;
@@ -303,7 +304,7 @@ TEST_F(Report, ADuplicateEventCountsOnce) {
   EXPECT_EQ(both.slab.live_bytes, 65536u);
 }
 
-// The next object immediately has the same address, because the free of the first object was not recorded.
+// The free of the first object was not recorded, and the next object immediately gets its address.
 TEST_F(Report, AThirdEventIsTheNextObject) {
   for (int i = 0; i < 6; ++i) {
     Event& event = add(EventKind::kmalloc, 0x10000);
@@ -319,7 +320,8 @@ TEST_F(Report, AThirdEventIsTheNextObject) {
   EXPECT_EQ(rows[0].allocations, 3u);
 }
 
-// Without frees, an interrupt between two duplicate events must not make all following events pair incorrectly.
+// If frees were not recorded, an interrupt between two duplicate events must not make all following events pair
+// incorrectly.
 TEST_F(Report, AnInterruptBetweenDuplicateEventsDoesNotShiftPairs) {
   for (int i = 0; i < 12; ++i) {
     Event& event = add(EventKind::kmalloc, 0x10000);
@@ -357,12 +359,12 @@ TEST_F(Report, FailedPageAllocationsHaveNoFrame) {
 }
 
 TEST_F(Report, APageFreedTwiceIsAnAnomaly) {
-  add(EventKind::page_free, 9);  // older than the trace
+  add(EventKind::page_free, 9);  // a page from before the trace
   add(EventKind::page_alloc, 64).order = 2;
   add(EventKind::page_free, 64).order = 2;
   add(EventKind::page_free, 66).call_site = {2};
   add(EventKind::page_alloc, 66);
-  add(EventKind::page_free, 66).order = 1;  // 66 was allocated again, 67 was not
+  add(EventKind::page_free, 66).order = 1;  // page 66 was allocated again, page 67 was not
   add(EventKind::page_alloc, 9);
   add(EventKind::page_free, 9);
   const ReportResult result = report();
@@ -381,7 +383,7 @@ TEST_F(Report, EachAllocatorHasSeparateAddressesAndRules) {
   add(EventKind::vmap_alloc, 0x10000).call_site = {0};
   add(EventKind::percpu_free, 0x10000, 8, 1);
   add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;
-  add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;  // the free of the earlier object was lost
+  add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;  // the event that freed the earlier object was lost
   add(EventKind::percpu_alloc, 0);
   add(EventKind::percpu_free, 0x30000);
   add(EventKind::vmap_free, 0x10000);
@@ -477,8 +479,8 @@ TEST_F(Report, AFilterSelectsPercpuAllocations) {
   EXPECT_EQ(report(filter).percpu.matched_frees, 1u);
 }
 
-// Marks in pages and the kernel's statistics may describe the same loss. The larger number counts, and every output
-// must show it.
+// Marks in pages and the kernel's statistics may describe one loss. Then the larger number must be reported, in every
+// output.
 TEST_F(Report, AllOutputsShowTheSameLoss) {
   add(EventKind::kmalloc, 0x10000);
   info.losses.intervals.push_back({0, 10, 0, 0, {}});

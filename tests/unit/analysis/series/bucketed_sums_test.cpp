@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Compares sums by ID and time with a plain map of every event.
+// Compares sums by ID and time with a plain map of all events.
 #include "analysis/series/bucketed_sums.hpp"
 
 #include <map>

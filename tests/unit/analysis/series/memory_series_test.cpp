@@ -94,7 +94,7 @@ TEST(MemorySeries, DamagedSlabinfoLinesAreSkipped) {
     EXPECT_TRUE(memory_series_of({sample(1, "slabinfo", line + "\n")}, 4096).empty()) << line;
 }
 
-// The pages of all caches are most of the kernel's slab memory. They are not all, since slabinfo does not list kmalloc
+// The pages of all caches are most of the kernel's slab memory, but not all of it. slabinfo does not list kmalloc
 // objects of whole pages, and the two files are read one after the other.
 TEST(MemorySeries, AgreesWithThisKernel) {
   const auto slabinfo = try_read_file("/proc/slabinfo");

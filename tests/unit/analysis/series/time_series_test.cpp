@@ -91,7 +91,7 @@ struct Change {
   std::int64_t bytes;
 };
 
-// 30 seconds of random changes, almost in order.
+// Random changes during 30 seconds, almost in order of time.
 std::vector<Change> changes(std::size_t count) {
   std::mt19937_64 random(7);
   std::vector<Change> made(count);
@@ -149,12 +149,12 @@ TEST(TimeSeries, FewerBucketsHaveTheSameSums) {
   EXPECT_EQ(points.back().live_bytes, 500 * 501 / 2);
 }
 
-// The clock jumps far ahead. Buckets become so wide that all earlier events are in the first one.
+// The clock jumps far ahead. Buckets then become so wide that the first one contains all earlier events.
 TEST(TimeSeries, SurvivesAJumpOfTheClock) {
   for (const unsigned jump : {42u, 45u, 50u, 63u}) {
     TimeBuckets clock(kStart);
     TimeSeries series;
-    TimeSeries untouched;  // only points() widens the buckets
+    TimeSeries untouched;  // this series does not change after the jump, so only points() widens its buckets
     for (std::uint64_t i = 0; i < 500; ++i) {
       const TimeBucket at = clock.bucket_of(kStart + i * kFirstWidth);
       series.allocate(at, 3);

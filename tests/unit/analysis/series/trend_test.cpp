@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kSeconds = 0.25;  // seconds between two values
 
-// Normally distributed numbers, by the Box-Muller method. std::normal_distribution gives different numbers in every
-// library.
+// Returns normally distributed numbers, by the Box-Muller method. std::normal_distribution would give different numbers
+// with each library.
 class RandomNumbers {
  public:
   explicit RandomNumbers(std::uint64_t seed) : random_(seed) {}
@@ -112,7 +112,8 @@ TEST(Trend, TooFewValuesAreNotJudged) {
   EXPECT_EQ(trend_of(line, kSeconds).confidence, 0);
 }
 
-// At a confidence of 95 %, about 50 of 1000 random walks are called growing; three standard deviations are 21.
+// At a confidence of 95 %, about 50 of 1000 random walks are judged as growing. The tolerance of 21 is three standard
+// deviations.
 TEST(Trend, FalsePositivesOfRandomWalksMatchTheLevel) {
   for (const std::size_t count : {512u, 100u, 16u}) {
     RandomNumbers noise(count);
@@ -124,7 +125,7 @@ TEST(Trend, FalsePositivesOfRandomWalksMatchTheLevel) {
   }
 }
 
-// Few objects are allocated and freed, and their sizes differ by orders of magnitude.
+// Few objects are allocated and freed, with sizes of very different magnitudes.
 TEST(Trend, UnequalStepsGiveNoMoreFalsePositives) {
   for (const double busy : {1.0, 0.1, 0.02}) {
     RandomNumbers noise(11);
@@ -141,7 +142,7 @@ TEST(Trend, UnequalStepsGiveNoMoreFalsePositives) {
   }
 }
 
-// The confidence of random walks must be uniformly distributed at every level of the table.
+// At every level of the table, the confidence of random walks must be uniformly distributed.
 TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   constexpr int kRuns = 4000;
   std::vector<double> confidences;
@@ -155,8 +156,8 @@ TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   }
 }
 
-// Rare levels are used to judge thousands of groups. The steps are normally distributed, of one size, or of very
-// different sizes.
+// Levels with a small probability are used if there are thousands of groups. The steps of the walks are normally
+// distributed, of one size, or of very different sizes.
 TEST(Trend, EvennessOfRandomWalksIsRight) {
   constexpr int kRuns = 40'000;
   for (const int steps : {0, 1, 2}) {
@@ -182,8 +183,8 @@ TEST(Trend, EvennessOfRandomWalksIsRight) {
   }
 }
 
-// Quantiles of Student's t distribution with 15 degrees of freedom, from tables. Half of the rises are m + 1, half are
-// m - 1.
+// Quantiles of Student's t distribution with 15 degrees of freedom, from published tables. Half of the rises are m + 1,
+// half are m - 1.
 TEST(Trend, EvennessIsStudentsT) {
   for (const auto& [t, share] : {std::pair(1.753, 0.95), {2.602, 0.99}, {3.733, 0.999}, {4.073, 0.9995}}) {
     const double mean = t * std::sqrt(16.0 / 15) / 4;
@@ -194,7 +195,7 @@ TEST(Trend, EvennessIsStudentsT) {
   }
 }
 
-// Objects are allocated at random and live for a while, so the number of live objects returns to its mean.
+// Objects are allocated at random times and live for a limited time, so the number of live objects returns to a mean.
 TEST(Trend, RarelyClassifiesChurnAsGrowth) {
   RandomNumbers noise(4);
   int growing = 0;
@@ -214,7 +215,7 @@ TEST(Trend, IntervalContainsTheTrueSlope) {
     missed += trend.low > 0.1 / kSeconds || trend.high < 0.1 / kSeconds ? 1 : 0;
   }
   EXPECT_LE(missed, 71);
-  EXPECT_GE(missed, 5);  // the interval must not cover all numbers
+  EXPECT_GE(missed, 5);  // the confidence interval must not cover all numbers
 }
 
 TEST(Trend, FindsALeakInARandomWalk) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests models of slab allocators on examples computed by hand.
+// Tests models of slab allocators with examples that were computed by hand.
 #include "analysis/simulation/simulation.hpp"
 
 #include <map>
@@ -27,7 +27,7 @@ SlabMachine machine_of(unsigned cpus, KernelVersion version = {6, 1}) {
   return machine;
 }
 
-// With 2 CPUs, a slab should have 12 objects: 4 × (fls(2) + 1).
+// With 2 CPUs, a slab should have at least 12 objects: 4 × (fls(2) + 1).
 TEST(SlabGeometry, AsInSlabinfo) {
   const SlabMachine machine = machine_of(2);
   const auto expect = [&](std::uint64_t bytes, std::uint32_t objects, std::uint64_t pages) {
@@ -46,12 +46,13 @@ TEST(SlabGeometry, AsInSlabinfo) {
 
 // A slab of 32 KiB has 4 objects of 8 KiB; with 640 bytes it has 51 objects in 32,640 bytes.
 TEST(SlabGeometry, NewerKernelsTryWasteFirst) {
-  EXPECT_EQ(slub_geometry(640, machine_of(2)).objects, 12u);  // uses 7,680 of 8,192 bytes: 1/16 is wasted
+  // An object of 640 bytes in slabs of 8 KiB wastes 1/16: 7,680 of 8,192 bytes are used.
+  EXPECT_EQ(slub_geometry(640, machine_of(2)).objects, 12u);
   EXPECT_EQ(slub_geometry(640, machine_of(2, {6, 18})).objects, 12u);
   // 3 objects of 10,000 bytes fit into order 3, and 2,768 bytes are left: more than 1/16, less than 1/8.
   EXPECT_EQ(slub_geometry(10000, machine_of(2)).order, 3u);
-  // One object of 17,000 bytes in 32 KiB wastes almost half. Before Linux 6.8, no slab with this fraction of waste was
-  // tried, only one with a single object.
+  // A slab of 32 KiB with one object of 17,000 bytes wastes almost half. Before Linux 6.8, the kernel did not try slabs
+  // with so much waste; it used a slab for a single object.
   EXPECT_EQ(slub_geometry(17000, machine_of(2)).objects, 1u);
   EXPECT_EQ(slub_geometry(17000, machine_of(2, {6, 18})).order, 3u);
 }
@@ -75,8 +76,8 @@ TEST(SlabGeometry, KmallocClasses) {
   EXPECT_EQ(least_kmalloc_class(arm), 0u);
 }
 
-// Slabs of four objects of 8 KiB. The list of a CPU has up to 3 slabs (6 × 2 / 4); a node keeps 6 partial slabs (log2
-// 8192 / 2).
+// Slabs have four objects of 8 KiB. The list of a CPU has at most 3 slabs (6 × 2 / 4); a node keeps 6 partial slabs
+// (log2 8192 / 2).
 class Slub : public testing::Test {
  protected:
   SlabMachine machine = machine_of(1);
@@ -90,10 +91,11 @@ TEST_F(Slub, FillsASlabBeforeTheNext) {
   for (int i = 0; i < 5; ++i) slabs.push_back(allocate());
   EXPECT_EQ(heap.slabs(), 2u);
   EXPECT_EQ(heap.held_bytes(), 2u * 32768);
-  // When its first object is freed, the full slab is moved to the CPU's list. It stays there when it becomes empty.
+  // When the first object of a full slab is freed, the slab moves to the CPU's list. It stays there when it becomes
+  // empty.
   for (int i = 0; i < 4; ++i) release(slabs[static_cast<std::size_t>(i)]);
   EXPECT_EQ(heap.slabs(), 2u);
-  // The active slab has three free objects. After these, the empty slab is used again.
+  // The active slab has three free objects. Further objects are taken from the empty slab on the list.
   for (int i = 0; i < 7; ++i) allocate();
   EXPECT_EQ(heap.slabs(), 2u);
   allocate();
@@ -102,24 +104,26 @@ TEST_F(Slub, FillsASlabBeforeTheNext) {
 
 TEST_F(Slub, FreesEmptySlabsThatTheNodeDoesNotNeed) {
   std::vector<std::uint32_t> slabs;
-  for (int i = 0; i < 80; ++i) slabs.push_back(allocate());  // 20 slabs; the last is the CPU's active slab
+  for (int i = 0; i < 80; ++i) slabs.push_back(allocate());  // uses 20 slabs; the last one is the CPU's active slab
   EXPECT_EQ(heap.slabs(), 20u);
   for (const std::uint32_t slab : slabs) release(slab);
-  // 19 slabs were full. Every fourth slab that is moved to the CPU's list drains the 3 empty slabs on it. 6 of them
-  // stay on the node, and the others are freed. The 19th slab causes the last drain; the slabs that arrive afterwards
-  // stay on the list.
+  // 19 slabs were full. When the CPU's list has 3 slabs and a fourth is added, the 3 slabs, which are empty by then,
+  // move to the node. The node keeps 6 of them and frees the others. The 19th slab causes the last move; the slabs that
+  // arrive afterwards stay on the list.
   EXPECT_EQ(heap.slabs(), 1u + 6u + 1u);
   EXPECT_EQ(heap.partial_slabs(), 6u + 1u);
 }
 
 TEST_F(Slub, StartsWithTheExistingSlabs) {
-  heap.start_with(3, 2);  // 2 of 12 objects are free, in one slab; half of the CPU's objects count as used
+  // 2 of 12 objects are free, both in one slab; half of the objects in the CPU's active slab count as used.
+  heap.start_with(3, 2);
   EXPECT_EQ(heap.slabs(), 3u);
   for (int i = 0; i < 4; ++i) allocate();
   EXPECT_EQ(heap.slabs(), 3u);
   allocate();
   EXPECT_EQ(heap.slabs(), 4u);
-  // Frees two older objects of one slab. The slab is then on the CPU's list, and is used when the active slab is full.
+  // Frees two objects of one slab that existed at the start. The slab then moves to the CPU's list, and is used when
+  // the active slab is full.
   heap.release_older(0x100000, 0);
   heap.release_older(0x102000, 0);
   for (int i = 0; i < 5; ++i) allocate();
@@ -131,13 +135,13 @@ TEST_F(Slub, StartsWithTheExistingSlabs) {
 TEST(SlabArray, KeepsObjectsInArrays) {
   const SlabMachine machine = machine_of(1);
   const SlabGeometry geometry = slab_geometry(512, machine);
-  EXPECT_EQ(geometry.objects, 8u);  // fills a page without a remainder
+  EXPECT_EQ(geometry.objects, 8u);  // objects of this size fill a page completely
   SlabArrayHeap heap(geometry, machine);
   std::vector<std::uint32_t> objects;
   for (int i = 0; i < 9; ++i) objects.push_back(heap.allocate(512, 0, -1));
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
   EXPECT_EQ(heap.partial_slabs(), 0u) << "the array has all objects of the second slab";
-  // The array has room for 54 objects, so no slab is freed.
+  // The CPU's array has room for 54 objects, so no slab is freed.
   for (const std::uint32_t object : objects) heap.release(object, 512, 0);
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
 }
@@ -148,11 +152,12 @@ TEST(Slob, PacksDifferentSizes) {
   EXPECT_EQ(SlobHeap::object_bytes(100, true, machine), 112u);
   EXPECT_EQ(SlobHeap::object_bytes(100, false, machine), 104u);
   EXPECT_EQ(SlobHeap::object_bytes(4096, false, machine), 4096u);
-  EXPECT_EQ(SlobHeap::object_bytes(4090, true, machine), 4096u);  // a whole page, without header
+  // A request of a page or more gets whole pages, without a header.
+  EXPECT_EQ(SlobHeap::object_bytes(4090, true, machine), 4096u);
   const std::uint32_t first = heap.allocate(2048, 0, -1);
   const std::uint32_t second = heap.allocate(1536, 0, -1);
   EXPECT_EQ(heap.held_bytes(), 4096u);
-  const std::uint32_t third = heap.allocate(1024, 0, -1);  // only 512 bytes are left
+  const std::uint32_t third = heap.allocate(1024, 0, -1);  // the page has only 512 bytes left
   EXPECT_EQ(heap.held_bytes(), 8192u);
   heap.release(first, 2048, 0);
   heap.release(second, 1536, 0);
@@ -163,7 +168,7 @@ TEST(Slob, PacksDifferentSizes) {
   EXPECT_EQ(heap.held_bytes(), 8192u);
 }
 
-// according to mm/slob.c of Linux 6.1
+// expected values follow from mm/slob.c of Linux 6.1
 TEST(Slob, AlignsLikeTheArchitecture) {
   SlabMachine arm = machine_of(1);
   arm.arch = "aarch64";
@@ -174,7 +179,7 @@ TEST(Slob, AlignsLikeTheArchitecture) {
   EXPECT_EQ(SlobHeap::object_bytes(100, false, arm), 104u) << "caches are aligned to words";
 }
 
-// The value is 10 from 0 to 4, 30 from 4 to 5, and 0 until 10: 70 / 10.
+// The value is 10 until time 4, 30 until 5, and 0 until 10. The average is 70 / 10.
 TEST(TimeIntegral, Averages) {
   TimeIntegral sum;
   sum.change(10, 0);
@@ -183,8 +188,8 @@ TEST(TimeIntegral, Averages) {
   EXPECT_EQ(sum.average(0, 10), 7u);
 }
 
-// 1,000 objects of 600 bytes are live in kmalloc-1k: 4 objects in 4 KiB. In a cache of 600-byte objects there are 13 in
-// 8 KiB.
+// 1,000 objects of 600 bytes are live in kmalloc-1k, with 4 objects in 4 KiB. A cache of 600-byte objects has 13 in 8
+// KiB.
 TEST(Suggestions, ChooseTheLargestSaving) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {
@@ -207,7 +212,7 @@ TEST(Suggestions, ChooseTheLargestSaving) {
   EXPECT_TRUE(suggestion_candidates(kinds, classes, machine, {5, true, 24'000'001}).empty());
 }
 
-// kmalloc chooses one of several caches by call site. A request for a kmalloc size refers to all of them.
+// kmalloc chooses one of several caches by call site. An option that names a kmalloc size applies to all of them.
 TEST(SiteCaches, IncludeRandomisedCaches) {
   const SlabMachine machine = machine_of(2);
   ObjectKind kind;
@@ -239,7 +244,7 @@ CacheSuggestion replayed(const std::string& function, std::uint64_t bytes, std::
   return suggestion;
 }
 
-// The results of the replays are decisive, not the earlier estimates.
+// The results of the replays must decide, not the estimates made before.
 TEST(Suggestions, StateTheSavingOfReplays) {
   const std::vector<CacheSuggestion> candidates = {
       replayed("costs", 600, 1000, 1200), replayed("saves_little", 600, 1000, 990), replayed("", 640, 5000, 4900),
@@ -250,15 +255,17 @@ TEST(Suggestions, StateTheSavingOfReplays) {
     for (const CacheSuggestion& one : best_suggestions(candidates, request)) names.push_back(one.function);
     return names;
   };
-  // A class for sizes of 513 to 640 bytes also takes the objects that caches of single functions would take.
+  // A class for 513 to 640 bytes would take objects that the caches of single functions take too, so it is not
+  // suggested beside them.
   EXPECT_EQ(functions({5, false, 1}), (std::vector<std::string>{"saves_most", "saves_little"}));
   EXPECT_EQ(functions({1, false, 1}), (std::vector<std::string>{"saves_most"}));
-  EXPECT_EQ(functions({5, false, 11}), (std::vector<std::string>{"saves_most"}));  // the saving is too small
+  // Smaller savings than 11 bytes are not suggested.
+  EXPECT_EQ(functions({5, false, 11}), (std::vector<std::string>{"saves_most"}));
   EXPECT_EQ(functions({5, true}), (std::vector<std::string>{"costs", "saves_little", "", "same", "saves_most"}));
 }
 
-// 96 objects of 40 bytes are in two slabs of 64 objects of 64 bytes, or in one slab of 102 objects of 40 bytes. An
-// estimate in which half a slab is idle would miss this saving.
+// 96 objects of 40 bytes need two slabs of 64 objects of 64 bytes, but only one slab of 102 objects of 40 bytes. An
+// estimate that adds half an unused slab would miss this saving.
 TEST(Suggestions, CandidatesIncludeMoreThanTheEstimateSelects) {
   const SlabMachine machine = machine_of(2);
   const std::vector<ProfiledKind> kinds = {{"few+0x1", "few", "kmalloc-64", 40, 64, 96, 96'000}};
@@ -267,7 +274,7 @@ TEST(Suggestions, CandidatesIncludeMoreThanTheEstimateSelects) {
   EXPECT_EQ(candidates[0].object_bytes, 40u);
 }
 
-// A few objects of a larger size make the estimate choose a class for all of them. The most frequent size must be
+// Because of a few larger objects, the estimate chooses a class for all of them. The most frequent size must be
 // replayed too.
 TEST(Suggestions, TryTheMostFrequentSizes) {
   const SlabMachine machine = machine_of(2);
@@ -283,7 +290,8 @@ TEST(Suggestions, TryTheMostFrequentSizes) {
   EXPECT_EQ(tried.at({"", 680}), 51u);
 }
 
-// A difference within the uncertainty must decide neither between two sizes nor in favour of a cache of another kind.
+// A difference within the uncertainty must not decide between two sizes, nor between a class and a cache for a
+// function.
 TEST(Suggestions, PreferTheMostFrequentSizeIfItSavesAsMuch) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100;
@@ -304,7 +312,8 @@ TEST(Suggestions, PreferTheMostFrequentSizeIfItSavesAsMuch) {
   EXPECT_EQ(best()[0].object_bytes, 680u);
 }
 
-// On 32-bit machines, object sizes of caches are multiples of 4 bytes, and sizes of classes are multiples of 8 bytes.
+// On 32-bit machines, object sizes of caches are multiples of 4 bytes, and sizes of kmalloc classes are multiples of 8
+// bytes.
 TEST(Suggestions, UseTheMostFrequentSizeOfACache) {
   SlabMachine machine = machine_of(2);
   machine.word_bytes = 4;
@@ -317,7 +326,7 @@ TEST(Suggestions, UseTheMostFrequentSizeOfACache) {
   EXPECT_EQ(of_pipe->of_its_size, 3561u);
 }
 
-// CPU lists may hold more memory than the saving.
+// The lists of CPUs may hold more memory than the new cache saves.
 TEST(Suggestions, OfASimplerSizeNeedHalfTheSaving) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100'000;
@@ -329,7 +338,7 @@ TEST(Suggestions, OfASimplerSizeNeedHalfTheSaving) {
   EXPECT_EQ(best_suggestions({odd, plain}, {5, false, 1}).front().object_bytes, 680u);
 }
 
-// A function allocates objects of two sizes, and only the larger ones benefit from a cache.
+// A function allocates objects of two sizes. Only the larger ones benefit from a cache.
 TEST(SiteCaches, IgnoreObjectsThatFitSmallerClasses) {
   const SlabMachine machine = machine_of(2);
   SlabLayout layout;
@@ -346,7 +355,7 @@ TEST(SiteCaches, IgnoreObjectsThatFitSmallerClasses) {
   EXPECT_EQ(cache_of(160, 192).site, std::nullopt);
   EXPECT_EQ(cache_of(160, 192).cache, "kmalloc-192");
   EXPECT_EQ(cache_of(641, 1024).cache, "kmalloc-1024");
-  layout.classes = {8, 1024};  // if no class is smaller than 1024
+  layout.classes = {8, 1024};  // now no class below 1024 is large enough for 160 bytes
   EXPECT_EQ(cache_of(160, 192).cache, "pipe*-640");
 }
 
@@ -362,7 +371,7 @@ SlabInfo slabs_of(const std::string& name, std::uint64_t bytes, std::uint64_t ob
   return slab;
 }
 
-// If no event names a cache, an object of 192 bytes may be in either cache.
+// If events do not name caches, an object of 192 bytes may be in either cache.
 TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   const SlabMachine machine = machine_of(2);
   const std::vector<SlabInfo> slabinfo = {slabs_of("one", 192, 21, 1, 3),        slabs_of("other", 192, 42, 2, 4),
@@ -381,7 +390,7 @@ TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   EXPECT_EQ(by_name.not_compared, 2u);
 }
 
-// New caches are not mentioned if no suggestion was requested.
+// If no suggestion was requested, the output must not mention new caches.
 TEST(SimulationText, MentionsOnlyRequestedResults) {
   SimulationResult result;
   result.trace.complete = true;
@@ -402,7 +411,7 @@ TEST(SimulationText, MentionsOnlyRequestedResults) {
   EXPECT_NE(json_simulation(result, {}).find("\"candidates\": 1"), std::string::npos);
 }
 
-// The model cannot be right for a cache whose objects usually have untraced frees.
+// The model cannot be right for a cache whose objects are mostly freed without an event.
 TEST(SimulationText, ExplainsErrorsOfPredictedPages) {
   SimulationResult result;
   result.trace.complete = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests series of snapshots: storage, the effect of damage, and reported growth.
+// Tests series of snapshots: how they are stored, how damage affects them, and what growth is reported.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -27,7 +27,7 @@ using kmt_format::SnapshotWriter;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// A text like those of the kernel: most of it stays the same, and some numbers change.
+// Returns a text like those of the kernel: most of it stays the same, and some numbers change.
 StateSample sample_at(unsigned time) {
   std::mt19937 random(time);
   std::string text;
@@ -114,7 +114,8 @@ const char* const kSlabHeader =
 
 class SnapshotSeriesGrowth : public ::testing::Test {
  protected:
-  // 40 snapshots, 10 s apart: "leaky" grows by a page per second, "noisy" grows and shrinks, "full" grew earlier.
+  // 40 snapshots at intervals of 10 s. "leaky" grows by a page per second, "noisy" grows and shrinks, "full" grew in
+  // the past.
   SnapshotSeries series(bool lacks_some = false) {
     SnapshotSeriesAnalysis analysis;
     std::mt19937 random(1);
@@ -141,7 +142,7 @@ class SnapshotSeriesGrowth : public ::testing::Test {
   }
 };
 
-// Grows as steadily as a leak, but is reclaimable.
+// The memory grows as steadily as a leak, but is reclaimable.
 TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   SnapshotSeriesAnalysis analysis;
   for (unsigned i = 0; i < 40; ++i) {
@@ -161,7 +162,7 @@ TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   EXPECT_FALSE(found.found());
 }
 
-// The memory was allocated during part of the time and is held since.
+// The memory grew during a part of the time, and has stayed constant since then.
 TEST_F(SnapshotSeriesGrowth, IsPastIfItHasStopped) {
   for (const unsigned until : {27u, 28u, 29u}) {
     SnapshotSeriesAnalysis analysis;
@@ -277,9 +278,9 @@ TEST(OlderObjectsOfATrace, AreComparedWithTheFirstSample) {
   Findings findings;
   add_findings(older, findings);
   EXPECT_EQ(findings.count_of(Imperfection::more_frees_than_lived), 1u);
-  // A sample taken later does not describe the start.
+  // A sample that was taken after the first event does not describe the start.
   EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, kSecond).lived);
-  // If the list of call sites was cut off, only the numbers of the caches are known.
+  // If the list of call sites was cut off, the numbers in slabinfo are used.
   info.recording.samples[0].texts.emplace_back("missing", "alloc_traces\tonly the first 4 KiB were read\t\n");
   const auto cut = older_objects(info, {4, 11, 2, 1}, 5 * kSecond);
   EXPECT_EQ(cut.caches[2].lived, 30u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that the data of a page stays small and complete: omitted groups are merged into one group.
+// Tests the data of a page of the HTML report. It must stay small and complete: groups that are left out are merged
+// into one group.
 #include "views/json/explore.hpp"
 
 #include <fmt/format.h>
@@ -47,10 +48,11 @@ TEST(JsonExplore, ColumnsHaveTheCountsOfGroups) {
   std::vector<GroupRow> rows = {row_of(1, {traffic_in(2, 3, 400), traffic_in(7, 1, 100, 200)}),
                                 row_of(2, {traffic_in(5, 1, 50)})};
   rows[0].traffic = std::make_shared<const std::vector<Traffic>>(std::vector<Traffic>{
-      traffic_in(2, 3, 400), {0, 7, {~std::uint64_t{0}, 0, 100, 1, 200, 1, 8}}});  // one allocation is subtracted
+      traffic_in(2, 3, 400), {0, 7, {~std::uint64_t{0}, 0, 100, 1, 200, 1, 8}}});  // -1: an allocation is subtracted
   const auto json = nlohmann::json::parse(json_explore(result_of(std::move(rows), 10), false));
   EXPECT_EQ(json["changes"]["group"], (std::vector<int>{0, 0, 1}));
-  EXPECT_EQ(json["changes"]["bucket"], (std::vector<int>{2, 5, 5}));  // the second value is relative: 2 + 5
+  // Differences to the previous bucket of the group: 2 + 5 is 7.
+  EXPECT_EQ(json["changes"]["bucket"], (std::vector<int>{2, 5, 5}));
   EXPECT_EQ(json["changes"]["allocations"], (std::vector<int>{3, -1, 1}));
   EXPECT_EQ(json["changes"]["allocated"], (std::vector<int>{400, 100, 50}));
   EXPECT_EQ(json["changes"]["freed"], (std::vector<int>{0, 208, 0}));
@@ -85,7 +87,7 @@ TEST(JsonExplore, SmallGroupsAreMerged) {
     rows.push_back(row_of(i, {traffic_in(static_cast<std::uint32_t>(i % 8), 1, 100 + i)}));
     bytes += 100 + i;
   }
-  rows.push_back(row_of(kGroups, {traffic_in(3, 1'000'000, 1)}));  // large only in hits
+  rows.push_back(row_of(kGroups, {traffic_in(3, 1'000'000, 1)}));  // this group has many allocations, but few bytes
   const auto json = nlohmann::json::parse(json_explore(result_of(std::move(rows), 8), false));
   EXPECT_EQ(json["groups"]["site"].size(), 20'001u);
   EXPECT_EQ(json["left_out"]["groups"], kGroups + 1 - 20'000);
@@ -120,7 +122,7 @@ TEST(JsonExplore, SizesAreBounded) {
     requested += 2 * i;
     allocated += 4 * i;
   }
-  result.traffic->sizes.push_back({0, 1, 1, 3, 1'000'000});  // large only in its count
+  result.traffic->sizes.push_back({0, 1, 1, 3, 1'000'000});  // this size has many allocations, but few bytes
   const std::string text = json_explore(result, false);
   EXPECT_LT(text.size(), 4u << 20);
   const auto json = nlohmann::json::parse(text);
@@ -139,7 +141,7 @@ TEST(JsonExplore, SizesAreBounded) {
   EXPECT_EQ(of_requested, requested + 1'000'000);
   EXPECT_EQ(of_allocated, allocated + 1'000'000);
   EXPECT_EQ(sum_of(sizes["allocations"]) + sum_of(others["allocations"]), 2 * kSizes + 1'000'000);
-  EXPECT_EQ(smallest, kSizes - 100'000 + 2);  // the largest sizes are kept
+  EXPECT_EQ(smallest, kSizes - 100'000 + 2);  // the largest sizes are kept, the others merged
 }
 
 TEST(JsonExplore, LifetimesAreBounded) {
@@ -152,7 +154,8 @@ TEST(JsonExplore, LifetimesAreBounded) {
   }
   const auto json = nlohmann::json::parse(json_explore(result, false));
   const auto& lifetimes = json["lifetimes"];
-  EXPECT_EQ(lifetimes["site"].size(), 100'000u + 4 * 4);  // merged sites have four octaves and four buckets
+  // The merged call sites have four octaves in each of four buckets.
+  EXPECT_EQ(lifetimes["site"].size(), 100'000u + 4 * 4);
   EXPECT_EQ(sum_of(lifetimes["frees"]), std::uint64_t{4} * kSites * (kSites + 1) / 2);
   EXPECT_EQ(sum_of(lifetimes["bytes"]), std::uint64_t{4} * kSites * 64);
   EXPECT_EQ(json["strings"][lifetimes["site"].back().get<std::size_t>()], "(others)");

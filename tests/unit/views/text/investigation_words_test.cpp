@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the words about growth and the suggested commands.
+// Tests sentences about growth, and the suggested commands.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ TEST(InvestigationWords, NamesOtherGrowth) {
   const std::string words = concluded(result).words;
   EXPECT_NE(words.find("Also confirmed, mostly unexplained: the slab cache key_jar by 97.7 KiB/s"), std::string::npos)
       << words;
-  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // allocated together with files
+  // Objects that are allocated together with files.
+  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;
 }
 
 TEST(InvestigationWords, NamesMergedCaches) {
@@ -69,7 +70,7 @@ TEST(InvestigationWords, SuggestsOnlyCommandsThatWork) {
                                        "kmemtrace graph do_pipe2.isra.0 -a -d 5s",
                                        "kmemtrace diff 'it'\\''s here/before.kmt' 'it'\\''s here/after.kmt'",
                                    }));
-  result.cost.reset();  // copies of another kernel
+  result.cost.reset();  // the result is now from copied files of another kernel
   result.files = {{"summary.json", ""}};
   EXPECT_EQ(next_commands(result), std::vector<std::string>());
 }
@@ -85,7 +86,7 @@ TEST(InvestigationWords, SuggestsCommandsForTheHeldObjects) {
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"nsenter -t 4321 -i cat /proc/sysvipc/msg"}));
 }
 
-// The recording of an investigation is short, so `leaks` alone may show no growth in it.
+// The recording of an investigation is short, so `leaks` might show no growth in it.
 TEST(InvestigationWords, SuggestsLeaksOnlyIfTheRecordingConfirmsGrowth) {
   InvestigationResult result;
   result.watched = true;
@@ -124,14 +125,14 @@ TEST(InvestigationWords, EndsWithTheAnswerAndCommandsOnOneLine) {
   EXPECT_NE(end.find("do_pipe2"), std::string::npos) << end;
   EXPECT_NE(end.find("(pid 4321)"), std::string::npos) << end;
   EXPECT_TRUE(end.ends_with(command + "\n")) << end;
-  EXPECT_EQ(text.find("out/"), text.rfind("out/")) << text;  // the folder is named once
+  EXPECT_EQ(text.find("out/"), text.rfind("out/")) << text;  // the folder is mentioned once
 }
 
 TEST(InvestigationWords, SharesAddUpToAtMostTheWhole) {
   InvestigationResult result;
   GrowthFinding& finding = result.judgement.findings.emplace_back();
   finding.call_site = "take+0x1";
-  finding.bytes = 100 << 10;  // recorded bytes only; unrecorded bytes are estimated and added
+  finding.bytes = 100 << 10;  // recorded bytes only; bytes of caches that were not recorded are estimated and added
   for (const char* const name : {"take+0x1", "other+0x2"}) {
     FindingSite& site = finding.sites.emplace_back();
     site.call_site = name;
@@ -192,7 +193,7 @@ TEST(InvestigationWords, StatesThatTheBudgetWasExceeded) {
   EXPECT_TRUE(is_told());
 }
 
-// A cache that is not in the recording has only samples.
+// If a cache was not recorded, its numbers are from samples.
 TEST(InvestigationWords, MarksEstimatesNextToRecordedBytes) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   plant(evidence);
@@ -216,7 +217,7 @@ TEST(InvestigationWords, MarksEstimatesNextToRecordedBytes) {
   EXPECT_EQ(row_of("alloc_pipe_info+0x52").find("~"), std::string::npos) << text;
 }
 
-// The text may be from an evidence.json of another user.
+// The texts may come from an evidence.json that another user wrote.
 TEST(InvestigationWords, EscapesTheReasonOfTheEnd) {
   InvestigationResult result;
   result.complete = false;
@@ -262,7 +263,7 @@ TEST(InvestigationWords, GrowthWithoutACallSiteIsReported) {
   EXPECT_EQ(next.empty(), false);
 }
 
-// Without slabinfo, BPF programs and a recording, sums alone cannot rule out growth.
+// Without slabinfo, samples and a recording, only sums like SUnreclaim are known. These cannot rule out growth.
 TEST(InvestigationWords, SumsAloneDoNotRuleOutGrowth) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;

@@ -25,7 +25,7 @@ TEST(Sparkline, HasALevelForEachEighth) {
 
 TEST(Sparkline, FitsAnyNumberOfCells) {
   const std::vector<double> values = {0, 7, 0, 0, 3, 1, 0, 0};
-  EXPECT_EQ(sparkline(values, 4, kUnicode), "█▁▄▁");  // the peak is visible
+  EXPECT_EQ(sparkline(values, 4, kUnicode), "█▁▄▁");  // the peak must stay visible
   EXPECT_EQ(sparkline(values, 1, kUnicode), "█");
   EXPECT_EQ(sparkline(values, 0, kUnicode), "");
   EXPECT_EQ(sparkline(std::vector<double>{1, 2}, 6, kAscii), "===###");
@@ -56,7 +56,7 @@ std::vector<double> ramp(std::size_t count) {
   return values;
 }
 
-// One dot per value, in both directions.
+// There is one dot per value, horizontally and vertically.
 TEST(Plot, ASingleSeriesIsAnArea) {
   PlotFrame small = frame(4);
   small.end = "9 s";
@@ -87,7 +87,7 @@ TEST(Plot, SmallChangesOfLargeValuesAreVisible) {
   EXPECT_NE(text.find("1000 B +"), std::string::npos) << text;
   EXPECT_NE(text.find("1015 B +"), std::string::npos) << text;
   EXPECT_EQ(text.find(" 0 B"), std::string::npos) << text;
-  // The axis must also start at 0 B if no value is known.
+  // If no value is known, the axis must start at 0 B too.
   EXPECT_NE(plot({{"live", {kUnknown}}}, small, {24, false, false, false}).find("0 B"), std::string::npos);
 }
 

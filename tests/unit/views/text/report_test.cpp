@@ -22,7 +22,7 @@ std::size_t columns(std::string_view line) {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Returns the words of the last line that starts with this name.
+// Returns the words of the last line that starts with this word.
 std::vector<std::string> row(const std::string& text, const std::string& name) {
   std::vector<std::string> words;
   const std::size_t at = text.find("\n  " + name + " ");
@@ -193,7 +193,7 @@ TEST(TextReport, ShowsPercpuAndVmallocOnlyIfPresent) {
   EXPECT_EQ(row(text, "counters+0x2")[0], "3");
   EXPECT_TRUE(has(text, "Vmalloc areas"));
 
-  // Percpu memory has no waste by which to sort.
+  // Percpu memory has no waste, so it cannot be sorted by waste.
   ReportOptions by_waste;
   by_waste.sort = find_group_column("waste");
   EXPECT_TRUE(has(render(result, 120, by_waste), "Percpu call sites by Allocated"));

@@ -29,7 +29,7 @@ TEST(Table, ShortensNamesBeforeItDropsColumns) {
             "  b                                  333    4\n");
 }
 
-// A time must not be shortened in the middle.
+// A time must not be shortened in its middle.
 TEST(Table, ShortensTheLeastImportantNamesFirst) {
   const Table table{{{"Began", true, 0, true}, {"File", true, 1}, {"Trace", true, 2}},
                     {{{"2026-11-24T10:11:17Z", "a_rather_long_path.kmt", "0123456789abcdef0123456789abcdef"}}}};
