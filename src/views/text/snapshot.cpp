@@ -163,7 +163,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   table.rows.back().aside = true;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
   std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
-  // Some kernels in virtual machines count memory that is not in any zone.
+  // Some kernels in virtual machines count free memory that is not in any zone.
   constexpr std::uint64_t kMuch = 64 << 20;
   const std::uint64_t in_meminfo = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
   if (in_meminfo > in_zones + kMuch)
