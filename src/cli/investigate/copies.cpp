@@ -40,7 +40,8 @@ std::uint64_t uptime_of(const std::string& folder) {
 
 std::string name_in(const std::string& folder) { return fs::path(folder).filename(); }
 
-// Sorts the folders in the order that their names show. If the names show no order, sorts the folders by uptime.
+// Sorts the folders by the order that their names show (before and after, t1 and t2). If the names show no order, sorts
+// by uptime.
 void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
   if (sort_by_time_in_names(names)) return;
   const auto uptime = [&parent](const std::string& name) { return uptime_of(fmt::format("{}/{}", parent, name)); };
@@ -54,8 +55,8 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes show the order; assuming {}", fmt::join(names, ", "));
 }
 
-// Drops copies without uptime if enough other copies have one. If a copy has no time, the times of all copies would be
-// unusable.
+// Drops copies without an uptime if enough other copies have one. One copy without a time would make the times of all
+// copies unusable.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto without = static_cast<std::size_t>(std::ranges::count(copied.states, 0, &StateSample::ticks));
   if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
@@ -84,7 +85,7 @@ void take_times(const std::vector<std::string>& folders, std::uint64_t duration_
     copied.states[i].ticks = duration_ns != 0 ? duration_ns / (folders.size() - 1) * i : uptimes[i];
 }
 
-// Reads two files of `kmemtrace snapshot`. They contain their times.
+// Reads the two files that `kmemtrace snapshot` wrote. These files contain the times of the snapshots.
 void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   for (const std::string& path : {copied.before_path, copied.after_path}) {
     SnapshotFile file(path);

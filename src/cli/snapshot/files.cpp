@@ -41,7 +41,7 @@ TraceFile open(const std::string& path) {
 
 bool is_snapshot_file(const std::string& path) {
   try {
-    std::error_code none;  // checks first that the file is regular, because a pipe can be read only once
+    std::error_code none;  // checks first whether the file is regular, because a pipe can be read only once
     return std::filesystem::is_regular_file(path, none) &&
            kmt_format::content_of(open(path).bytes) == kmt_format::Content::snapshots;
   } catch (const Error&) {

@@ -16,7 +16,7 @@
 
 namespace kmt {
 
-// True for a file with snapshots and no trace. False if the file cannot be opened or is not regular.
+// True if the file has snapshots and no trace. False if the file cannot be opened or is not regular.
 bool is_snapshot_file(const std::string& path);
 // True for a tar archive, also a compressed one. Throws Error if it cannot be read.
 bool is_archive_file(const std::string& path);
@@ -24,7 +24,7 @@ bool is_archive_file(const std::string& path);
 bool is_log_file(const std::string& path);
 // True for a file with snapshots, a log, and a folder with copies of kernel files.
 bool is_snapshot(const std::string& path);
-// True if the file has several snapshots, in a series or a trace. Some of them may be damaged.
+// True if the file has several snapshots, either as a series or within a trace. Some of the snapshots may be damaged.
 bool has_snapshots(const std::string& path);
 
 // Reads copies from a folder, a file, or standard input for "-". Throws Error.
@@ -51,13 +51,13 @@ class SnapshotFile {
   std::vector<StateSample> reports_;
 };
 
-// Returns the memory state of the machine that `kernel` describes.
+// Returns the state of memory in the sample. `kernel` describes the machine of the sample.
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
 // Returns the last intact snapshot of a file, or the snapshot in copies or a log. Throws Error.
 // Returns the snapshot in copies, or the last report of their log.
 SnapshotResult snapshot_of(Copies&& copies);
 SnapshotResult read_snapshot(const std::string& path);
-// Reads all snapshots. If there are too many, reads as many as growth analysis needs. Throws Error if no snapshot is
-// readable.
+// Reads the snapshots of a file. If there are very many, reads only as many as the analysis of growth needs. Throws
+// Error if no snapshot is readable.
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);
 }  // namespace kmt
