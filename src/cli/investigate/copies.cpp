@@ -55,8 +55,8 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes show the order; assuming {}", fmt::join(names, ", "));
 }
 
-// Drops copies without an uptime if enough other copies have one. One copy without a time would make the times of all
-// copies unusable.
+// If enough copies have an uptime, drops the copies without one. A single copy without a time would make the times of
+// all copies unusable.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto without = static_cast<std::size_t>(std::ranges::count(copied.states, 0, &StateSample::ticks));
   if (without == 0 || folders.size() - without < Trend::kFewestValues) return;

@@ -17,9 +17,11 @@ struct CopiedKernel {
   std::optional<SnapshotResult> after;
   std::string before_path;  // of these
   std::string after_path;
-  std::vector<StateSample> states;  // one state per folder of copies, sorted by time; ticks are in ns on one clock
-  std::string no_order;             // reason why the order of the states is uncertain
-  std::string no_times;             // reason why times are unknown; if not empty, all ticks are 0
+  // the kernel's counters at several times; one state per folder of copies, sorted by time; ticks are in ns on one
+  // clock
+  std::vector<StateSample> states;
+  std::string no_order;                    // reason why the order of the states is uncertain
+  std::string no_times;                    // reason why times are unknown; if not empty, all ticks are 0
   std::vector<std::string> only_slabinfo;  // names of folders that have slabinfo but no meminfo
   std::vector<std::string> lacking_slabinfo;
   std::vector<std::string> lacking_meminfo;  // unused folders, whose files are not meminfo or slabinfo

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Selects the events of an exact recording. Filters in the kernel restrict these events to the memory that grows.
+// Selects the events of an exact recording, which has all events of the growing memory. Filters in the kernel exclude
+// other memory.
 #pragma once
 
 #include <string>

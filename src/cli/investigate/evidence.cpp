@@ -96,7 +96,7 @@ GrowthGroup group_of(const SortedJson& json, std::size_t steps) {
   if (group.stack.empty()) throw Error("a group has no stack");
   group.cache = json.at("cache").get<std::string>();
   group.task = json.at("task").get<std::string>();
-  group.thread = json.value("thread", "");  // files of early versions do not have this member
+  group.thread = json.value("thread", "");  // files written by early versions of kmemtrace do not have this member
   group.process = static_cast<std::uint32_t>(whole(json.at("process"), std::numeric_limits<std::uint32_t>::max()));
   group.cgroup = json.at("cgroup").get<std::string>();
   group.excluded = json.at("left_out").get<bool>();
@@ -154,7 +154,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   if (json.at("schema") != kSchema) throw Error("its version is not supported");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
-  result.host = json.value("host", "");  // files of early versions do not have this member
+  result.host = json.value("host", "");  // files written by early versions of kmemtrace do not have this member
   result.watched = true;
   result.start_unix_ns = whole(json.at("start_unix_ns"));
   result.cut_short = json.at("cut_short").get<std::string>();
@@ -167,7 +167,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
     result.requested_seconds = seconds_of(*requested);
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
-  // files of early versions do not have this member
+  // files written by early versions of kmemtrace do not have this member
   if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {
     evidence.setup_begin_seconds = seconds_of(set_up->at(0));
     evidence.setup_end_seconds = seconds_of(set_up->at(1));
@@ -178,7 +178,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
                         narrowing.at("pages").get<bool>()};
   for (const SortedJson& series : json.at("states")) evidence.states.push_back(series_of(series));
   if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
-  // files of early versions do not have this member
+  // files written by early versions of kmemtrace do not have this member
   const SortedJson cgroups = json.value("memory_cgroups", SortedJson());
   if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
 }

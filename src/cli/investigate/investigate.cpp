@@ -48,7 +48,8 @@ constexpr const char* kUsualDuration = "2m";
 constexpr int kCannotTellExitCode = 4;
 
 struct InvestigateArguments {
-  std::string duration;  // if empty, the default duration; for copies, the time between them
+  // if empty, the default duration is used; with copies, this is the time between the first and the last copy
+  std::string duration;
   std::string output;
   std::string from;
   std::string threshold;
@@ -281,7 +282,7 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   InvestigationEvidence evidence;
   if (was_watched) {
     read_evidence(copied.evidence, result, evidence);
-    // the evidence is of a run without a recording, so the trace is from an older or unfinished run
+    // there was no recording, so a trace in the folder is from an older or unfinished run
     if (result.trace_seconds == 0) copied.trace.clear();
   } else {
     take_kernel(copied, result);

@@ -36,7 +36,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
-// fraction of the duration, after which the first attempt to start a recording is made
+// the first attempt to start a recording is made after this fraction of the duration
 constexpr double kFirstLook = 0.45;
 constexpr double kLastLook = 0.75;
 constexpr double kBriefRecordingSeconds = 4;
@@ -155,9 +155,9 @@ class Watch {
     const double events_per_s = static_cast<double>(recording_.events) / std::max(recorded, kEnoughForARate);
     return {seconds(), used_cpu(), recording_.events, recording_.is_on, events_per_s, watched_.trace_has_stacks};
   }
-  // The rest of the CPU budget, without the part that the remaining steps need.
+  // Returns the part of the CPU budget that the remaining steps of the investigation do not need.
   double cpu_left() const { return kmt::cpu_left(cpu_use(), plan_); }
-  // CPU time that the remaining samples need, limited to a fraction of the budget.
+  // Returns the CPU time that the remaining samples need, limited to a fraction of the budget.
   double cpu_of_samples_left() const {
     return std::min(samples_.costs().per_s() * (request_.seconds - seconds()), kPartForSamples * most_cpu_);
   }
@@ -187,7 +187,8 @@ class Watch {
     watched_.written.emplace_back("profile.kmt");
   }
 
-  // Takes the samples and states that are due. Called several times per second, also during a recording.
+  // Takes the samples that are due, and reads the kernel's counters if it is time. Called several times per second,
+  // also during a recording.
   void turn() {
     if (samples_.are_drawn()) {
       samples_.drain();
@@ -213,7 +214,7 @@ class Watch {
 
   InvestigationEvidence evidence() {
     InvestigationEvidence evidence;
-    // The time without the end of the recording, which may be later than the requested end.
+    // Ending a recording may take longer than the requested time. This extra time is not counted.
     evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_.all, watched_.kernel.page_size, states_.unaccounted);
@@ -254,9 +255,9 @@ class Watch {
   bool saw_no_growth_ = false;  // true: no growth was visible when sampling ended
 };
 
-// Estimates the number of recorded events per second. Some frees cannot be filtered: frees of kmalloc objects have no
-// size, frees of pages have no original order, and before Linux 6.1 frees of cache objects do not name the cache. All
-// frees of such a kind are recorded.
+// Estimates the number of recorded events per second. Some frees cannot be filtered, so all of them are recorded. These
+// are frees of kmalloc objects, which have no size, and frees of pages, which have no original order. Before Linux 6.1,
+// they are also frees of cache objects, which do not name the cache.
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
     double sum = 0;
@@ -298,9 +299,9 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   return choice.of;
 }
 
-// True if the recording needs stacks. It does not need them for slab memory, because samples have the stacks of slab
-// call sites, unless sampling ended before the growth. For pages, it needs them, because many stacks have the same call
-// site.
+// True if the recording must have stacks. Slab memory needs no stacks in the recording, because the samples have the
+// stacks of slab call sites, unless sampling ended before the growth. Pages need stacks, because many stacks have the
+// same call site.
 bool Watch::needs_stacks(const Narrowing& narrowing) const {
   return !(samples_.are_drawn() || samples_.seen()) || (saw_no_growth_ && !recording_.is_brief) || narrowing.pages ||
          !narrowing.orders.empty();

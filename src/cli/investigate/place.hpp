@@ -27,8 +27,8 @@ class InvestigationPlace {
   InvestigationPlace(const InvestigationPlace&) = delete;
   InvestigationPlace& operator=(const InvestigationPlace&) = delete;
 
-  // Creates the folder. Removes the files of an earlier investigation, and says so on stderr. If only a page is
-  // written, this may create a temporary folder, which the destructor removes. Throws Error.
+  // Creates the folder. Removes the files of an earlier investigation, and reports this on stderr. If only a page is
+  // written, make() may create a temporary folder, which the destructor removes. Throws Error.
   void make();
   // Call it after all files are written.
   void finish();

@@ -26,7 +26,8 @@ constexpr double kStates = 60;  // minimum number of times that the kernel's cou
 constexpr double kMostStates = 400;
 constexpr double kLongestState = 2;  // in seconds; the maximum interval in short runs
 constexpr double kFirstState = 0.5;
-constexpr double kStatesUntilNow = 32;  // twice the number of states that a verdict needs
+// Early intervals are this part of the time since the start. So there are soon twice as many states as a verdict needs.
+constexpr double kStatesUntilNow = 32;
 
 double state_interval(double seconds) {
   const double interval = std::clamp(seconds / kStates, 0.1, kLongestState);
@@ -85,7 +86,8 @@ double seconds_of_an_event(bool stacks) {
 }
 
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
-  constexpr double kLooked = 0.5;  // seconds between two counts of events; usually 0.25 s, but longer on a busy machine
+  // time in seconds between two counts of events; usually 0.25 s, but longer on a busy machine
+  constexpr double kLooked = 0.5;
   double left = plan.most_cpu_seconds - use.cpu_seconds - kSecondsAtTheEnd - cpu_of_states(use.seconds, plan) -
                 static_cast<double>(use.events) * kSecondsOfAnalysing;
   if (use.is_recording)
@@ -95,7 +97,7 @@ double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
 }
 
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan) {
-  constexpr double kPartForRecording = 0.6;  // fraction of that part of the budget which is not reserved
+  constexpr double kPartForRecording = 0.6;  // as a fraction of the CPU budget without the fixed costs
   return plan.samples && plan.trace && use.seconds >= kThresholds.shortest_watch &&
          cpu_left(use, plan) < kPartForRecording * (plan.most_cpu_seconds - plan.least_cpu_seconds);
 }
@@ -122,8 +124,8 @@ double whole_seconds_of_an_event(bool stacks) {
   return (stacks ? 2 : 1) * (seconds_of_an_event(stacks) + kSecondsOfReading + kSecondsOfAnalysing);
 }
 
-// The minimum is 1 % of two CPUs for two minutes. A shorter run also needs this CPU time, because it must observe the
-// same growth.
+// The minimum is the CPU time that corresponds to 1 % of two CPUs for two minutes. A shorter run also needs this CPU
+// time, because it must observe as much growth.
 double most_cpu_seconds(const LiveInvestigation& request) {
   return std::max(request.cpu_share * request.seconds * cpus_online(), 3 * kFixedSeconds);
 }

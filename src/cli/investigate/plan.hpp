@@ -23,27 +23,28 @@ struct LiveInvestigation {
 inline constexpr double kSecondsOfASample = 4e-6;
 inline constexpr double kSecondsOfAnEvent = 0.4e-6;
 inline constexpr double kSecondsOfAStack = 1.6e-6;
-inline constexpr double kSecondsOfReading = 0.3e-6;    // per recorded event, for reading it in this process
-inline constexpr double kSecondsOfAnalysing = 0.9e-6;  // per recorded event, for the analysis and the page at the end
+inline constexpr double kSecondsOfReading = 0.3e-6;  // CPU time per recorded event, for reading it in this process
+// CPU time per recorded event, for the analysis and the page at the end
+inline constexpr double kSecondsOfAnalysing = 0.9e-6;
 inline constexpr double kSecondsOfAState = 3e-3;
 // The fixed cost of the start and the end. It includes loading programs, two snapshots, reading names, reading a
 // recording, and writing the page.
 inline constexpr double kFixedSeconds = 0.8;
 inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
 inline constexpr double kSecondsToEndSamples = 0.1;
-inline constexpr double kSecondsToRecord = 0.35;       // for starting and ending a recording
+inline constexpr double kSecondsToRecord = 0.35;       // CPU time for starting and for ending a recording
 inline constexpr double kSecondsToEndRecording = 0.1;  // of these
-inline constexpr double kSecondsOfRecording = 4e-3;    // per second of a recording, even if it has no events
+inline constexpr double kSecondsOfRecording = 4e-3;    // CPU time per second of a recording, even if it has no events
 
 inline constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 
 // Returns the CPU budget of the whole investigation in seconds.
 double most_cpu_seconds(const LiveInvestigation& request);
 
-// Returns the interval in seconds until the next state is read. The interval is shorter at the start, so that enough
-// states exist after an early Ctrl+C. `seconds` is the time since the start.
+// Returns the interval in seconds until the kernel's counters are read again. `seconds` is the time since the start.
+// The interval is shorter at the start, so that there is enough data after an early Ctrl+C.
 double next_state_after(double seconds, const InvestigationPlan& plan);
-// Returns the CPU time in seconds for reading the remaining states.
+// Returns the CPU time in seconds for reading the kernel's counters until the end.
 double cpu_of_states(double from_seconds, const InvestigationPlan& plan);
 // Returns the CPU time in seconds that the kernel needs per event of a recording. A stack counts as a separate event.
 double seconds_of_an_event(bool stacks);
@@ -57,19 +58,20 @@ struct CpuUse {
   double events_per_s = 0;  // current rate
   bool stacks = false;
 };
-// Returns the part of the CPU budget that is left and not reserved, in seconds. CPU time is reserved for states, the
-// second snapshot, reading the recording, and the page. During a recording, it is also reserved for the end of the
-// recording and for the events until the next check. A negative value means that the budget is exceeded.
+// Returns the part of the CPU budget that is left and not reserved, in seconds. CPU time is reserved for reading the
+// kernel's counters, the second snapshot, reading the recording, and the page. During a recording, CPU time is also
+// reserved for the end of the recording and for the events until the next check. A negative value means that the budget
+// is exceeded.
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan);
 
 // True if the samples have used up their part of the CPU budget, which happens early on a busy machine. The rest of the
-// budget is for a recording, which starts now if memory grows and the budget suffices, and later otherwise. Returns
-// false while there are too few samples to show anything.
+// budget is for a recording. It starts now if memory grows and the budget suffices, and otherwise later. Returns false
+// while there are too few samples to show anything.
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan);
 // True if the CPU budget suffices for samples that include pages. `programs_per_s` is the CPU time of the BPF programs
 // per second.
 bool can_sample_pages(double programs_per_s, double cpu_left, const InvestigationPlan& plan);
-// The growing memory that will be recorded.
+// The part of the growing memory that will be recorded.
 struct RecordingChoice {
   // the wanted memory without single pages, which cost too much to record with stacks on a whole machine
   Narrowing rest;

@@ -16,10 +16,10 @@ constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
 // rare.
 constexpr std::uint64_t kMostBytesApart = 128 << 10;
 constexpr double kProbeSeconds = 1;  // duration of the first measurement of the rate of samples
-// duration of the second measurement, which shows whether the first rate was that of a burst
+// duration of the second measurement, which shows whether there was a burst during the first one
 constexpr double kSecondProbeSeconds = 2;
 constexpr double kFarFiner = 3;                // if samples can be denser by this factor, a restart is worthwhile
-constexpr double kMostSamplesPerSecond = 5e3;  // the ring buffer must hold the samples taken while a recording starts
+constexpr double kMostSamplesPerSecond = 5e3;  // the ring buffer must hold all samples taken while a recording starts
 // fraction of the budget; the rest is for runs of the BPF programs that take no sample
 constexpr double kPartForDrawing = 0.5;
 // as a fraction of one CPU, because the same thread also reads the kernel's counters

@@ -26,8 +26,8 @@ class WatchedSamples {
   void begin();
   void drain();
   void measure(double now) { costs_.measure(now, *sampler_); }
-  // When the rate of allocations is known, restarts sampling with as many samples as the budget allows. Restarts it
-  // once more if the first rate was that of a burst, so that many more samples are possible.
+  // When the rate of allocations is known, restarts sampling with as many samples as the budget allows. If a second
+  // measurement shows that there was a burst during the first one, restarts sampling once more with many more samples.
   void tune(double cpu_left, bool recorded, const InvestigationPlan& plan);
   void look();
   // Writes profile.kmt into the folder. Call look() first.

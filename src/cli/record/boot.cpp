@@ -74,7 +74,7 @@ BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
   plan.buffer_bytes = request.buffer_bytes.value_or(std::min(kPreferredBytes, share));
   plan.clock = clock_of(options, request, tracefs);
   plan.stacks = wants_kernel_stacks(options);
-  // If a kernel has these functions, /proc/kallsyms lists them, because the kernel calls them through a table.
+  // The kernel calls these two functions through a table. So if a kernel has them, /proc/kallsyms lists them.
   const std::string symbols = try_read_file("/proc/kallsyms").value_or("");
   plan.has_trace_instance = symbols.find(" boot_instance\n") != std::string::npos;
   plan.has_boot_tracing = symbols.find(" trace_boot_init\n") != std::string::npos;

@@ -29,8 +29,7 @@ struct BootPlan {
 std::string describe_boot_plan(const BootPlan& plan);
 
 // Returns the buffer to collect. If this boot was not traced, or if the trace was already collected, prints kernel
-// parameters on stdout and returns nothing. Throws Error if the plan fails, and also if other options conflict with
-// --boot.
+// parameters on stdout and returns nothing. Throws Error, for example if other options conflict with --boot.
 std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options);
 
 // Frees the buffer and prints a message. Call it after the trace was collected.

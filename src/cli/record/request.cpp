@@ -156,7 +156,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       if (std::find(request.events.begin(), request.events.end(), event) == request.events.end())
         request.events.push_back(event);
     }
-  // Adds the event at the end of a task, because a task may end within a system call.
+  // Adds the event for the end of a task. A task may end within a system call, and then the system call has no end
+  // event.
   if (const EventName end{"sched", "sched_process_exit"};
       options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())

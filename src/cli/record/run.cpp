@@ -34,7 +34,8 @@ void outlive_write_signals() {
 
 void offer_to_remove_stale(const std::string& tracefs, bool remove) {
   std::vector<std::string> stale = stale_instances(tracefs);
-  if (!stale.empty()) {  // wait, because the watcher process of a killed run may be removing the instance just now
+  // wait, because the watcher process of the killed recorder may be removing the instance right now
+  if (!stale.empty()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     stale = stale_instances(tracefs);
   }

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kWide = 110;  // from this width in characters, plots are wider
+constexpr unsigned kWide = 110;  // plots are wider if lines have at least this number of characters
 
 std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) {
   constexpr double kMost = 9e18;
