@@ -177,7 +177,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
   std::string why = "not there";
   image.file = try_open(object, object.path, !options_.symfs.empty(), why);
   if (!image.file || !image.file->has_symtab()) {
-    CodeObject built = object;  // a file below the folder of --symfs itself has the right build ID
+    CodeObject built = object;  // if the trace has no build ID, the build ID of the file below --symfs is used
     if (built.build_id.empty() && image.file) built.build_id = image.file->build_id();
     image.debug = find_debug_file(built, why);
   }

@@ -15,7 +15,7 @@ namespace kmt {
 namespace {
 
 std::string bytes_text(double bytes) {
-  // evidence.json may contain any number, and a number up to this limit fits into 64 bits
+  // evidence.json may contain any number, but a number above this limit might not fit into 64 bits
   constexpr double kMost = 1e18;
   return humane_bytes(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kMost)));
 }

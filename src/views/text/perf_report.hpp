@@ -15,7 +15,8 @@ struct PerfReportOptions {
   const Column<GroupRow>* share_of = nullptr;
   std::size_t limit = 0;  // maximum number of lines; 0: all
   std::size_t keys = 0;   // number of keys to show, starting with the first key of the result
-  // The allocator to count. If empty, all events are counted, or the bytes of the default allocator.
+  // The allocator to count. If empty, numbers of events include all allocators, and bytes are those of the default
+  // allocator.
   std::optional<Allocator> allocator = {};
 };
 
