@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned kMostSteps = 64;          // maximum number of steps from a type to the types that it is based on
 constexpr std::size_t kMostNameBytes = 512;  // KSYM_NAME_LEN
 
-// Suppresses the messages that libbpf writes to stderr, while an object exists.
+// While an object of this class exists, messages that libbpf would write to stderr are suppressed.
 class Silence {
  public:
   Silence() : before_(libbpf_set_print(nullptr)) {}

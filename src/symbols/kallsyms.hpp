@@ -22,9 +22,9 @@ class Kallsyms : public SymbolNames {
   // address after this end is not assigned to the last function of the module.
   explicit Kallsyms(std::string_view text, std::vector<LoadedModule> modules = {});
 
-  // Returns the name that trace-cmd shows. If there are several symbols at an address, it is the first one in the text.
-  // An address before the first symbol has no name. The end of the last symbol is unknown, so an address after its
-  // start has no name either. If there is no name, returns the address as a hexadecimal number.
+  // Returns the name and the offset of the symbol that contains the address. As in trace-cmd, the first of several
+  // symbols at an address is used. If no symbol contains the address, returns it as a hexadecimal number. The end of
+  // the last symbol is unknown, so no address after its start is in a symbol.
   std::string name(std::uint64_t address) const override;
 
   // Returns the module of the symbol that contains the address, and "" for the kernel itself. Returns nothing if no

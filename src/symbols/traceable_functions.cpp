@@ -16,8 +16,8 @@ namespace kmt {
 
 namespace {
 
-// In bytes from the start of a function to the call for tracing, at most. A mark for indirect jumps may come first
-// (such as endbr64). The code before the call is much shorter than this.
+// The maximum distance in bytes from the start of a function to the call for tracing. A mark for indirect jumps (such
+// as endbr64) may come before this call. The real distance is much smaller.
 constexpr std::uint64_t kMostBeforeTracing = 64;
 
 // A line has the format "name [module]". There may be an address before the name. It is the address of the call for
@@ -32,7 +32,7 @@ Line parse_line(std::string_view text) {
   Line line;
   constexpr std::size_t kFewestDigits = 8;
   const std::size_t end = text.find(' ');
-  // An address is recognised by its digits and by the name that follows it. No function has such a name.
+  // A word is an address if it has enough hexadecimal digits and a name follows it. No function name looks like this.
   if (end != std::string_view::npos && end >= kFewestDigits && parse_number(text.substr(0, end), line.place, 16))
     text.remove_prefix(end + 1);
   line.name = text.substr(0, text.find(' '));

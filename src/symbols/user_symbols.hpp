@@ -70,7 +70,7 @@ class UserSymbols {
   std::vector<std::unique_ptr<Image>> images_;    // by object
   std::vector<std::unique_ptr<UserName>> names_;  // by frame
   Findings findings_;
-  std::optional<bool> can_fetch_;  // empty until the first attempt to fetch a file
+  std::optional<bool> can_fetch_;  // true if debug info can be fetched; empty until the first attempt
 };
 
 }  // namespace kmt
