@@ -68,8 +68,8 @@ void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   }
 }
 
-// Sets the ticks of all states, which are their uptimes, on one clock. Modification times are useless, because they are
-// the times of copying.
+// Sets the ticks of all states, which are their uptimes, to times on one clock. The modification times of the files
+// cannot be used, because they are the times of copying.
 void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::uint64_t> uptimes(folders.size());
   std::ranges::transform(copied.states, uptimes.begin(), &StateSample::ticks);
@@ -98,15 +98,16 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   }
 }
 
-// Takes the state in an archive. A log in it is used only if it has no copies.
+// Reads the state of memory from the copies in an archive. A kernel log in the archive is used only if the archive has
+// no copies.
 void take_archive(const std::string& path, StateSample& state) {
   Copies copies = load_copies(path);
   state = copies.state ? std::move(*copies.state) : std::move(copies.reports.back());
   state.ticks = copies.uptime_ns;
 }
 
-// Reads the state, with the uptime as ticks. Returns the reason why the numbers in the copy would be wrong. Returns an
-// empty string if the copy is complete.
+// Reads the state of memory from a copy, with the uptime as ticks. Returns the reason why numbers from this copy would
+// be wrong, or an empty string if the copy is complete.
 std::string take_state(const std::string& folder, StateSample& state) {
   try {
     if (is_archive_file(folder)) {
@@ -127,7 +128,7 @@ std::string take_state(const std::string& folder, StateSample& state) {
   }
 }
 
-// Returns the folders and archives with usable copies, sorted by time.
+// Returns the folders and archives that have usable copies, sorted by time.
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
   const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
@@ -161,7 +162,8 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
   return folders;
 }
 
-// Uses the reports of a log as states. They are ordered, and have times on one clock if their messages have.
+// Uses the reports in a kernel log as states. The reports are in the order of time. They have times on one clock if the
+// messages of the log have times.
 void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKernel& copied) {
   Copies copies = load_copies(path);
   if (copies.reports.size() < 2)
@@ -191,7 +193,7 @@ std::string snapshot_in(const std::string& folder, const char* name) {
   return is_snapshot_file(path) ? path : std::string();
 }
 
-// True for folders of support tools, and for folders with a log.
+// True for a folder that a support tool wrote, and for a folder with a kernel log.
 bool may_have_log(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
     if (name == "sos_commands" || name == "insights_commands" || name == "var") return true;

@@ -24,19 +24,21 @@ struct CopiedKernel {
   std::string no_times;                    // reason why times are unknown; if not empty, all ticks are 0
   std::vector<std::string> only_slabinfo;  // names of folders that have slabinfo but no meminfo
   std::vector<std::string> lacking_slabinfo;
-  std::vector<std::string> lacking_meminfo;  // unused folders, whose files are not meminfo or slabinfo
-  std::vector<std::string> damaged;          // unusable folders, each with the reason
-  bool is_log = false;                       // the states are reports in the kernel's log
+  // names of unused folders that have copies of other files, but neither meminfo nor slabinfo
+  std::vector<std::string> lacking_meminfo;
+  std::vector<std::string> damaged;  // names of unusable folders, each with the reason
+  bool is_log = false;               // true: the states are reports from the kernel's log
   std::uint32_t page_size = 4096;
   std::string trace;     // path of the trace; empty if there is none
   std::string evidence;  // path of the evidence that `investigate` wrote; empty if there is none
 };
 
-// Reads the reports in a log or in an archive with a log if `folder` is a file or has only a log. Otherwise:
-// Reads FOLDER/before and FOLDER/after, or .kmt files with these names, or folders with copies in any number. Folders
-// are sorted by name, or else by their uptime files. Also reads FOLDER/trace.kmt, trace.dat or perf.data. If
-// `duration_ns` is not 0, states are spread evenly over it; otherwise times are from uptime. Throws Error if there are
-// neither two states nor a trace.
+// If `folder` is a file or has only a kernel log, reads the reports in the log. The file may also be an archive with a
+// log. Otherwise, reads FOLDER/before and FOLDER/after, two .kmt files with these names, or any number of folders with
+// copies. Folders are sorted by name. If the names show no order, folders are sorted by the uptime files in them. Also
+// reads FOLDER/trace.kmt, trace.dat or perf.data. If `duration_ns` is not 0, the copies are assumed to be spread evenly
+// over this time. Otherwise, the times of the copies are read from uptime. Throws Error if there is no trace and fewer
+// than two states.
 CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns);
 
 }  // namespace kmt
