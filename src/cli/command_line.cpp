@@ -16,8 +16,8 @@ namespace kmt {
 
 namespace {
 
-// CLI11 parses a word in brackets as a list, but globs, file names and words of traced commands may also be in
-// brackets. This character is appended to such a word until the word has been parsed.
+// CLI11 parses a word in brackets as a list. But such a word may also be a glob, a file name or a word of a traced
+// command. So this character is appended to the word before parsing and removed afterwards.
 constexpr char kNoList = '\x01';
 
 std::string marked(std::string word) {
@@ -30,7 +30,8 @@ std::string unmarked(std::string word) {
   return word;
 }
 
-// An empty shell variable must not select everything: --cgroup "$UNSET" would record the whole machine.
+// An empty value is usually an unset shell variable, and must not select everything: --cgroup "$UNSET" would record the
+// whole machine.
 std::string refuse_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
 
 void add_rules(const Option& option, CLI::Option& parsed) {
@@ -47,7 +48,7 @@ void add_rules(const Option& option, CLI::Option& parsed) {
   parsed.transform(unmarked);
 }
 
-// Adds a CLI11 option that writes to the target of `option`. Returns null if `option` has no target.
+// Adds an option to CLI11 that writes its value to the target of `option`. Returns null if `option` has no target.
 CLI::Option* add_target(CLI::App& app, const Option& option) {
   return std::visit(
       [&](auto target) -> CLI::Option* {
@@ -87,7 +88,7 @@ Parser parser_of(Command& command, CLI::App& app) {
   return parser;
 }
 
-// Copies the given values. The values before a parsing error are copied as well.
+// Copies the values that were parsed. After a parsing error, these are the values before the error.
 void take_given(Parser& parser) {
   for (const auto& [parsed, option] : parser.options) option->given = parsed->results();
   for (const CLI::Option* const parsed : parser.app->parse_order())
@@ -114,7 +115,8 @@ std::string full_name(const Command& program, const Command& command) {
   return &command == &program ? program.name : program.name + " " + command.name;
 }
 
-// The error for an argument that matches no option: a mistyped command, a mistyped option, or an extra word.
+// Returns the error for an argument that matches no option. The argument is a mistyped command, a mistyped option, or
+// an extra word.
 Error unexpected_argument(const Command& program, const Command& command, const std::string& argument) {
   const bool option = argument.starts_with('-');
   const bool command_name = !option && &command == &program;
@@ -123,7 +125,8 @@ Error unexpected_argument(const Command& program, const Command& command, const 
   const std::string nearest = nearest_name(typed, option         ? names_of_options(command)
                                                   : command_name ? names_of_commands(program)
                                                                  : std::vector<std::string>{});
-  // An option with an optional value accepts the value only after "=".
+  // A typical mistake is `--stacks user` instead of `--stacks=user`. The option's value is optional, so it is accepted
+  // only after "=".
   const Option* const words = command.find("COMMAND");
   if (command.has("--stacks") && words != nullptr && !words->given.empty())
     if (const std::string& first = words->given.front(); first == "kernel" || first == "user" || first == "both")
@@ -148,8 +151,8 @@ Error usage_error(const Command& program, const Command& command, const CLI::App
       .hint(fmt::format("`{} -h` shows the usage", full_name(program, command)));
 }
 
-// Moves the words after `--` from `arguments` to the command if it also has arguments before `--`. CLI11 would confuse
-// the two kinds.
+// Moves the words after `--` from `arguments` to the command. Does nothing if the command has no such words. CLI11
+// would confuse them with the arguments before `--`.
 void take_words_after_dashes(const Command& program, std::vector<std::string>& arguments) {
   const Command* const command = arguments.empty() ? nullptr : program.command(arguments.front());
   if (command == nullptr || command->words_after_dashes == nullptr) return;
@@ -162,7 +165,7 @@ void take_words_after_dashes(const Command& program, std::vector<std::string>& a
 }  // namespace
 
 ParsedLine parse_command_line(Command& program, std::vector<std::string> arguments) {
-  // CLI11 would show the help of the program if -h follows an unknown command.
+  // Without this check, CLI11 would show the help of the program for an unknown command that is followed by -h.
   if (!program.commands.empty() && !arguments.empty() && !arguments.front().starts_with('-') &&
       program.command(arguments.front()) == nullptr)
     throw unexpected_argument(program, program, arguments.front());
@@ -172,7 +175,7 @@ ParsedLine parse_command_line(Command& program, std::vector<std::string> argumen
   app.set_help_flag("-h");
   app.set_help_all_flag("--help");
   app.set_version_flag("--version", "");
-  app.require_subcommand(0, 1);  // at most one, because a file may have the name of a command
+  app.require_subcommand(0, 1);  // no second command, because a file may have the name of a command
   std::vector<Parser> parsers = {parser_of(program, app)};
   for (Command& command : program.commands)
     parsers.push_back(parser_of(command, *app.add_subcommand(command.name, command.description)));
@@ -186,7 +189,7 @@ ParsedLine parse_command_line(Command& program, std::vector<std::string> argumen
     line.command = parser.command;
   };
   std::ranges::transform(arguments, arguments.begin(), marked);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 reads the arguments from the end
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 reads the arguments in reverse order
   try {
     app.parse(arguments);
   } catch (const CLI::CallForVersion&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses the command line according to the tables of commands and options.
+// Parses the command line with the tables of commands and options.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ enum class Wanted { run, help, long_help, version };
 
 struct ParsedLine {
   Wanted wanted = Wanted::run;
-  const Command* command = nullptr;  // the program itself if no command was named
+  const Command* command = nullptr;  // the command that was named; if none was named, the program itself
 };
 
 // Sets the targets of the options and records which options were given. Throws Error.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `kmemtrace completion`: generates shell scripts from the options of the commands, so that the scripts stay up to
-// date.
+// Implements `kmemtrace completion`. The shell scripts are generated from the tables of options, so they are always up
+// to date.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -43,7 +43,7 @@ bool is_name(std::string_view word) {
   });
 }
 
-// Returns the names listed in the help of an option, one per line: "  name   meaning".
+// Returns the names that the help of an option lists, one per line: "  name   meaning".
 std::vector<std::string> listed_names(const std::string& help) {
   std::vector<std::string> names;
   for (const std::string_view line : split(help, '\n')) {
@@ -54,7 +54,7 @@ std::vector<std::string> listed_names(const std::string& help) {
   return names;
 }
 
-// Returns the values of an argument if its help is only a list of values: "bash, zsh or fish".
+// Returns the values of an argument if its help consists only of a list of values: "bash, zsh or fish".
 std::vector<std::string> named_in_words(std::string help) {
   if (const std::size_t last = help.rfind(" or "); last != std::string::npos) help.replace(last, 4, ", ");
   std::vector<std::string> names;
@@ -66,8 +66,8 @@ std::vector<std::string> named_in_words(std::string help) {
   return names.size() > 1 ? names : std::vector<std::string>();
 }
 
-// Returns the values of an option. Empty if the value is any text or a file. Some values are listed elsewhere: columns
-// in the help of --columns, and keys of groups in the help of `report`.
+// Returns the values of an option, or an empty text if the value may be any text or a file. Some options have their
+// values in the help of another option: columns are listed at --columns, and keys of groups in the help of `report`.
 std::string value_words(const Command& program, const Command& command, const Option& option) {
   std::vector<std::string> names = option.rules.words;
   if (names.empty()) names = listed_names(option.help);
@@ -80,13 +80,13 @@ std::string value_words(const Command& program, const Command& command, const Op
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// Returns the values of the first argument. `fleet` has such values.
+// Returns the values of the first argument. Only `fleet` has an argument with fixed values.
 std::string argument_words(const Command& program, const Command& command) {
   const auto argument = std::ranges::find_if(command.options, &Option::is_argument);
   return argument == command.options.end() ? "" : value_words(program, command, *argument);
 }
 
-// Returns lines of the bash case statement with the option values of a command.
+// Returns the lines of the bash case statement that complete the values of a command's options.
 std::string bash_values(const Command& program, const Command& command) {
   std::string out;
   for (const Option& option : command.options) {
@@ -100,7 +100,7 @@ std::string bash_values(const Command& program, const Command& command) {
   return out;
 }
 
-// The program names of 2008, each with the command whose options it accepts.
+// Each program name of 2008, and the command whose options this program accepts.
 constexpr std::pair<const char*, const char*> kOldNames[] = {
     {"kmemtrace_check", "check"}, {"kmemtrace-check", "check"}, {"kmemtrace-report", "report"}};
 
@@ -158,7 +158,7 @@ complete -o default -o bashdefault -F _kmemtrace kmemtrace
   return out + bash_script_of_old_names(program);
 }
 
-// Quotes the text with single quotes and removes the syntax characters of _arguments and _describe.
+// Puts the text in single quotes for the shell. Removes characters that are syntax for _arguments and _describe of zsh.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, text.find('\n'))) {

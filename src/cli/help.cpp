@@ -15,7 +15,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kLongestTerm = 26;  // a longer term is on a separate line
+constexpr std::size_t kLongestTerm = 26;  // in characters; a longer term is on a line of its own
 
 // Wraps the words of a line at `width`. Indents the first line by `indent` blanks and the others by `hang`.
 std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t hang, std::size_t width) {
@@ -38,8 +38,8 @@ std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t 
   return out + "\n";
 }
 
-// Returns the column where the meaning starts in "  term   meaning", or where the first word starts if there is no
-// meaning.
+// Returns the column where the meaning starts in a line "  term   meaning". If the line has no meaning, returns the
+// column of the first word.
 std::size_t second_column(std::string_view line) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first == std::string_view::npos) return 0;
@@ -47,8 +47,8 @@ std::size_t second_column(std::string_view line) {
   return gap == std::string_view::npos ? first : std::min(line.find_first_not_of(' ', gap), line.size());
 }
 
-// Wraps each line of the text separately after `indent` blanks. If a line starts with a blank, its continuation lines
-// start at its second column.
+// Wraps each line of the text separately, with an indent of `indent` blanks. If a line starts with a blank, the wrapped
+// rest of the line starts at the column of its meaning.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
   for (const std::string_view line : split(text, '\n'))
@@ -56,10 +56,10 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return out;
 }
 
-// Joins the lines of each paragraph. They are broken only in the source.
+// Joins the lines of each paragraph, because line breaks in the source have no meaning.
 std::string joined_paragraphs(std::string_view text) {
   std::string out;
-  bool open = false;  // true if the next line may continue the last one
+  bool open = false;  // true if the next line may continue the previous line
   for (const std::string_view line : split(text, '\n')) {
     const bool words = !line.empty() && line.front() != ' ';
     if (!out.empty()) out += open && words ? ' ' : '\n';
@@ -69,7 +69,7 @@ std::string joined_paragraphs(std::string_view text) {
   return out;
 }
 
-// Formats a term and its meaning. The meaning is a paragraph at `column`.
+// Formats a term and its meaning. The meaning is a wrapped paragraph that starts at `column`.
 std::string entry(const std::string& term, std::string_view meaning, std::size_t column, std::size_t width) {
   std::string text = wrapped(meaning, column, width);
   std::string head = std::string(kIndent, ' ') + term;
@@ -106,7 +106,7 @@ std::string list_commands(const Command& program, std::size_t width) {
   return out.empty() ? out : "\nCommands:\n" + out;
 }
 
-// Lists the arguments or the options. The help flags come last.
+// Lists the arguments or the options. The flags -h and --help come last.
 std::string list_options(const Command& command, bool arguments, bool is_long, std::size_t width) {
   std::vector<const Option*> shown;
   for (const Option& option : command.options)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Formats the help of commands: a short text for -h and a long text for --help.
+// Formats the help of commands. -h prints a short text and --help a long text.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The main program: defines the commands, runs one of them and reports errors.
+// The main program. It defines the commands, runs one of them and reports errors.
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -44,7 +44,8 @@ int run_nothing(const Command&) {
   throw Error("No command given").hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
 }
 
-// A program name of 2008 and the arguments that it stands for. Files with these names are symlinks to this program.
+// A program name of 2008, and the arguments that this name stands for. Files with these names are symlinks to this
+// program.
 struct OldName {
   std::string_view name;
   std::vector<std::string> words;
@@ -56,7 +57,8 @@ std::vector<OldName> old_names() {
           {"kmemtrace-report", {"report"}}};
 }
 
-// Returns the arguments of the program. An old name adds the words that it stands for.
+// Returns the arguments of the program. If the program was started with an old name, the arguments of this name come
+// first.
 std::vector<std::string> arguments_of(const std::string& program, int argc, char** argv) {
   std::vector<std::string> arguments;
   for (const OldName& old : old_names())
@@ -86,7 +88,7 @@ int run(int argc, char** argv) {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
   }
-  // The kmemtrace-report of 2008 reads the files in the working directory.
+  // kmemtrace-report of 2008 reads the relay files in the working directory.
   if (name == "kmemtrace-report")
     *std::get<std::vector<std::string>*>(program.command("report")->find("FILE")->target) = {"."};
   const ParsedLine line = parse_command_line(program, arguments);

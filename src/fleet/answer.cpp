@@ -17,11 +17,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostShown = 200;
-// Limit for nested objects and arrays. A valid answer has up to four levels: the answer, its data, a row, and a cell
-// with an array of strings.
+// Limit for the nesting of objects and arrays. A valid answer has at most four levels: the answer, its data, a row, and
+// a cell that is an array of strings.
 constexpr int kMostNested = 8;
-// Enough for half a million groups. A value needs at most 96 bytes, so all values and the text of the answer need less
-// than 1 GiB.
+// This is enough for half a million groups. A value needs at most 96 bytes, so the text of the answer and all values
+// need less than 1 GiB.
 constexpr std::size_t kMostValues = std::size_t{8} << 20;
 
 bool is_text(const Json& value) { return value.is_string(); }
@@ -36,7 +36,7 @@ bool is_uint32(const Json& value) {
 }
 bool is_decimal(const Json& value) { return value.is_number() || value.is_null(); }
 
-// Most servers quote 64-bit numbers, because some JSON readers would convert them to doubles.
+// Most servers write 64-bit numbers in quotes, because some JSON readers would convert them to doubles.
 Json number_of(const Json& value) {
   constexpr std::size_t kMostDigits = 20;
   if (!value.is_string() || value.get_ref<const std::string&>().size() > kMostDigits) return value;
@@ -57,8 +57,8 @@ std::string shown(const Json& value) {
   throw Error(fmt::format("The server answers with something else than rows in JSON: {}", printable(line)));
 }
 
-// Returns a discarded value if the text is not JSON. Parsing stops immediately if the text is nested deeper than rows
-// or would need too much memory.
+// Parses JSON. Returns a discarded value if the text is not JSON. Stops immediately if the text is nested deeper than
+// valid rows, or if it would need too much memory.
 Json parsed(std::string_view text) {
   std::size_t values = 0;
   const auto is_bounded = [&](int nested, Json::parse_event_t event, const Json&) {

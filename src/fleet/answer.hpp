@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads answers of a fleet server. Answers are not trusted: if an answer is not as expected, an Error gives the reason.
+// Reads answers of a fleet server. Answers are not trusted. If an answer has an unexpected form, throws an Error with
+// the reason.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,23 @@
 
 namespace kmt {
 
-// Returns the rows of an answer in JSONCompact; each row is an array. The rows need less than 1 GiB for any answer.
+// Returns the rows of an answer in the format JSONCompact. Each row is an array. The rows of any answer need less than
+// 1 GiB.
 std::vector<nlohmann::json> rows_of_answer(std::string_view text);
 
-// Reads the values of a row from left to right. The row must outlive this object.
+// Reads the values of one row from left to right. The row must outlive this object.
 class AnswerCells {
  public:
   explicit AnswerCells(const nlohmann::json& row) : row_(row) {}
 
   std::string text();
   std::vector<std::string> texts();
-  // Returns 0 for a negative number. Sums over a part of the time are negative if more was freed than allocated.
+  // Returns a count, and 0 for a negative number. A sum over a part of the time is negative if more memory was freed
+  // than allocated in this part.
   std::uint64_t count();
   std::int64_t number();
   std::uint32_t number_32();
-  std::optional<double> decimal();  // empty for null, which replaces values that are not numbers
+  std::optional<double> decimal();  // empty if the answer has null, which the server writes for NaN and infinity
   Allocator allocator();
 
  private:

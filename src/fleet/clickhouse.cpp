@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Codes of ClickHouse exceptions (dbms/src/Common/ErrorCodes.cpp) that may be temporary.
+// Codes of ClickHouse errors that may be temporary (dbms/src/Common/ErrorCodes.cpp).
 constexpr std::array kPassing = {
     32,   // ATTEMPT_TO_READ_AFTER_EOF: the connection to a shard was lost
     159,  // TIMEOUT_EXCEEDED
@@ -34,15 +34,16 @@ constexpr std::array kPassing = {
     210,  // NETWORK_ERROR
     216,  // QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING
     236,  // ABORTED: the server is shutting down
-    241,  // MEMORY_LIMIT_EXCEEDED, of all queries together
+    241,  // MEMORY_LIMIT_EXCEEDED: all queries together need too much memory
     252,  // TOO_MANY_PARTS
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not reachable
     473,  // DEADLOCK_AVOIDED
 };
-// Errors about another server that the answering server cannot reach. Other network errors may concern the connection
-// to this client.
+// With these errors, the server reports that it cannot reach another server. Other network errors may concern the
+// connection to this client.
 constexpr std::array kOfAnother = {198, 279};
-// The server waits for the end of the query, so that an error sets the HTTP status instead of being part of the answer.
+// Makes the server wait for the end of a query before it answers. Then an error sets the HTTP status. Otherwise, the
+// error text could be in the middle of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
 constexpr std::array kNoSuchColumn = {16, 47};  // NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_IDENTIFIER
 constexpr int kUnknownTable = 60;
@@ -52,15 +53,15 @@ milliseconds left_until(Clock::time_point end) {
   return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds{0});
 }
 
-// Returns the code in "Code: 47, e.displayText() = …", or 0 if there is none.
+// Returns the number in "Code: 47, e.displayText() = …", or 0 if there is no number.
 int code_of(std::string_view text) {
   constexpr std::string_view kMark = "Code: ";
   const std::size_t at = text.find(kMark);
   return at == std::string_view::npos ? 0 : parse_leading<int>(text.substr(at + kMark.size())).value_or(0);
 }
 
-// Returns the error in one line, without repeated lines. In a cluster, only later lines have the cause, repeated for
-// each attempt.
+// Returns the error text as one line, without repeated lines. An error of a cluster has the cause only in later lines,
+// and repeats it for each attempt.
 std::string words_of(std::string_view text) {
   constexpr std::size_t kMost = 600;
   std::string words;
@@ -72,7 +73,8 @@ std::string words_of(std::string_view text) {
   return printable(std::string_view(words).substr(0, kMost));
 }
 
-// A shard without tables is reported as unreachable (code 279).
+// True if the error says that a table or database does not exist. If a shard has no tables, the error has code 279
+// (unreachable) and this cause in its text.
 bool lacks_tables(int code, std::string_view text) {
   return code == kUnknownTable || code == kUnknownDatabase ||
          text.find("There is no table") != std::string_view::npos ||
@@ -100,7 +102,7 @@ ServerAddress parse_server(const std::string& url) {
 
 ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
 
-// A query may take long, so a short query first shows whether the server answers.
+// Before the first query, which may take long, a short query shows whether the server answers.
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
   constexpr std::chrono::seconds kShort{10};
   std::string failure;
@@ -156,11 +158,12 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
   }
 }
 
-// Settings differ between versions, and a server refuses settings that it does not know.
+// Returns the settings that the server knows. The settings differ between versions of ClickHouse, and a server refuses
+// a setting that it does not know.
 const ClickHouse::Parameters& ClickHouse::settings() {
   if (!settings_.empty()) return settings_;
-  const Parameters wanted = {{"allow_experimental_low_cardinality_type", "1"},  // required by 18.16
-                             {"insert_distributed_sync", "1"},  // rows are stored before the server answers
+  const Parameters wanted = {{"allow_experimental_low_cardinality_type", "1"},  // version 18.16 requires this setting
+                             {"insert_distributed_sync", "1"},  // the server answers only after the rows are stored
                              {"async_insert", "0"},
                              kWholeAnswer};
   std::string names;
@@ -176,7 +179,7 @@ const ClickHouse::Parameters& ClickHouse::settings() {
 void ClickHouse::run(const std::string& sql) { tried(settings(), sql); }
 
 std::vector<nlohmann::json> ClickHouse::query(const std::string& sql) {
-  // Sends no other settings, because read-only users may not change settings.
+  // Sends no other settings, because a read-only user must not change settings.
   const std::string text = tried({kWholeAnswer}, sql + "\nFORMAT JSONCompact");
   return rows_of_answer(text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A ClickHouse server over HTTP. Temporary failures (no connection, a restart, too much load) are retried for some
-// time. All other failures throw Error with the server's message.
+// A client of a ClickHouse server over HTTP. Temporary failures (no connection, a restart, too much load) are retried
+// for some time. All other failures throw Error with the message of the server.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ namespace kmt {
 struct ServerAddress {
   HttpAddress http;
   std::string database = "kmemtrace";
-  std::chrono::milliseconds patience = std::chrono::minutes(2);  // time for which a request is retried
-  void (*say)(const std::string& note) = nullptr;                // called once when a request is retried
+  std::chrono::milliseconds patience = std::chrono::minutes(2);  // how long a request is retried
+  void (*say)(const std::string& note) = nullptr;                // called once if a request must be retried
 };
 // Parses http://[USER:PASSWORD@]HOST:PORT/[DATABASE]. User and password may also be in CLICKHOUSE_USER and
 // CLICKHOUSE_PASSWORD. Throws Error.
@@ -30,13 +30,13 @@ class ClickHouse {
  public:
   explicit ClickHouse(ServerAddress address);
 
-  // Runs a statement that returns no rows. It must be safe to run the statement twice.
+  // Runs a statement that returns no rows. After a failure the statement may run again, so this must be harmless.
   void run(const std::string& sql);
-  // Returns the rows of a SELECT, which must not contain FORMAT.
+  // Returns the rows that a SELECT returns. The statement must not contain FORMAT.
   std::vector<nlohmann::json> query(const std::string& sql);
-  // Inserts rows in RowBinary, all or none. After a failure it is unknown whether the rows were stored, so before a
-  // retry, insert() waits until the server has finished the query and calls `is_there`. Returns true if the rows were
-  // sent more than once.
+  // Inserts rows in the format RowBinary. Either all rows or none are stored. After a failure it is unknown whether the
+  // rows were stored. So before a retry, insert() waits until the server has finished the query, and then calls
+  // `is_there` to find out. Returns true if the rows were sent more than once.
   bool insert(const std::string& table, std::string_view columns, std::string_view rows, const std::string& query_id,
               const std::function<bool()>& is_there);
 
@@ -45,20 +45,21 @@ class ClickHouse {
 
  private:
   using Parameters = std::vector<std::pair<std::string, std::string>>;
-  // Makes one attempt. Returns an empty string if it succeeded, otherwise the failure: "is not reached: …". Throws
+  // Makes one attempt. Returns an empty text if it succeeds, and otherwise the failure: "is not reached: …". Throws
   // Error if a retry would not help.
   std::string attempt(const Parameters& parameters, std::string_view body, std::string& answer);
-  // Evaluates a reply in the same way.
+  // Returns the failure in a reply in the same form as attempt(). If there is no failure, moves the reply's text to
+  // `answer`.
   std::string take(HttpReply reply, std::string& answer) const;
   void say_that_it_waits(const std::string& failure);
   std::string tried(const Parameters& parameters, std::string_view body);
-  const Parameters& settings();  // settings of statements that change the server
+  const Parameters& settings();  // returns the settings for statements that change the server
 
   ServerAddress address_;
   HttpClient client_;
   bool said_that_it_waits_ = false;
-  bool has_answered_ = false;  // true: the last request was answered
-  Parameters settings_;        // settings that the server knows; empty: not yet asked
+  bool has_answered_ = false;  // true: the server has answered the last request
+  Parameters settings_;        // the settings that the server knows; empty if it was not asked yet
 };
 
 }  // namespace kmt

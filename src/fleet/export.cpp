@@ -45,7 +45,7 @@ constexpr std::uint32_t kDay = 86'400;
 
 std::uint16_t day_of(std::uint32_t at) { return static_cast<std::uint16_t>(at / kDay); }
 
-// Maps strings to numbers in the order of their first use.
+// Numbers strings in the order of their first use.
 class Texts {
  public:
   std::uint32_t id(std::string_view text) {
@@ -83,14 +83,15 @@ struct HashOfName {
   }
 };
 
-// Sums over the allocations of one group that started or ended in one second. The sums are changes; negative numbers
-// are stored modulo 2^64.
+// Sums over those allocations of one group that started or ended in one second. The sums are changes, so they may be
+// negative. A negative number is stored modulo 2^64.
 struct Sums : AllocationSums {
   std::uint64_t lifetime_ns = 0;
-  // Sum over changes of live bytes: change times the seconds since the first event of the trace.
+  // Sum of change * t over all changes of live bytes, where t is the time in seconds since the first event of the
+  // trace.
   double live_moment_1 = 0;
-  double live_moment_2 = 0;       // sum over changes of live bytes: change times the square of these seconds
-  std::int64_t freed_unseen = 0;  // allocations whose address was reused while they looked live
+  double live_moment_2 = 0;       // sum of change * t * t over the same changes
+  std::int64_t freed_unseen = 0;  // number of allocations that looked live when their address was allocated again
 
   void grow(std::int64_t bytes, double seconds) {
     live_bytes += static_cast<std::uint64_t>(bytes);
@@ -102,8 +103,8 @@ struct Sums : AllocationSums {
 struct Live {
   std::uint32_t group = 0;
   std::uint64_t bytes_requested = 0;
-  std::uint64_t bytes = 0;     // bytes that are still live
-  bool first_is_gone = false;  // for pages: the first page was freed, which ended the allocation
+  std::uint64_t bytes = 0;     // number of bytes that are not freed yet
+  bool first_is_gone = false;  // true: the first of several pages was freed, which counts as the end of the allocation
 };
 
 }  // namespace
@@ -146,14 +147,16 @@ struct FleetExport::State {
   LoadCounts event_counts;
   std::uint64_t events = 0;
   std::uint64_t first_ns = 0;
-  std::uint32_t second = 0;  // the second that `sums` describes
-  double seconds = 0;        // time of the current event since the first event
+  std::uint32_t second = 0;  // the second whose sums are in `sums`
+  double seconds = 0;        // seconds from the first event to the current event
   Texts texts;
   std::unordered_map<GroupName, std::uint32_t, HashOfName> groups;
   std::vector<GroupName> group_names;
-  std::vector<bool> is_untraced;         // by group: its objects may be freed on a path without a tracepoint
-  std::vector<std::uint32_t> place;      // by group: index in `sums`, from 1; 0: no events in this second
-  std::vector<std::uint32_t> in_second;  // groups with events in this second, in the order of their first event
+  // index: group; true: objects of the group may be freed on a path without a tracepoint
+  std::vector<bool> is_untraced;
+  // index: group; value: index in `sums` plus 1, or 0 if the group has no events in this second
+  std::vector<std::uint32_t> place;
+  std::vector<std::uint32_t> in_second;  // groups that have events in this second, in the order of their first event
   std::vector<Sums> sums;
   std::unordered_map<std::uint32_t, Live> live;
 };
@@ -176,8 +179,8 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
       .number(loader.block());
 }
 
-// Returns the call site. Events of pages and vmalloc areas and some slab events have no call site; if such an event has
-// a stack, the caller in the stack is used.
+// Returns the call site of an event. Events of pages and of vmalloc areas have no call site, and neither have some
+// events of slab objects. For them, returns the caller in the stack, if there is a stack.
 std::string_view FleetExport::State::site_of(const Event& event, const EventFields& fields) {
   if (!fields.symbol.empty()) return fields.symbol;
   const std::span<const std::uint64_t> stack = info.tables.stacks[event.stack];
@@ -268,7 +271,7 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
     if (streamed.event->time_ns > part.began_ns) sum.lifetime_ns += streamed.event->time_ns - part.began_ns;
   }
   if (streamed.outcome == Outcome::began) ++sum.freed_unseen;
-  if (streamed.outcome == Outcome::duplicate_event) {  // undo the sums of the first event
+  if (streamed.outcome == Outcome::duplicate_event) {  // subtract what the first of the two events has added
     --sum.allocations;
     sum.bytes_requested -= of.bytes_requested;
     sum.bytes_allocated -= bytes;
@@ -297,7 +300,7 @@ void FleetExport::add(const StreamedEvent& streamed) {
     state.first_ns = time_ns;
     state.second = state.wall_second(time_ns);
   }
-  // In a damaged trace, time may go back. Then an earlier event counts for the current second.
+  // In a damaged trace, time may go backwards. An event with an earlier time is counted in the current second.
   const std::uint32_t second = state.wall_second(time_ns);
   if (second > state.second) {
     state.send_sums();
@@ -344,7 +347,7 @@ void FleetExport::end(const StreamEnd& end) {
   state.send_trace(end);
 }
 
-// The number of rows is compared too, because the rows of a day may have been dropped since then.
+// The number of rows is compared too, because the rows of a day may have been deleted from the server in the meantime.
 bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
   ClickHouse server(address);
   const std::string of_trace = "WHERE trace = " + sql_string(trace.id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a trace of one machine to the tables of a fleet (sql/, docs/formats/fleet.md): sums of each second and, if
-// requested, the events. Reports include a trace only after all of it is stored.
+// Writes a trace of one machine to the tables of a fleet (sql/, docs/formats/fleet.md). Writes the sums of each second
+// and, if requested, all events. Reports include a trace only after all of it has been stored.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class FleetExport : public EventSink {
   ~FleetExport() override;
 
   void add(const StreamedEvent& event) override;
-  void end(const StreamEnd& end) override;  // an incomplete trace does not become visible in reports
+  void end(const StreamEnd& end) override;  // if the trace is incomplete, it stays invisible in reports
 
   const LoadCounts& sums() const;
   const LoadCounts& events() const;
@@ -41,10 +41,11 @@ class FleetExport : public EventSink {
   std::unique_ptr<State> state_;
 };
 
-// Returns true if the server has the whole trace, including its events if they are requested.
+// Returns true if the server has the whole trace. If events are requested, it must have them too.
 bool is_loaded(const ServerAddress& server, const FleetTrace& trace);
 
-// Returns the number of other traces of the same host that overlap in time and may contain the same events.
+// Returns the number of other traces from the same host and from an overlapping time. These traces may contain the same
+// events.
 std::uint64_t traces_of_its_time(const ServerAddress& server, const FleetTrace& trace);
 
 }  // namespace kmt

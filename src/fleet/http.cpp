@@ -26,18 +26,19 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   return Text(text).get();
 }
 
-// Enough for half a million groups; larger answers are useless. The parser limits the memory of values separately.
+// Maximum size of an answer in bytes. It is enough for half a million groups, and a larger answer would be useless. The
+// parser limits the memory for values separately.
 constexpr std::size_t kMostAnswer = std::size_t{128} << 20;
 
 std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
   std::string& answer = *static_cast<std::string*>(into);
-  if (size * count > kMostAnswer - answer.size()) return 0;  // stops the transfer
+  if (size * count > kMostAnswer - answer.size()) return 0;  // returning 0 stops the transfer
   answer.append(bytes, size * count);
   return size * count;
 }
 
-// True if the server uses another protocol or has a wrong certificate. A failed handshake is not permanent, because it
-// also occurs during a restart.
+// True if retries are useless: the server uses another protocol or has a wrong certificate. Retries after a failed
+// handshake are useful, because handshakes also fail while a server restarts.
 bool is_for_ever(CURLcode code) {
   return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY ||
          code == CURLE_PEER_FAILED_VERIFICATION;
@@ -49,7 +50,7 @@ curl_off_t seconds_of(CURL* curl) {
   return (microseconds + 500'000) / 1'000'000;
 }
 
-// True if the request opened a new connection and the server accepted it.
+// True if the request opened a new connection, and the server accepted the connection.
 bool has_connected(CURL* curl) {
   curl_off_t after = 0;
   return curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &after) == CURLE_OK && after > 0;
@@ -112,8 +113,8 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
     const Text escaped(curl_easy_escape(curl, value.data(), static_cast<int>(value.size())));
     url += fmt::format("{}{}={}", url.ends_with('/') ? "?" : "&", name, escaped.get());
   }
-  // An empty "Expect:" header sends large bodies without waiting for permission. The server does not use the content
-  // type.
+  // With an empty "Expect:" header, libcurl sends large bodies without waiting for permission. The server ignores the
+  // content type.
   using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
   Headers headers(curl_slist_append(nullptr, "Expect:"), curl_slist_free_all);
   headers.reset(curl_slist_append(headers.release(), "Content-Type: application/octet-stream"));

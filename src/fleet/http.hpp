@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sends requests over HTTP(S), one after the other on one connection. Only this file uses libcurl.
+// Sends requests over HTTP or HTTPS, one after the other and on one connection. Only this file uses libcurl.
 #pragma once
 
 #include <chrono>
@@ -12,31 +12,31 @@
 namespace kmt {
 
 struct HttpAddress {
-  std::string base;  // "http://db1:8123", without user and path
-  std::string path;  // "/kmemtrace"; "/" if the URL has no path
-  std::string user;  // empty: not in the URL
+  std::string base;  // such as "http://db1:8123", without the user and the path
+  std::string path;  // such as "/kmemtrace"; "/" if the URL has no path
+  std::string user;  // empty if the URL names no user
   std::string password;
 };
 // Throws Error if the URL is invalid or is neither http nor https.
 HttpAddress parse_http_url(const std::string& url);
 
 struct HttpReply {
-  std::string failure;  // reason why there is no reply; empty: there is a reply
-  bool never = false;   // true: retries will not help
+  std::string failure;  // reason why the server sent no reply; empty if there is a reply
+  bool never = false;   // true: a retry would not help
   long status = 0;
   std::string body;
 };
 
 class HttpClient {
  public:
-  // If the address has no user, ~/.netrc may name one. Throws Error.
+  // If the address has no user, the user and the password may be in ~/.netrc. Throws Error.
   explicit HttpClient(HttpAddress address);
   ~HttpClient();
 
-  static constexpr std::chrono::seconds kLongest{3600};  // time limit of a request, for the longest query
+  static constexpr std::chrono::seconds kLongest{3600};  // time limit for a request, long enough for the slowest query
 
-  // Posts the body to BASE/?NAME=VALUE&…; post() escapes the values. The body must stay valid during the call. `most`
-  // limits the time of the connection, the request and its reply together.
+  // Posts the body to BASE/?NAME=VALUE&… and escapes the values of the parameters. The body must stay valid during the
+  // call. `most` limits the total time of connecting, sending the request and receiving the reply.
   HttpReply post(const std::vector<std::pair<std::string, std::string>>& parameters, std::string_view body,
                  std::chrono::seconds most = kLongest);
   const HttpAddress& address() const { return address_; }

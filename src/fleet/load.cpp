@@ -74,7 +74,8 @@ void BlockLoader::send() {
   }
 }
 
-// Removes rows that are stored twice. Returns false if the table is not local to this server, as in a cluster.
+// Removes rows that are stored twice. Returns false if the table is not stored on this server itself, but on the
+// servers of a cluster.
 bool BlockLoader::could_merge() {
   try {
     for (const std::uint16_t day : days_)
@@ -90,8 +91,8 @@ LoadCounts BlockLoader::finish() {
   if (rows_ > 0) send();
   wait();
   if (stored("") == ours_) return counts_;
-  // Another process that loads the same trace may have stored blocks in the meantime. The process that ends last sees
-  // all blocks.
+  // Another process may be loading the same trace and may have stored blocks in the meantime. In this case, the process
+  // that ends last sees all blocks.
   if (could_merge() && stored("") == ours_) return counts_;
   throw Error(
       fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "

@@ -33,7 +33,7 @@ std::string any_of(std::string_view column, const std::vector<std::string>& glob
   return out.empty() ? "1" : "(" + out + ")";
 }
 
-// `time`: the column to which --since and --until apply.
+// Returns an SQL condition for a selection. `time` is the column to which --since and --until apply.
 std::string condition(const FleetSelection& selection, std::string_view time) {
   std::string out = any_of("host", selection.hosts) + " AND " + any_of("kernel", selection.kernels);
   if (selection.since) out += fmt::format(" AND {} >= toDateTime({})", time, *selection.since);
@@ -41,7 +41,7 @@ std::string condition(const FleetSelection& selection, std::string_view time) {
   return out;
 }
 
-// Returns a condition on rows of sums. It also limits `day`, by which the table is partitioned.
+// Returns a condition for rows with sums. The condition also limits `day`, because the table is partitioned by day.
 std::string rows_in_time(const FleetSelection& selection) {
   std::string out = condition(selection, "at");
   if (selection.since) out += fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", *selection.since);
@@ -49,7 +49,7 @@ std::string rows_in_time(const FleetSelection& selection) {
   return out;
 }
 
-// Returns a condition for traces that overlap the selected time.
+// Returns a condition for traces that overlap with the selected time.
 std::string traces_in_time(FleetSelection selection) {
   const std::optional<std::uint32_t> since = std::exchange(selection.since, {});
   std::string out = condition(selection, "began");
@@ -57,7 +57,7 @@ std::string traces_in_time(FleetSelection selection) {
   return out;
 }
 
-// Returns SQL for the recorded time of a trace between --since and --until.
+// Returns SQL for that part of a trace's recorded time which is between --since and --until.
 std::string recorded_in(const FleetSelection& selection) {
   if (!selection.since && !selection.until) return "recorded_ns";
   std::string begin = "toInt64(toUInt32(began)) * 1000000000";
@@ -67,7 +67,7 @@ std::string recorded_in(const FleetSelection& selection) {
   return fmt::format("toUInt64(greatest(toInt64(0), {} - {}))", end, begin);
 }
 
-// Returns a condition for rows of sums whose memory is or may be reclaimable.
+// Returns a condition for rows with sums whose memory is reclaimable or may be reclaimable.
 std::string shrinkable() {
   std::vector<std::string> caches(kReclaimableCaches.begin(), kReclaimableCaches.end());
   caches.insert(caches.end(), kShrinkableCaches.begin(), kShrinkableCaches.end());
@@ -105,8 +105,8 @@ std::string words_of(const FleetSelection& selection) {
   return out;
 }
 
-// `words` is the selection as text, `traces` the selection in SQL, and `recorded` SQL for the recorded time of each
-// trace.
+// `words` is the selection as text for the user. `traces` is the selection as SQL. `recorded` is SQL for the recorded
+// time of each trace.
 FleetSummary summary(ClickHouse& server, const std::string& words, const std::string& traces,
                      const std::string& recorded = "recorded_ns") {
   SqlPlaces places = places_of(server, {}, "1", traces);
@@ -143,8 +143,8 @@ GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
   return row;
 }
 
-// If a side has no allocations of an allocator, its values are unknown, because the allocator may not have been
-// recorded.
+// If a side of a diff has no allocations of an allocator, this allocator may not have been recorded. So the values of
+// the side are unknown.
 void forget_sides_without_allocations(DiffTable& table) {
   table.knows_a = std::ranges::any_of(table.rows, &DiffRow::in_a);
   table.knows_b = std::ranges::any_of(table.rows, &DiffRow::in_b);
@@ -154,7 +154,7 @@ void forget_sides_without_allocations(DiffTable& table) {
   }
 }
 
-// Returns the table of an allocator, and adds it if necessary. Tables are in the order of the allocators.
+// Returns the table for an allocator. Adds the table if it does not exist. The tables have the order of the allocators.
 template <typename Table>
 Table& table_of(std::vector<Table>& tables, Allocator allocator) {
   const auto found = std::ranges::find(tables, allocator, &Table::allocator);
@@ -170,8 +170,8 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
   const std::string traces = traces_in_time(selection);
   FleetReport report{summary(server, words_of(selection), traces, recorded_in(selection)), std::move(by), {}};
   report.of.whole_events = !selection.since && !selection.until;
-  // Memory live at the end may have been allocated before the selected time, so earlier rows are included. With the key
-  // "day", only memory allocated on that day counts.
+  // Memory that is live at the end may have been allocated before the selected time, so earlier rows are included. But
+  // if rows are grouped by day, each row only has memory allocated on its day.
   FleetSelection rows = selection;
   if (std::ranges::find(report.by, "day", &FleetKeyInfo::name) == report.by.end()) rows.since.reset();
   const std::string since_first = fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", report.of.first_began);

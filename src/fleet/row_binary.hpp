@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rows in ClickHouse's format RowBinary. Values follow each other in little-endian order. A string has its length as a
-// varint before it, and a Nullable has a byte before it that is 1 for null. Strings cannot be mistaken for SQL.
+// Writes rows in ClickHouse's format RowBinary. Values follow each other without separators and are little-endian.
+// Before a string there is its length as a varint. Before a Nullable value there is a byte, which is 1 for null. In
+// this format, a string can never be mistaken for SQL.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class RowBinary {
     bytes_ += text;
     return *this;
   }
-  RowBinary& length(std::uint64_t elements) {  // written before the elements of an array
+  RowBinary& length(std::uint64_t elements) {  // writes the length of an array; the elements must follow
     for (; elements >= 0x80; elements >>= 7) bytes_ += static_cast<char>(0x80 | (elements & 0x7f));
     bytes_ += static_cast<char>(elements);
     return *this;
@@ -37,7 +38,7 @@ class RowBinary {
     number(static_cast<std::uint8_t>(value ? 0 : 1));
     return value ? number(static_cast<Stored>(*value)) : *this;
   }
-  RowBinary& rows(const std::string& encoded) {  // rows encoded by another RowBinary
+  RowBinary& rows(const std::string& encoded) {  // appends rows that another RowBinary has encoded
     bytes_ += encoded;
     return *this;
   }

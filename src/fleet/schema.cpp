@@ -16,14 +16,15 @@ namespace kmt {
 
 namespace {
 
-// Migrations run in this order. Once released, a migration never changes; later changes are new migrations. Every
-// statement can be run again, so an interrupted migration is restarted. The exception is a new column, which can be
-// added only once (18.16 has no ADD COLUMN IF NOT EXISTS): such a migration runs only if the column is missing.
+// A step that creates or changes tables. Migrations run in this order. Once released, a migration never changes, and
+// later changes are new migrations. Most statements can be run again, so an interrupted migration is simply restarted.
+// Only a new column cannot be added twice, because ClickHouse 18.16 has no ADD COLUMN IF NOT EXISTS. So a migration
+// with a new column runs only if the column is missing.
 struct Migration {
   const char* tables;
   const char* of_cluster;
   std::string_view table = "sums";
-  std::string_view new_column = {};  // column that is added to `table`
+  std::string_view new_column = {};  // the column that this migration adds to `table`; empty: none
 };
 constexpr std::array kMigrations = {Migration{sql::tables_1, sql::cluster_1},
                                     Migration{sql::tables_2, sql::cluster_2, "sums", "freed_unseen"},
@@ -39,7 +40,7 @@ bool has_column(ClickHouse& server, const std::string& table, std::string_view c
               .empty();
 }
 
-// `table` is the name of the table to which `new_column` is added.
+// Runs a migration unless `table` already has the column `new_column`.
 void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, const std::string& table,
              std::string_view new_column) {
   const auto is_done = [&] { return !new_column.empty() && has_column(server, table, new_column); };
@@ -47,7 +48,7 @@ void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, cons
   try {
     for (const std::string& statement : statements_of(fill_sql(text, places))) server.run(statement);
   } catch (const Error&) {
-    if (!is_done()) throw;  // otherwise another process has added the column in the meantime
+    if (!is_done()) throw;  // if the column exists now, another process has added it in the meantime
   }
 }
 
@@ -58,14 +59,15 @@ bool has_table(ClickHouse& server, const std::string& name) {
               .empty();
 }
 
-// Returns the number of the last migration that was run.
+// Returns the number of the last migration that was run on this server.
 std::uint32_t version_of(ClickHouse& server) {
   const std::vector<nlohmann::json> newest =
       server.query(fmt::format("SELECT max(version) FROM {}.schema_versions", sql_name(server.database())));
   return newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
 }
 
-// In a database of the server itself, new tables would be mixed with system tables or refused with an obscure error.
+// Refuses the databases of the server itself. In such a database, new tables would be mixed with system tables, or the
+// server would refuse them with an obscure error.
 void check_database(const std::string& database) {
   constexpr std::array<std::string_view, 3> kServers = {"system", "information_schema", "INFORMATION_SCHEMA"};
   if (std::ranges::find(kServers, database) == kServers.end()) return;

@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the text in quotes, with backslashes before quotes and backslashes. Zero bytes are also escaped, because old
+// Returns the text in quotes. Puts a backslash before each quote and backslash. Also escapes zero bytes, because old
 // servers treat them as the end of the text.
 std::string quoted(std::string_view text, char quote) {
   std::string out(1, quote);

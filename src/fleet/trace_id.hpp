@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Identifies traces of a fleet by their bytes and the options of their processing.
+// Identifies a trace in a fleet by its bytes and by the options with which it was processed.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// A 128-bit hash: the same bytes in the same order give the same ID.
+// A 128-bit hash. If the same bytes are added in the same order, the ID is the same.
 class TraceId {
  public:
   TraceId();
@@ -19,7 +19,7 @@ class TraceId {
 
   void add(Bytes bytes);
   void add(std::string_view text);
-  std::string text() const;  // 32 hex digits
+  std::string text() const;  // returns 32 hexadecimal digits
 
  private:
   void* state_;

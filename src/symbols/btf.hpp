@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The types of a kernel as BTF (Documentation/bpf/btf.rst, Linux 6.18). The bytes are untrusted. libbpf checks that all
-// types are within the bytes, but not the type IDs in them. Therefore each step from one type to another is checked
-// here, and no walk is longer than valid types need.
+// types are within the bytes, but it does not check the type IDs in them. So this class checks each step from one type
+// to another, and limits the number of steps to what valid types need.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,27 @@ class Btf {
  public:
   // Copies the bytes. Throws Error if they are not BTF.
   explicit Btf(Bytes bytes);
-  // Reads a BTF file, or an ELF file that has a section .BTF. For a module's BTF, `kernel` has the kernel's types and
-  // must outlive this object. Throws Error.
+  // Reads a BTF file, or an ELF file that has a section .BTF. To read a module's BTF, `kernel` must have the types of
+  // the kernel and must outlive this object. Throws Error.
   explicit Btf(const std::string& path, const Btf* kernel = nullptr);
 
-  // Returns null for void and for IDs that do not exist.
+  // Returns null for void, and for IDs that do not exist.
   const btf_type* type(std::uint32_t id) const;
-  std::string_view name(std::uint32_t offset) const;  // empty if there is no name
+  std::string_view name(std::uint32_t offset) const;  // returns an empty text if there is no name
   std::string_view name_of(const btf_type& type) const { return name(type.name_off); }
-  // Returns the prototype of a function; null if unknown.
+  // Returns the prototype of a function, or null if it is unknown.
   const btf_type* prototype(std::string_view function) const;
 
   std::size_t function_count() const { return functions_.size(); }
   std::vector<std::string> functions() const;  // names, sorted
 
-  // A type without typedef, const, volatile, restrict and type tags. The flags show what was removed.
+  // A type after its typedefs, qualifiers (const, volatile, restrict) and type tags were removed. The flags show which
+  // of them were removed.
   struct Stripped {
     std::uint32_t id = 0;
-    const btf_type* type = nullptr;  // null if the type is void or `is_broken`
+    const btf_type* type = nullptr;  // null if the type is void, or if `is_broken` is set
     bool is_const = false;
-    bool is_user = false;          // had the type tag "user"
+    bool is_user = false;          // true: the type had the type tag "user"
     bool is_size = false;          // size_t
     bool is_gfp = false;           // gfp_t
     bool is_mode = false;          // umode_t, mode_t
@@ -49,9 +50,9 @@ class Btf {
     bool is_broken = false;
   };
   Stripped strip(std::uint32_t id) const;
-  // Returns the size in bytes; empty if the type has no size.
+  // Returns the size in bytes. Empty if the type has no size.
   std::optional<std::uint64_t> size_of(std::uint32_t id) const;
-  bool is_character(std::uint32_t id) const;  // true for an integer of one byte
+  bool is_character(std::uint32_t id) const;  // true for an integer type of one byte
 
   const btf* handle() const { return btf_.get(); }
 
@@ -62,10 +63,11 @@ class Btf {
   void index_functions();
 
   std::unique_ptr<btf, Free> btf_;
-  std::unordered_map<std::string_view, std::uint32_t> functions_;  // keys are names in btf_
+  std::unordered_map<std::string_view, std::uint32_t> functions_;  // The keys refer to the names in btf_.
 };
 
-// Returns the type as in C, for messages: "struct file", "char *", "unsigned int". Anonymous types have no name.
+// Returns the type in the syntax of C, for messages: "struct file", "char *", "unsigned int". Anonymous types have an
+// empty name.
 std::string type_text(const Btf& btf, std::uint32_t id);
 
 }  // namespace kmt

@@ -63,7 +63,7 @@ struct Name {
   const char* name;
 };
 
-// Values are from include/uapi/asm-generic/mman-common.h and mman.h, Linux 6.18. MAP_32BIT exists on x86 only.
+// The values are from include/uapi/asm-generic/mman-common.h and mman.h of Linux 6.18. MAP_32BIT exists only on x86.
 constexpr Name kProtection[] = {
     {1, "PROT_READ"},           {2, "PROT_WRITE"}, {4, "PROT_EXEC"}, {8, "PROT_SEM"}, {0x1000000, "PROT_GROWSDOWN"},
     {0x2000000, "PROT_GROWSUP"}};
@@ -73,8 +73,8 @@ constexpr Name kMapping[] = {
     {0x1000, "MAP_EXECUTABLE"},       {0x2000, "MAP_LOCKED"}, {0x4000, "MAP_NORESERVE"}, {0x8000, "MAP_POPULATE"},
     {0x10000, "MAP_NONBLOCK"},        {0x20000, "MAP_STACK"}, {0x40000, "MAP_HUGETLB"},  {0x80000, "MAP_SYNC"},
     {0x100000, "MAP_FIXED_NOREPLACE"}};
-// Values are from include/uapi/asm-generic/fcntl.h. open_flag may also have FMODE_EXEC of include/linux/fs.h. The two
-// bits of O_ACCMODE are a number.
+// The values are from include/uapi/asm-generic/fcntl.h. An argument open_flag may also have FMODE_EXEC of
+// include/linux/fs.h. The two bits of O_ACCMODE are not flags, but a number.
 constexpr Name kOpening[] = {
     {1, "O_WRONLY"},     {2, "O_RDWR"},       {040, "__FMODE_EXEC"},   {0100, "O_CREAT"},       {0200, "O_EXCL"},
     {0400, "O_NOCTTY"},  {01000, "O_TRUNC"},  {02000, "O_APPEND"},     {04000, "O_NONBLOCK"},   {04010000, "O_SYNC"},
@@ -84,13 +84,14 @@ constexpr Name kOpeningUsual[] = {{020200000, "O_TMPFILE"},
                                   {0100000, "O_LARGEFILE"},
                                   {0200000, "O_DIRECTORY"},
                                   {0400000, "O_NOFOLLOW"}};
-// Values are from arch/arm/include/uapi/asm/fcntl.h; arm64 has the same values.
+// The values are from arch/arm/include/uapi/asm/fcntl.h. arm64 uses the same values.
 constexpr Name kOpeningArm[] = {{020040000, "O_TMPFILE"},
                                 {040000, "O_DIRECTORY"},
                                 {0100000, "O_NOFOLLOW"},
                                 {0200000, "O_DIRECT"},
                                 {0400000, "O_LARGEFILE"}};
-// Values are from include/uapi/linux/fcntl.h. The bit of AT_EACCESS has other names for unlinkat and name_to_handle_at.
+// The values are from include/uapi/linux/fcntl.h. For unlinkat and name_to_handle_at, the bit of AT_EACCESS has other
+// names.
 constexpr Name kLookingUp[] = {{0x100, "AT_SYMLINK_NOFOLLOW"}, {0x200, "AT_EACCESS"},
                                {0x400, "AT_SYMLINK_FOLLOW"},   {0x800, "AT_NO_AUTOMOUNT"},
                                {0x1000, "AT_EMPTY_PATH"},      {0x2000, "AT_STATX_FORCE_SYNC"},
@@ -128,15 +129,15 @@ constexpr Name kCloning[] = {{0x80, "CLONE_NEWTIME"},
 constexpr Name kResolving[] = {{1, "RESOLVE_NO_XDEV"}, {2, "RESOLVE_NO_MAGICLINKS"}, {4, "RESOLVE_NO_SYMLINKS"},
                                {8, "RESOLVE_BENEATH"}, {0x10, "RESOLVE_IN_ROOT"},    {0x20, "RESOLVE_CACHED"}};
 
-// FAULT_FLAG_ values from include/linux/mm.h and mm_types.h, Linux 5.10 to 6.18. They are used if the BTF lacks their
-// enumeration, which exists since Linux 5.13. Linux has only added values since.
+// The FAULT_FLAG_ values of include/linux/mm.h and mm_types.h, Linux 5.10 to 6.18. They are used if the BTF does not
+// have the enumeration with these values, which exists since Linux 5.13. Later versions have only added values.
 constexpr Name kFaultFlags[] = {
     {1, "WRITE"},           {2, "MKWRITE"},           {4, "ALLOW_RETRY"}, {8, "RETRY_NOWAIT"},
     {0x10, "KILLABLE"},     {0x20, "TRIED"},          {0x40, "USER"},     {0x80, "REMOTE"},
     {0x100, "INSTRUCTION"}, {0x200, "INTERRUPTIBLE"}, {0x400, "UNSHARE"}, {0x800, "ORIG_PTE_VALID"},
     {0x1000, "VMA_LOCK"}};
 
-// VM_FAULT_ERROR in include/linux/mm_types.h, Linux 6.18.
+// The values in VM_FAULT_ERROR of include/linux/mm_types.h, Linux 6.18.
 constexpr std::array<std::string_view, 6> kFaultErrors = {"OOM",      "SIGBUS",         "SIGSEGV",
                                                           "HWPOISON", "HWPOISON_LARGE", "FALLBACK"};
 
@@ -144,20 +145,20 @@ void append(NamedFlags& flags, std::span<const Name> names) {
   for (const auto& [bits, name] : names) flags.names.push_back({bits, name});
 }
 
-// True if the architecture has the above values for mmap() and open().
+// True if the architecture uses these values for mmap() and open().
 bool has_usual_numbers(std::string_view arch) {
   constexpr std::array<std::string_view, 8> kOthers = {"alpha",   "mips",  "parisc", "ppc",
                                                        "powerpc", "sparc", "xtensa", "m68k"};
   return std::ranges::none_of(kOthers, [arch](std::string_view other) { return arch.starts_with(other); });
 }
 
-// Returns "flags" for "how->flags" and for "flags".
+// Returns the last member of a path: "flags" for "how->flags", and also for "flags".
 std::string last_member(std::string_view value) {
   const std::size_t end = value.find_last_of(".>");
   return std::string(end == std::string_view::npos ? value : value.substr(end + 1));
 }
 
-// Returns the length of the prefix that all names have in common, such as "FAULT_FLAG_".
+// Returns the length of the prefix that all names have, such as "FAULT_FLAG_".
 std::size_t common_prefix(const Enumerators& enumerators) {
   std::string_view prefix = enumerators.front().second;
   for (const auto& [value, name] : enumerators) {
@@ -257,8 +258,8 @@ std::shared_ptr<const Enumerators> named_numbers(std::string_view value) {
 }
 
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators) {
-  // With fewer values, bits may be coincidence. For example, 0 to 2 are plain numbers, and so are 0 to 8, although four
-  // of them are single bits.
+  // An enumeration with fewer single bits may be a list of plain numbers. For example, the numbers 0 to 2 include two
+  // single bits. The numbers 0 to 8 include four single bits and four masks.
   constexpr std::size_t kFewest = 3;
   constexpr std::size_t kFewestBesideMasks = 5;
   std::set<std::uint64_t> bits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Determines which numbers in calls are sets of flags, and the names of the flags. Names are from the kernel's
-// enumerations if they exist. Otherwise they are names that are part of the kernel's interface to programs.
+// Determines which numbers in calls are sets of flags, and finds the names of the flags. The names are from the
+// kernel's enumerations if these exist. Otherwise, only flags that are part of the interface between programs and the
+// kernel have names.
 #pragma once
 
 #include <memory>
@@ -25,25 +26,29 @@ enum class FlagMeaning : std::uint8_t {
   mode
 };
 
-// Returns the meaning of an argument, or of a value reached through an argument. It depends on the function's name and
-// the value's name, such as "flags" or "how->mode". `type` is from Btf::strip(). Only integers have a meaning.
+// Returns the meaning of an argument, or of a value reached through an argument. The meaning depends on the name of the
+// function and on the name of the value, such as "flags" or "how->mode". `type` is a result of Btf::strip(). Only
+// integers have a meaning.
 FlagMeaning flag_meaning(std::string_view function, std::string_view value, const Btf::Stripped& type);
-// Returns the meaning of a result.
+// Returns the meaning of the return value of a function.
 FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);
 
-// is_named_like_flags() is true if the name is usual for flags ("lookup_flags", "file->f_mode"), is_named_like_count()
-// if the name is usual for a count ("len").
+// is_named_like_flags() is true if flags usually have such a name ("lookup_flags", "file->f_mode").
+// is_named_like_count() is true if counts usually have such a name ("len").
 bool is_named_like_flags(std::string_view value);
 bool is_named_like_count(std::string_view value);
 
-// Returns names for values of a signed integer, as programs know them: AT_FDCWD for "dfd". Null if no names are known.
+// Returns names for certain values of a signed integer, such as AT_FDCWD for a value named "dfd". Null if no names are
+// known.
 std::shared_ptr<const Enumerators> named_numbers(std::string_view value);
 
-// Returns the enumeration that has the names; empty if there is none or the BTF lacks it.
+// Returns the enumeration with the names of the flags. Empty if no enumeration is known, or if the BTF does not have
+// it.
 std::optional<std::uint32_t> flag_enumeration(const Btf& btf, FlagMeaning meaning);
-// Returns null if no names are known. `arch` is as in uname -m; if it is empty, the usual values are assumed.
+// Returns the names of the flags, or null if no names are known. `arch` is a name as printed by uname -m. If it is
+// empty, the values of most architectures are used.
 std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meaning, std::string_view arch);
-// Returns the flags of an enumeration whose values are single bits and masks; null for other enumerations.
+// Returns the flags of an enumeration whose values are single bits and masks. Returns null for other enumerations.
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators);
 
 }  // namespace kmt

@@ -5,15 +5,16 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostParameters = 64;  // more than any machine's argument registers
+constexpr unsigned kMostParameters = 64;  // greater than the number of argument registers of any machine
 constexpr std::size_t kMostMembers = 16;
-constexpr unsigned kMostLooks = 1024;  // limit of members examined: nested structures may have no usable members
+// maximum number of members examined, because nested structures may have very many members that cannot be shown
+constexpr unsigned kMostLooks = 1024;
 
 bool is_big_endian(const Btf& btf) { return btf__endianness(btf.handle()) == BTF_BIG_ENDIAN; }
 
 bool has_sign(const btf_type& type) {
   if (btf_kflag(&type)) return true;
-  // Before Linux 6.0, BTF does not state whether enumerations are signed.
+  // Before Linux 6.0, BTF does not say whether an enumeration is signed.
   const struct btf_enum* const values = btf_enum(&type);
   if (btf_is_enum(&type))
     for (unsigned i = 0; i < btf_vlen(&type); ++i)
@@ -134,7 +135,7 @@ void BtfSignatures::add_members(const btf_type& type, const std::string& prefix,
 void BtfSignatures::name_flags(ValueType& type, std::string_view name, FlagMeaning meaning) const {
   const bool is_integer = type.kind == ValueKind::integer;
   if (is_integer && (is_named_like_flags(name) || meaning != FlagMeaning::none)) {
-    type.is_signed = false;  // flags are unsigned, even if their type is signed
+    type.is_signed = false;  // a set of flags is unsigned, even if its type is signed
     type.is_hex = true;
   } else if (is_integer && !type.is_signed) {
     type.is_hex = type.is_gfp || (type.is_hex && !is_named_like_count(name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes signatures of functions from their BTF.
+// Makes the signatures of functions from their types in BTF.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ namespace kmt {
 
 class BtfSignatures : public CallSignatures {
  public:
-  // `btf` and `functions` must outlive this object. `functions` have recorded values. `arch` (as in uname -m)
-  // determines the values of flags.
+  // `btf` and `functions` must outlive this object. `functions` has the values recorded for each function. `arch` is a
+  // name as printed by uname -m; it determines the values of flags.
   BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits,
                 std::string arch = {});
 
@@ -25,7 +25,7 @@ class BtfSignatures : public CallSignatures {
   ValueType value_type(std::uint32_t id) const;
 
  private:
-  // `name` is the name of the value; empty for a result.
+  // Adds the names of flags to a type. `name` is the name of the value, and is empty for a return value.
   void name_flags(ValueType& type, std::string_view name, FlagMeaning meaning) const;
   void add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset, unsigned nesting,
                    unsigned& looks, std::vector<StructureMember>& to) const;
@@ -36,7 +36,8 @@ class BtfSignatures : public CallSignatures {
   unsigned word_bytes_;
   std::string arch_;
   mutable std::map<std::uint32_t, std::shared_ptr<const Enumerators>> enumerators_;  // by id
-  mutable std::map<FlagMeaning, std::shared_ptr<const NamedFlags>> flags_;           // null if no names are known
+  // the value is null if no names of flags are known
+  mutable std::map<FlagMeaning, std::shared_ptr<const NamedFlags>> flags_;
 };
 
 }  // namespace kmt

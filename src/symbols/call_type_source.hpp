@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Provides signatures of a trace's functions, from the types in the trace or from a file.
+// Provides the signatures of the functions in a trace. The types are in the trace or in a file.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,17 @@ namespace kmt {
 
 class CallTypeSource {
  public:
-  // `info` must outlive this object. `file` is the file that the user names for a trace without types; empty if none.
-  // Throws Error if the file is needed but cannot be read. If the types in the trace are damaged, adds a finding and
-  // provides no types.
+  // `info` must outlive this object. `file` is the path that the user names for a trace without types, or empty. Throws
+  // Error if the file is needed but cannot be read. If the types in the trace are damaged, there are no signatures, and
+  // a finding says so.
   CallTypeSource(const TraceInfo& info, const std::string& file);
 
   const CallSignatures* signatures() const {
     return signatures_ ? &*signatures_ : nullptr;
-  }  // null if there are no types
+  }  // null if no types are known
   bool is_of_file() const { return of_file_; }
-  // Returns the recorded functions, sorted, if the trace lists them. The trace has types of these functions only.
+  // Returns the sorted names of the recorded functions, if the trace lists them. The trace has types for these
+  // functions only.
   const std::vector<std::string>& recorded_functions() const { return recorded_functions_; }
   const Findings& findings() const { return findings_; }
 

@@ -25,9 +25,9 @@ namespace {
 
 constexpr unsigned kMostDepth = 64;
 
-// Copies types into a separate BTF. Structures that may be passed in registers keep their members; others keep only
-// name and size. A pointer keeps the information whether it points to a string. As a result, no type refers to itself,
-// and the copy is small.
+// Copies the types of functions into a separate BTF that is small. Small structures that may be passed in registers
+// keep their members. Other structures keep only their name and size. A pointer only keeps the information whether it
+// points to a string. As a result, no type refers to itself.
 class TypeCopier {
  public:
   TypeCopier() : out_(btf__new_empty(), &btf__free) {
@@ -61,7 +61,7 @@ class TypeCopier {
     return copied;
   }
 
-  // The names of flags are stored by copying the kernel's enumeration.
+  // Stores the names of flags by copying the kernel's enumeration.
   void add_flags(const Btf& from, FlagMeaning meaning) {
     if (const auto id = flag_enumeration(from, meaning)) copy(from, *id, 0);
   }
@@ -76,7 +76,7 @@ class TypeCopier {
  private:
   static std::string text(const Btf& from, std::uint32_t offset) { return std::string(from.name(offset)); }
 
-  // libbpf refuses invalid types. The running kernel's types should be valid.
+  // libbpf refuses invalid types, but the types of the running kernel should be valid.
   static int done(int id) {
     if (id < 0) throw Error("Cannot store the types of the calls: the kernel's types are invalid");
     return id;
@@ -100,7 +100,7 @@ class TypeCopier {
       case BTF_KIND_FWD: return btf__add_fwd(out, name.c_str(), btf_kflag(&type) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
       case BTF_KIND_ENUM: return add_enumeration(from, type, name);
       case BTF_KIND_ENUM64: return add_enumeration64(from, type, name);
-      default: return 0;  // functions and arrays: they do not change how a pointer to them is shown
+      default: return 0;  // functions and arrays do not change how a pointer to them is shown
     }
   }
 
@@ -119,8 +119,8 @@ class TypeCopier {
     return id;
   }
 
-  // A pointer's target is omitted, because types might otherwise refer to themselves. Returns 0 for members that are
-  // not shown.
+  // The target of a pointer is omitted, because otherwise types might refer to themselves. Returns 0 for members that
+  // are not shown.
   int member(const Btf& from, std::uint32_t id, unsigned depth) {
     const btf_type* const type = from.strip(id).type;
     if (type == nullptr || btf_is_array(type)) return 0;
@@ -146,7 +146,8 @@ class TypeCopier {
     return id;
   }
 
-  // Structures become declarations. Enumerations and unnamed structures become void.
+  // Copies the target of a pointer. A structure becomes a declaration. An enumeration or an unnamed structure becomes
+  // void.
   int pointee(const Btf& from, std::uint32_t id, unsigned depth) {
     const btf_type* const type = from.type(id);
     if (type == nullptr) return 0;
@@ -167,7 +168,8 @@ class TypeCopier {
   std::map<Place, int> declarations_;
 };
 
-// True if the parameter is the length of the string before it. Such a string, as for write(), need not end with a NUL.
+// True if the parameter is the length of the preceding string parameter. Such a string need not end with a NUL, as in
+// write().
 bool is_count(const Parameter& parameter) {
   constexpr std::array<std::string_view, 6> kNames = {"count", "len", "length", "size", "n", "nbytes"};
   return parameter.type.kind == ValueKind::integer &&

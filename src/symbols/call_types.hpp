@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prepares the running kernel's types for recording calls: the values to read from memory, and the types to store in
-// the trace.
+// Prepares the types of the running kernel before calls are recorded. The types show which values must be read from
+// memory. They are also stored in the trace.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@ namespace kmt {
 
 struct CallRequest {
   std::string function;
-  std::string module;  // empty for functions of the kernel itself
+  std::string module;  // name of the module; empty for functions of the kernel itself
 };
 
 struct PreparedCalls {
-  CallTypes types;  // prototypes of all functions that have one, and the types that these need
-  // in the order of the requests; an element is empty if the function's types are unknown
+  CallTypes types;  // the prototypes of all functions whose types are known, and all types that these prototypes need
+  // one element for each request; empty if the types of the function are unknown
   std::vector<FunctionValues> functions;
 };
 
-// String arguments (const char *) and arguments on the stack are always recorded, before all other values. `shown` has
-// paths as for resolve_value(); each is recorded for the functions that have such a value. Throws Error if the kernel
-// has no types, or if no function has a value in `shown`.
+// String arguments (const char *) and arguments on the stack are always recorded, and come before all other values.
+// `shown` has more values as paths with the syntax of resolve_value(). A path is recorded for those functions that have
+// such a value. Throws Error if the kernel has no types, or if no function has one of the values in `shown`.
 PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown = {},
                             const std::string& folder = "/sys/kernel/btf");
 

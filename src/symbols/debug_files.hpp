@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds files with debug info below a directory, with the names that distributions' packages use.
+// Finds files with debug info in a directory. The names of these files are those that the packages of distributions
+// use.
 #pragma once
 
 #include <map>
@@ -9,16 +10,18 @@
 
 namespace kmt {
 
-// Returns the paths .build-id/xx/yyyy.debug in `directory` itself and in its usr/lib/debug; none without a build ID.
+// Returns the paths .build-id/xx/yyyy.debug in `directory` and in usr/lib/debug below it. Returns no paths if the build
+// ID is empty.
 std::vector<std::string> files_of_build_id(const std::string& directory, std::string_view build_id);
 
-// Looks in `directory` itself and in its usr/lib/debug for vmlinux-RELEASE, boot/vmlinux-RELEASE,
-// lib/modules/RELEASE/vmlinux, usr/lib/modules/RELEASE/vmlinux, and vmlinux (as in a kernel's build folder). Returns
-// the files that exist.
+// Returns those of the following files that exist: vmlinux-RELEASE, boot/vmlinux-RELEASE, lib/modules/RELEASE/vmlinux,
+// usr/lib/modules/RELEASE/vmlinux, and vmlinux as in the build folder of a kernel. Looks in `directory` and in
+// usr/lib/debug below it.
 std::vector<std::string> kernel_files(const std::string& directory, const std::string& release);
 
-// Returns files NAME.ko and NAME.ko.debug by the module's name, which has `_` for each `-` of the file's name. Looks
-// below lib/modules/RELEASE and usr/lib/modules/RELEASE, in `directory` itself and in its usr/lib/debug.
+// Returns the files NAME.ko and NAME.ko.debug of modules. The key is the name of the module, which has `_` where the
+// name of the file has `-`. Looks in lib/modules/RELEASE and usr/lib/modules/RELEASE, below `directory` and below its
+// subdirectory usr/lib/debug.
 std::multimap<std::string, std::string> module_files(const std::string& directory, const std::string& release);
 
 }  // namespace kmt

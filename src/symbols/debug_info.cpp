@@ -24,7 +24,7 @@ namespace kmt {
 
 namespace {
 
-// No compiler inlines this deeply, but a damaged file may claim any depth.
+// No compiler inlines as deeply as this, but a damaged file may claim any depth.
 constexpr std::size_t kMostNesting = 256;
 
 struct Range {
@@ -33,7 +33,7 @@ struct Range {
   Dwarf_Off die = 0;
 };
 
-// Returns the last range that starts at or before the address, if it covers the address.
+// Returns the last range that starts at or before the address. Returns null if this range does not contain the address.
 const Range* covering(const std::vector<Range>& ranges, std::uint64_t address) {
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
                                       [](std::uint64_t at, const Range& range) { return at < range.low; });
@@ -53,7 +53,8 @@ void add_ranges_of(Dwarf_Die& die, std::vector<Range>& ranges) {
     if (low < high) ranges.push_back({low, high, dwarf_dieoffset(&die)});
 }
 
-// False at the end, and if a damaged file leads backwards.
+// Returns false after the last sibling. Also returns false if the next one is before this one, as may happen in a
+// damaged file.
 bool go_to_sibling(Dwarf_Die& die) {
   const Dwarf_Off before = dwarf_dieoffset(&die);
   return dwarf_siblingof(&die, &die) == 0 && dwarf_dieoffset(&die) > before;
@@ -78,7 +79,7 @@ std::uint32_t number(Dwarf_Die& die, unsigned attribute) {
   return static_cast<std::uint32_t>(value);
 }
 
-// Returns the child that has the instruction: an inlined function, or a block that may have one.
+// Returns the child that contains the instruction. It is an inlined function, or a block that may contain one.
 std::optional<Dwarf_Die> inner_scope(Dwarf_Die& parent, std::uint64_t address) {
   Dwarf_Die die;
   if (dwarf_child(&parent, &die) != 0) return std::nullopt;
@@ -117,13 +118,14 @@ struct DebugInfo::Reader {
   Dwfl* dwfl = nullptr;
   Dwfl_Module* module = nullptr;
   Elf* elf = nullptr;
-  Dwarf* dwarf = nullptr;                                       // null until load()
+  Dwarf* dwarf = nullptr;                                       // null until load() is called
   std::vector<Range> units;                                     // by address
-  std::unordered_map<Dwarf_Off, std::vector<Range>> functions;  // only of units that were queried
+  std::unordered_map<Dwarf_Off, std::vector<Range>> functions;  // has entries only for units that were looked up
 };
 
 DebugInfo::Reader::Reader(const std::string& path) {
-  // Other files are refused because libdwfl would unpack archives and compressed files of any size.
+  // Refuses all files that are not ELF. Otherwise, libdwfl would unpack archives and compressed files, which may become
+  // very large.
   char magic[SELFMAG] = {};
   if (::pread(open_file(path, O_RDONLY).get(), magic, sizeof magic, 0) != sizeof magic ||
       std::string_view(magic, SELFMAG) != ELFMAG)
@@ -146,7 +148,7 @@ void DebugInfo::Reader::load(const std::string& path) {
   Dwarf_Addr bias = 0;
   dwarf = dwfl_module_getdwarf(module, &bias);
   if (dwarf == nullptr) throw unreadable(path, dwfl_errmsg(-1));
-  // dwarf_getaranges() would not work: clang writes no .debug_aranges.
+  // Does not use dwarf_getaranges(), because clang writes no .debug_aranges.
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die;
   while (dwarf_get_units(dwarf, unit, &unit, nullptr, nullptr, &die, nullptr) == 0) add_ranges_of(die, units);
@@ -181,7 +183,7 @@ std::vector<SourceFrame> DebugInfo::Reader::frames(std::uint64_t address) {
     place.file = path(dwarf_linesrc(line, nullptr, nullptr));
     if (dwarf_lineno(line, &line_number) == 0 && line_number > 0) place.line = static_cast<std::uint32_t>(line_number);
   }
-  std::vector<SourceFrame> frames;  // outermost first, reversed at the end
+  std::vector<SourceFrame> frames;  // the outermost function is first until the order is reversed at the end
   const Range* in_function = covering(functions_of(unit), address);
   Dwarf_Die scope;
   if (in_function != nullptr && dwarf_offdie(dwarf, in_function->die, &scope) != nullptr) {
@@ -215,7 +217,7 @@ DebugInfo::DebugInfo(const std::string& path) : path_(path), reader_(std::make_u
 
   std::size_t names = 0;
   if (elf_getshdrstrndx(reader_->elf, &names) != 0) throw unreadable(path, "the sections have no names");
-  sections_.emplace_back();  // section number 0 does not exist
+  sections_.emplace_back();  // there is no section with number 0
   bool has_debug_info = false;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(reader_->elf, section)) != nullptr;) {
     GElf_Shdr header;
@@ -265,7 +267,7 @@ std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address) {
 }
 
 std::string short_source_path(std::string_view path, std::string_view compile_dir) {
-  // Splits a path into parts, and removes "." and "dir/..".
+  // Splits a path into parts. Removes "." and "dir/..".
   const auto parts_of = [](std::string_view text) {
     std::vector<std::string_view> parts;
     for (const std::string_view part : split(text, '/')) {
@@ -273,7 +275,7 @@ std::string short_source_path(std::string_view path, std::string_view compile_di
       if (part == ".." && !parts.empty() && !parts.back().empty() && parts.back() != "..")
         parts.pop_back();
       else
-        parts.push_back(part);  // an empty first part means the root directory
+        parts.push_back(part);  // if the first part is empty, the path starts at the root directory
     }
     return parts;
   };

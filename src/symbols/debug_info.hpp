@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads one ELF file with DWARF debug info (vmlinux, a module's .ko or .ko.debug), using libdw of elfutils. Addresses
-// are link-time addresses: those in the file or, for a relocatable file, those at which libdw places its sections.
-// libdw is set up to read no other file and to use no network.
+// Reads one ELF file with DWARF debug info (vmlinux, or a module's .ko or .ko.debug file), using libdw of elfutils. All
+// addresses are link-time addresses. They are the addresses in the file. For a relocatable file, they are the addresses
+// at which libdw places the sections. libdw is set up so that it reads no other file and uses no network.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class DebugInfo {
     bool code = false;
   };
   struct Symbol {
-    std::string_view name;      // valid as long as this object exists
+    std::string_view name;      // valid as long as the DebugInfo object exists
     std::uint64_t address = 0;  // link-time
     std::size_t section = 0;    // index into sections()
   };
@@ -35,12 +35,12 @@ class DebugInfo {
   DebugInfo& operator=(const DebugInfo&) = delete;
 
   const std::string& path() const { return path_; }
-  const std::string& build_id() const { return build_id_; }           // empty if the file has none
+  const std::string& build_id() const { return build_id_; }           // empty if the file has no build ID
   const std::vector<Section>& sections() const { return sections_; }  // in the order of the file's section numbers
-  std::vector<Symbol> code_symbols() const;                           // symbols in sections of code
-  // Returns the source position of the instruction at this address, with the innermost inlined function first. Paths
-  // omit the compiler's directory. Empty if the debug info lacks the position. Throws Error if the debug info cannot be
-  // read.
+  std::vector<Symbol> code_symbols() const;  // returns the symbols in sections that contain code
+  // Returns the source positions for the instruction at this address. If functions are inlined there, the innermost
+  // function comes first. Paths omit the directory in which the compiler ran. Empty if the debug info does not have the
+  // position. Throws Error if the debug info cannot be read.
   std::vector<SourceFrame> frames(std::uint64_t address);
 
  private:
@@ -52,9 +52,9 @@ class DebugInfo {
   std::unique_ptr<Reader> reader_;
 };
 
-// Removes the leading directories that a path of debug info shares with the compile directory. At least two
-// directories, or the whole compile directory, must be shared. For example, "/build/linux/fs/dcache.c", compiled in
-// "/build/linux/debian/build", becomes "fs/dcache.c".
+// Removes those leading directories from a path of debug info that the path and the compile directory have in common.
+// These must be at least two directories, or the whole compile directory. For example, "/build/linux/fs/dcache.c",
+// compiled in "/build/linux/debian/build", becomes "fs/dcache.c".
 std::string short_source_path(std::string_view path, std::string_view compile_dir);
 
 }  // namespace kmt

@@ -21,8 +21,8 @@ std::string hex(const void* bytes, std::size_t count) {
   return text;
 }
 
-// Ranks the names at one address. A function is preferred to a label; then a symbol of known size, a global symbol, and
-// a name with fewer leading underscores are preferred.
+// Returns the rank of a name, for choosing one of several names at the same address. The criteria are, in this order:
+// functions before labels, symbols of known size, global symbols, and names with fewer leading underscores.
 std::uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
   const unsigned binding = GELF_ST_BIND(symbol.st_info);
@@ -31,8 +31,8 @@ std::uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
          static_cast<std::uint32_t>(underlines);
 }
 
-// Returns the maximum size of a symbol in bytes. This is the symbol's size if known. Assembler code often has no sizes;
-// then it is the distance to the section's end. Empty if the symbol is not code.
+// Returns the maximum size of a symbol in bytes, which is the size in the symbol table. Many symbols of assembler code
+// have no size there. For them, the maximum is the distance to the end of the section. Empty if the symbol is not code.
 std::optional<std::uint64_t> most_bytes_of(Elf* elf, const GElf_Sym& symbol) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
   if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) return std::nullopt;
@@ -82,7 +82,7 @@ void ElfSymbols::read_segments() {
   }
 }
 
-// Mappings consist of whole pages, so a mapping may start before the segment.
+// A mapping consists of whole pages, so it may start before the segment does.
 std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
   constexpr std::uint64_t kPage = 0x10000;  // the largest
   for (const Segment& segment : segments_)
@@ -91,8 +91,8 @@ std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
   for (const Segment& segment : segments_)
     if (segment.size != 0 && file_offset < segment.offset && segment.offset - file_offset < kPage)
       return file_offset - segment.offset + segment.address;
-  // In a file that has only debug info, segments have addresses but no contents. A program with fixed addresses is
-  // linked to some megabytes.
+  // If a file has only debug info, its segments have addresses but no contents. The address is then guessed: a program
+  // with fixed addresses is usually linked to a multiple of 1 MiB.
   const bool fixed = !segments_.empty() && segments_.front().address > file_offset + segments_.front().size;
   return fixed ? file_offset + (segments_.front().address & ~std::uint64_t{0xFFFFF}) : file_offset;
 }
@@ -122,7 +122,7 @@ void ElfSymbols::read_symbols() {
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end(),
                              [](const Symbol& a, const Symbol& b) { return a.address == b.address; }),
                  symbols_.end());
-  // Removes labels inside a function, because they are not separate functions.
+  // Removes labels within a function, because they are not functions themselves.
   std::uint64_t covered_until = 0;
   std::erase_if(symbols_, [&covered_until](const Symbol& symbol) {
     if (symbol.is_sized) covered_until = std::max(covered_until, symbol.address + symbol.size);
@@ -147,7 +147,8 @@ std::string demangled(std::string_view name) {
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   if (status != 0 || !whole) return std::string(name);
   std::string text = whole.get();
-  // Removes the parameters: the last group of parentheses that is outside other parentheses and template arguments.
+  // Removes the parameters. They are the last group of parentheses that is not inside other parentheses or template
+  // arguments.
   if (const std::size_t end = text.rfind(')'); end != std::string::npos && text.find('>', end) == std::string::npos) {
     int depth = 0;
     std::size_t at = end + 1;
@@ -159,7 +160,7 @@ std::string demangled(std::string_view name) {
     if (!before.empty() && !before.ends_with("operator") && !before.ends_with(' ') && !before.ends_with(':'))
       text.resize(before.size());
   }
-  // Legacy names of Rust end in a hash, such as "core::fmt::write::h0123456789abcdef".
+  // Rust names in the legacy format end in a hash, such as "core::fmt::write::h0123456789abcdef".
   constexpr std::size_t kHash = 19;
   if (text.size() > kHash && text.compare(text.size() - kHash, 3, "::h") == 0 &&
       text.find_first_not_of("0123456789abcdef", text.size() - kHash + 3) == std::string::npos)

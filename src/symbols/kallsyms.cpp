@@ -20,7 +20,7 @@ Kallsyms::Kallsyms(std::string_view text, std::vector<LoadedModule> modules)
     if (!symbols_.empty() && line.address < symbols_.back().address) sorted = false;
     symbols_.push_back({line.address, static_cast<std::uint32_t>(line.rest.data() - text_.data())});
   });
-  // The sort is stable, so that the first of several symbols at an address is kept.
+  // A stable sort keeps the order of symbols at the same address, so the first of them is used.
   if (!sorted)
     std::stable_sort(symbols_.begin(), symbols_.end(),
                      [](const Symbol& a, const Symbol& b) { return a.address < b.address; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds names of kernel addresses in the text of any kernel's /proc/kallsyms.
+// Finds the names of kernel addresses in a text with the format of /proc/kallsyms. The text may be from any kernel.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,32 @@ namespace kmt {
 
 class Kallsyms : public SymbolNames {
  public:
-  // Parses lines "hexaddress type name[\t[module]]" and skips other lines. The text must outlive this object. `modules`
-  // are the modules of the same kernel, if known: an address after a module's end does not belong to the module's last
-  // function.
+  // Parses lines "hexaddress type name[\t[module]]" and skips all other lines. The text must outlive this object.
+  // `modules` are the modules of the traced kernel, if they are known. They show where a module ends, so that an
+  // address after this end is not assigned to the last function of the module.
   explicit Kallsyms(std::string_view text, std::vector<LoadedModule> modules = {});
 
-  // Returns the name that trace-cmd shows: of several symbols at an address, the first in the text. An address before
-  // all symbols or after the last symbol (whose end is unknown) remains a hexadecimal number.
+  // Returns the name and the offset of the symbol that contains the address. As in trace-cmd, the first of several
+  // symbols at an address is used. If no symbol contains the address, returns it as a hexadecimal number. The end of
+  // the last symbol is unknown, so no address after its start is in a symbol.
   std::string name(std::uint64_t address) const override;
 
-  // Returns the module of the symbol that covers the address, "" for the kernel itself, or nothing if no symbol covers
-  // it.
+  // Returns the module of the symbol that contains the address, and "" for the kernel itself. Returns nothing if no
+  // symbol contains the address.
   std::optional<std::string_view> module(std::uint64_t address) const;
 
-  // Returns the lines that name these addresses, and the lines after them, which show where the symbols end. This text
-  // is sufficient to find the names again.
+  // Returns the lines that name these addresses, and the lines that follow them, which show where the symbols end. The
+  // names can be found in the returned text alone.
   std::string text_for(std::span<const std::uint64_t> addresses) const;
 
   std::size_t size() const { return symbols_.size(); }
 
  private:
-  // The name is parsed from its line when it is needed: a kernel has about 200,000 symbols, a trace hundreds of call
-  // sites.
+  // The name is parsed from the line only when it is needed. A kernel has about 200,000 symbols, but a trace has only
+  // hundreds of call sites.
   struct Symbol {
     std::uint64_t address;
-    std::uint32_t name_offset;  // offset in the text
+    std::uint32_t name_offset;  // offset of the name in the text
   };
 
   const Symbol* find(std::uint64_t address) const;
@@ -49,7 +50,7 @@ class Kallsyms : public SymbolNames {
   KallsymsLine line_of(const Symbol& symbol) const;
 
   std::string_view text_;
-  std::vector<Symbol> symbols_;  // by address, with one symbol for each address
+  std::vector<Symbol> symbols_;  // sorted by address; there is only one symbol for each address
   std::vector<LoadedModule> modules_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses the lines of /proc/kallsyms: "hexaddress type name[\t[module]]".
+// Parses the lines of /proc/kallsyms, which have the format "hexaddress type name[\t[module]]".
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace kmt {
 
-// The views refer to the parsed text.
+// One line. The string views refer to the parsed text.
 struct KallsymsLine {
   std::uint64_t address = 0;
-  std::string_view rest;  // text from the name on; empty if the line is not a symbol
-  char type = 0;          // type as in nm(1); 0: unknown
+  std::string_view rest;  // the text of the line from the name on; empty if the line is not a symbol
+  char type = 0;          // the type letter as in nm(1); 0: unknown
 
   std::string_view name() const { return rest.substr(0, rest.find_first_of(" \t\r")); }
-  std::string_view module() const {  // empty for the kernel itself
+  std::string_view module() const {  // returns an empty text for the kernel itself
     const std::size_t open = rest.find('[', name().size());
     if (open == std::string_view::npos) return {};
     const std::size_t close = rest.find(']', open);
@@ -30,8 +30,9 @@ inline KallsymsLine parse_kallsyms_line(std::string_view line) {
   const auto address = take_number<std::uint64_t>(line, 16);
   if (!address || line.size() < 4 || line[0] != ' ' || line[2] != ' ') return {};
   const char type = line[1];
-  // Absolute symbols are not addresses (on x86 they are offsets of per-CPU variables). Names that start with `$` are
-  // ARM's marks for code and data. All addresses are 0 for users who may not see them.
+  // These lines are not symbols of code or data. Absolute symbols are not addresses (on x86, they are offsets of
+  // per-CPU variables). Names that start with `$` are marks of ARM for code and data. If the address is 0, the user has
+  // no permission to see addresses.
   if (type == 'a' || type == 'A' || line[3] == '$' || *address == 0) return {};
   KallsymsLine parsed;
   parsed.address = *address;
@@ -40,7 +41,8 @@ inline KallsymsLine parse_kallsyms_line(std::string_view line) {
   return parsed;
 }
 
-// Returns the first line that is a symbol and for which wanted() is true. If there is none, `rest` is empty.
+// Returns the first line that is a symbol and for which wanted() returns true. If there is no such line, `rest` is
+// empty.
 template <typename Wanted>
 KallsymsLine find_kallsyms_line(std::string_view text, Wanted wanted) {
   for (std::size_t at = 0; at < text.size();) {

@@ -18,8 +18,7 @@ namespace {
 
 using Addresses = std::unordered_map<std::string_view, std::uint64_t>;
 
-// Adds the address of a name. Sets it to 0 if the name has several addresses, because static functions may share a
-// name.
+// Adds the address of a name. If the name has several addresses, as static functions may, the address is set to 0.
 void add(Addresses& addresses, std::string_view name, std::uint64_t address) {
   const auto [entry, is_new] = addresses.try_emplace(name, address);
   if (!is_new && entry->second != address) entry->second = 0;
@@ -33,7 +32,7 @@ Addresses addresses_in_memory(std::string_view kallsyms, std::string_view module
   return addresses;
 }
 
-// A symbol that has exactly one address in the file and one in memory.
+// A symbol that has exactly one address in the file and exactly one in memory.
 struct Pair {
   std::size_t section;
   std::uint64_t link;
@@ -70,7 +69,7 @@ std::optional<std::uint64_t> Placement::link_address(std::uint64_t address) cons
 Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
   const Addresses in_memory = addresses_in_memory(kallsyms, "");
   const std::vector<DebugInfo::Symbol> symbols = debug.code_symbols();
-  std::optional<std::uint64_t> slide;  // wraps around if the kernel was moved to lower addresses
+  std::optional<std::uint64_t> slide;  // the difference wraps around if the kernel was moved to lower addresses
   for (const std::string_view name : {"_stext", "_text"}) {
     const auto run = in_memory.find(name);
     const auto link =
@@ -106,7 +105,8 @@ Placement place_module(const DebugInfo& debug, std::string_view module, std::str
     if (address != 0) addresses[words[1]] = address;
   }
   const std::vector<Pair> pairs = common_symbols(debug, addresses_in_memory(kallsyms, module));
-  // Possible start addresses of each section, with the number of symbols that match.
+  // Key: section. Value: the possible start addresses of this section, each with the number of symbols that agree with
+  // it.
   std::map<std::size_t, std::map<std::uint64_t, std::size_t>> votes;
   for (const Pair& pair : pairs) ++votes[pair.section][pair.run - (pair.link - debug.sections()[pair.section].address)];
 

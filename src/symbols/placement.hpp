@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the addresses that the code of a file with debug info had in the traced kernel's memory.
+// Finds the addresses at which the code of a file with debug info was in the memory of the traced kernel.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,31 @@ namespace kmt {
 class Placement {
  public:
   struct Stretch {
-    std::uint64_t start = 0;  // address at run time
+    std::uint64_t start = 0;  // address in memory
     std::uint64_t size = 0;
     std::uint64_t link_start = 0;
   };
 
-  std::vector<Stretch> stretches;  // do not overlap
-  // symbols_known counts the symbols that are known on both sides; symbols_right counts those whose addresses match
-  // this placement. They allow checking a file that has no build ID.
+  std::vector<Stretch> stretches;  // the stretches do not overlap
+  // symbols_known is the number of symbols that both the file and kallsyms have. symbols_right is the number of those
+  // whose addresses agree with this placement. With these numbers, a file without a build ID can be checked.
   std::uint64_t symbols_known = 0;
   std::uint64_t symbols_right = 0;
 
   std::optional<std::uint64_t> link_address(std::uint64_t address) const;
-  // A few symbols may differ, because compilers and linkers may use a name twice, and the kernel patches itself.
+  // True if at least 95 % of the symbols agree. A few symbols may differ, because compilers and linkers may use a name
+  // twice, and because the kernel patches its own code.
   bool is_plausible() const { return symbols_known > 0 && symbols_right * 20 >= symbols_known * 19; }
 };
 
-// The kernel is linked at fixed addresses and moved as a whole at boot (KASLR). The distance is the difference between
-// the address of `_stext` (or `_text`) in kallsyms and in the file. Throws Error if one side has neither symbol.
+// Places the code of the kernel. The kernel is linked at fixed addresses, and is moved as a whole at boot (KASLR). The
+// distance is the address of `_stext` (or `_text`) in kallsyms minus its address in the file. Throws Error if either of
+// the two has neither symbol.
 Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms);
 
-// Each section of a module is placed separately. The addresses are from `sections` (lines "MODULE SECTION ADDRESS";
-// docs/formats/kmt.md, "Notes"), otherwise from the module's symbols in kallsyms.
+// Places each section of a module separately. The addresses are from `sections`, which has lines "MODULE SECTION
+// ADDRESS" (docs/formats/kmt.md, "Notes"). If `sections` does not have them, they are computed from the module's
+// symbols in kallsyms.
 Placement place_module(const DebugInfo& debug, std::string_view module, std::string_view kallsyms,
                        std::string_view sections);
 

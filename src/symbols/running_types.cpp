@@ -22,7 +22,7 @@ Bytes bytes_of(const Btf& btf) {
   return {static_cast<const std::uint8_t*>(data), data != nullptr ? size : 0};
 }
 
-// Returns nothing if the file has no build ID, such as plain BTF.
+// Returns an empty text if the file has no build ID, as in a file of plain BTF.
 std::string build_id_of(const std::string& file) {
   try {
     return ElfSymbols(open_file(file, O_RDONLY), file).build_id();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks whether types that the user names may be those of the running kernel, or of the traced kernel.
+// Checks whether the types in a file that the user names can be those of the running kernel or of the traced kernel.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,18 @@
 
 namespace kmt {
 
-// True if the BTF in `file` is known to be the running kernel's; false if this cannot be verified. Compares the BTF
-// with the kernel's own in `folder`. Without that, compares the build IDs (in hex; empty if unknown). Throws Error if
-// they differ, or if `file` cannot be read.
+// Returns true if the BTF in `file` is known to be that of the running kernel, and false if this cannot be verified.
+// Compares the BTF in the file with that in `folder`, which is the kernel's own. If `folder` has no BTF, compares the
+// build ID of the file with `build_id` (in hex, or empty if unknown). Throws Error if they differ, or if `file` cannot
+// be read.
 bool check_running_types(const std::string& file, const std::string& build_id,
                          const std::string& folder = "/sys/kernel/btf");
 
-// True if the types in `file` are those of the running kernel, whose own types are in `folder`.
+// True if the types in `file` are equal to those of the running kernel in `folder`.
 bool are_running_types(const std::string& file, const std::string& folder = "/sys/kernel/btf");
 
-// True if the types in `file` are of the kernel with this build ID (in hex). Returns nothing if that is unknown, as for
-// plain BTF.
+// True if the types in `file` belong to the kernel with this build ID (in hex). Returns nothing if this is unknown,
+// because a file of plain BTF has no build ID.
 std::optional<bool> is_of_kernel(const std::string& file, const std::string& build_id);
 
 }  // namespace kmt

@@ -16,12 +16,12 @@ namespace kmt {
 
 namespace {
 
-// At the start of a function there may be a mark for jump targets, then the call for tracing. Both need far less than
-// this.
+// The maximum distance in bytes from the start of a function to the call for tracing. A mark for indirect jumps (such
+// as endbr64) may come before this call. The real distance is much smaller.
 constexpr std::uint64_t kMostBeforeTracing = 64;
 
-// A line is "name [module]", perhaps after an address. The address is that of the call for tracing, not of the
-// function's start.
+// A line has the format "name [module]". There may be an address before the name. It is the address of the call for
+// tracing, not of the start of the function.
 struct Line {
   std::string_view name;
   std::string_view module;
@@ -32,7 +32,7 @@ Line parse_line(std::string_view text) {
   Line line;
   constexpr std::size_t kFewestDigits = 8;
   const std::size_t end = text.find(' ');
-  // No function has a name that looks like an address and is followed by another name.
+  // A word is an address if it has enough hexadecimal digits and a name follows it. No function name looks like this.
   if (end != std::string_view::npos && end >= kFewestDigits && parse_number(text.substr(0, end), line.place, 16))
     text.remove_prefix(end + 1);
   line.name = text.substr(0, text.find(' '));
@@ -45,7 +45,7 @@ template <typename Use>
 void for_each_traceable(std::string_view text, Use use) {
   for (const std::string_view line : split(text, '\n')) {
     const Line parsed = parse_line(line);
-    // Names with this prefix are of freed code.
+    // Names with this prefix belong to code that the kernel has freed.
     if (!parsed.name.empty() && !parsed.name.starts_with("__ftrace_invalid_address__")) use(parsed);
   }
 }
@@ -67,11 +67,11 @@ struct Pattern {
 using Name = std::pair<std::string, std::string>;  // module, name
 
 struct Found {
-  std::vector<std::uint64_t> places;     // tracing addresses of the functions with this name; 0: unknown
-  std::vector<std::uint64_t> addresses;  // all addresses that kallsyms has for this name, sorted
+  std::vector<std::uint64_t> places;  // addresses of the calls for tracing in the functions with this name; 0: unknown
+  std::vector<std::uint64_t> addresses;  // all addresses that kallsyms has for this name, in ascending order
 };
 
-// Returns the start of the function whose tracing address is `place`; 0 if unknown.
+// Returns the start of the function that has its call for tracing at `place`. Returns 0 if the function is unknown.
 std::uint64_t begin_of(const std::vector<std::uint64_t>& addresses, std::uint64_t place) {
   const auto behind = std::upper_bound(addresses.begin(), addresses.end(), place);
   if (behind == addresses.begin()) return 0;
@@ -79,7 +79,7 @@ std::uint64_t begin_of(const std::vector<std::uint64_t>& addresses, std::uint64_
   return place - begin <= kMostBeforeTracing ? begin : 0;
 }
 
-// Returns the addresses of functions that can be traced, for one name.
+// Returns the start addresses of those functions with this name that can be traced.
 std::vector<std::uint64_t> traceable_addresses(const Found& found) {
   std::vector<std::uint64_t> chosen;
   if (std::ranges::find(found.places, std::uint64_t{0}) == found.places.end()) {
@@ -141,7 +141,7 @@ FunctionChoice choose_functions(std::string_view traceable, std::string_view kal
     if (addresses.size() > 1 || left_out > 0) choice.namesakes.push_back({name.second, addresses.size(), left_out});
     for (const std::uint64_t address : addresses) choice.functions.push_back({name.second, name.first, address});
   }
-  // Some kernels list several names of one function.
+  // Some kernels list a function under several names. Only the first of them is kept.
   std::ranges::stable_sort(choice.functions, {}, &TraceableFunction::address);
   const auto same = std::unique(choice.functions.begin(), choice.functions.end(),
                                 [](const auto& a, const auto& b) { return a.address == b.address; });

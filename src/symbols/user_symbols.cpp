@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kSystemDirectory = "/usr/lib/debug";
 
-// Runs a program from PATH and returns its standard output; empty if there is no such program.
+// Runs a program that is searched for in PATH. Returns its standard output, or nothing if there is no such program.
 std::optional<std::string> output_of(std::vector<const char*> words) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
@@ -50,13 +50,14 @@ std::optional<std::string> output_of(std::vector<const char*> words) {
   return text;
 }
 
-// True for mapped memory, and for a file that was removed later, because the path may now belong to another file.
+// True if the memory is not mapped from a file. Also true if the file was removed later, because another file may have
+// its path now.
 bool has_no_file(std::string_view path) {
   return path.starts_with("/memfd:") || path.starts_with("/SYSV") || path.starts_with("/anon_hugepage") ||
          path == "/dev/zero" || path.ends_with(" (deleted)");
 }
 
-// Returns why no debug info can be fetched; empty if it can be fetched.
+// Returns the reason why debug info cannot be fetched. Empty if it can be fetched.
 std::string why_nothing_is_fetched() {
   const char* const urls = std::getenv("DEBUGINFOD_URLS");
   if (urls == nullptr || *urls == '\0') return "$DEBUGINFOD_URLS names no server";
@@ -65,7 +66,8 @@ std::string why_nothing_is_fetched() {
   return {};
 }
 
-// Returns the path of the file that debuginfod-find fetched or found in its cache; empty if there is none.
+// Returns the path of the file that debuginfod-find fetched, or that it found in its cache. Empty if there is no such
+// file.
 std::string fetched_file(const std::string& build_id) {
   if (!is_build_id(build_id)) return {};
   const std::string output = output_of({"debuginfod-find", "debuginfo", build_id.c_str()}).value_or("");
@@ -86,7 +88,8 @@ Findings UserSymbols::findings() const {
   return findings_;
 }
 
-// A return address follows its call, which may be the last instruction of a function. Therefore look-ups subtract 1.
+// A return address points to the instruction after the call, which may belong to the next function. So 1 is subtracted
+// before the look-up.
 UserName UserSymbols::look_up(const UserFrame& frame) {
   Image& of = image(frame.object);
   UserName name{of.name, "", frame.offset, false};
@@ -139,15 +142,15 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
   std::ranges::stable_sort(image.made, {}, &Made::start);
 }
 
-// Returns the map of a program that generated code. Empty if the program wrote none, or if the file may be another
-// program's.
+// Returns the map that a program wrote for its generated code. Empty if the program wrote no map, or if the map may be
+// of another program.
 std::string UserSymbols::read_map(const std::string& path) {
   if (!options_.symfs.empty()) {
     const FileDescriptor file = open_code(path, options_.symfs);
     return file ? read_made_code_map(file) : std::string();
   }
   if (!options_.made_code_here) return {};
-  // The file must belong to root or to this user. perf has the same rule.
+  // As in perf, the file must belong to root or to this user.
   const FileDescriptor file = open_made_code_map(path, {0, ::geteuid()});
   return file ? read_made_code_map(file) : std::string();
 }
@@ -161,7 +164,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
                      object.path + ": code that a program made, whose names it wrote nowhere where they were found"});
     return;
   }
-  // Names in brackets, and names that are not paths, belong to code without a file.
+  // This code is not from a file: its object has a name in brackets, or a name that is not a path.
   if (!object.path.starts_with('/') || object.path.starts_with("//") || !image.made.empty()) return;
   if (has_no_file(object.path) && object.build_id.empty()) {
     findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": it has no file"});
@@ -174,7 +177,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
   std::string why = "not there";
   image.file = try_open(object, object.path, !options_.symfs.empty(), why);
   if (!image.file || !image.file->has_symtab()) {
-    CodeObject built = object;  // a file below --symfs has the build ID itself
+    CodeObject built = object;  // if the trace has no build ID, the build ID of the file below --symfs is used
     if (built.build_id.empty() && image.file) built.build_id = image.file->build_id();
     image.debug = find_debug_file(built, why);
   }
@@ -182,8 +185,9 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     findings_.add({Imperfection::no_user_symbols, fmt::format("{}: {}", printable(object.path), why)});
 }
 
-// A path in a trace may name any file. The file is used only if its build ID is that of the traced file. If that build
-// ID is unknown, the file is used only if it is below the folder that the user named.
+// The path is from the trace, which is untrusted, so it may name any file. The file is used only if it has the build ID
+// of the traced file. If this build ID is unknown, the file is used only if it is below the folder that the user names
+// with --symfs.
 std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                                   std::string& why) {
   FileDescriptor file = open_code(path, in_symfs ? options_.symfs : "");

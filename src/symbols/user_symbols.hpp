@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds names in user programs' code. The sources are files that the trace names, if their build ID matches; separate
-// debug info of these files; symbols in the trace itself (of the vDSO and of generated code); and perf-PID.map files
-// that programs write for code that they generate.
+// Finds the names of functions in the code of user programs. There are four sources. The first is the files that the
+// trace names, if their build IDs match. The second is separate debug info of these files. The third is symbols in the
+// trace, of the vDSO and of generated code. The fourth is the files perf-PID.map, in which programs name the code that
+// they generate.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +20,25 @@
 namespace kmt {
 
 struct UserSymbolOptions {
-  // root directory of the traced machine's files; empty: use files of this machine
+  // Root directory with the files of the traced machine. If empty, the files of this machine are used.
   std::string symfs;
-  std::vector<std::string> debug_dirs;  // directories to search for debug info by build ID, before /usr/lib/debug
-  bool debuginfod = false;              // fetch debug info from the servers in DEBUGINFOD_URLS, with debuginfod-find
-  // true if perf-PID.map files in this machine's /tmp belong to the traced programs
+  // directories in which debug info is searched for by build ID, before /usr/lib/debug
+  std::vector<std::string> debug_dirs;
+  bool debuginfod = false;  // true: use debuginfod-find to fetch debug info from the servers in DEBUGINFOD_URLS
+  // True if files perf-PID.map in /tmp of this machine belong to the traced programs.
   bool made_code_here = false;
 };
 
 class UserSymbols {
  public:
-  // `code` may grow while this object uses it, and must outlive this object. No file is opened before the first name is
+  // `code` must outlive this object, and may grow while this object uses it. No file is opened before the first name is
   // needed.
   UserSymbols(const UserCode& code, UserSymbolOptions options) : code_(code), options_(std::move(options)) {}
 
-  // Returns the name of a frame of UserCode::frames that is not in the kernel. Results are kept. May be called from
-  // several threads.
+  // Returns the name of a frame of UserCode::frames that is not a kernel frame. The results are kept. May be called
+  // from several threads.
   const UserName& name(std::uint32_t frame);
-  // Returns the files so far that were not found or are of another build.
+  // Returns findings about the files that, up to now, were not found or belong to another build.
   Findings findings() const;
 
  private:
@@ -47,9 +49,9 @@ class UserSymbols {
   };
   struct Image {
     bool opened = false;
-    std::unique_ptr<ElfSymbols> file;   // null if the file was not found
-    std::unique_ptr<ElfSymbols> debug;  // separate debug info if the file lacks .symtab
-    std::vector<Made> made;             // symbols of generated code (CodeObject::symbols), by start
+    std::unique_ptr<ElfSymbols> file;   // null if the file was not found or does not match
+    std::unique_ptr<ElfSymbols> debug;  // separate debug info, which is opened if the file has no .symtab
+    std::vector<Made> made;             // symbols of generated code (CodeObject::symbols), sorted by start
     std::string name;                   // short name
   };
 
@@ -68,7 +70,7 @@ class UserSymbols {
   std::vector<std::unique_ptr<Image>> images_;    // by object
   std::vector<std::unique_ptr<UserName>> names_;  // by frame
   Findings findings_;
-  std::optional<bool> can_fetch_;  // empty until it was tried
+  std::optional<bool> can_fetch_;  // true if debug info can be fetched; empty until the first attempt
 };
 
 }  // namespace kmt

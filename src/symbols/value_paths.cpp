@@ -16,12 +16,13 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostNesting = 16;      // nesting of unnamed structures
-constexpr std::size_t kMostNames = 200;    // names listed in a message
-constexpr unsigned kMostLooks = 1u << 16;  // members examined, including those of nested unnamed structures
+constexpr unsigned kMostNesting = 16;    // maximum nesting depth of unnamed structures
+constexpr std::size_t kMostNames = 200;  // maximum number of names listed in a message
+// maximum number of members examined, including members of nested unnamed structures
+constexpr unsigned kMostLooks = 1u << 16;
 constexpr std::uint64_t kMostOffset = 1u << 30;
 
-// True for system calls, and for functions to which they pass user pointers.
+// True for system calls, and for functions to which system calls pass pointers to user memory.
 bool takes_user_strings(const std::string& function) {
   constexpr const char* kGlobs[] = {"ksys_*",     "do_sys_*",      "__do_sys_*", "__se_sys_*",         "getname",
                                     "do_getname", "getname_flags", "user_path*", "strncpy_from_user*", "vfs_write"};
@@ -54,7 +55,7 @@ std::string member_list(const Btf& btf, const btf_type& type) {
 struct Member {
   std::uint32_t type = 0;
   std::uint64_t bit_offset = 0;
-  std::uint8_t bits = 0;  // size of a bit field; 0 for other members
+  std::uint8_t bits = 0;  // size of a bit field in bits; 0 for other members
 };
 
 std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::string_view name, unsigned nesting,
@@ -67,7 +68,7 @@ std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::str
     const std::string_view own = btf.name(members[i].name_off);
     const btf_type* const inner = btf.strip(member.type).type;
     if (own == name) {
-      // Older BTF describes a bit field by an integer type with this number of bits.
+      // In older BTF, the size of a bit field in bits is only in its integer type.
       if (member.bits == 0 && inner != nullptr && btf_is_int(inner) && btf_int_bits(inner) != 8 * inner->size) {
         member.bits = btf_int_bits(inner);
         member.bit_offset += btf_int_offset(inner);
@@ -156,7 +157,7 @@ class Resolver {
          names.empty() ? "It has no arguments" : fmt::format("Its arguments: {}", fmt::join(names, ", ")));
   }
 
-  // Replaces the current pointer by its target.
+  // Replaces the current pointer by the value that it points to.
   void follow(const btf_type& pointer) {
     if (in_memory_) value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
     in_memory_ = true;
@@ -259,8 +260,8 @@ class Resolver {
 
   ResolvedValue string(std::uint32_t most) {
     value_.path.is_string = true;
-    // The first argument pointer of these functions points to user memory. Kernels built with gcc have no type tags
-    // that state this.
+    // The first pointer argument of these functions points to user memory. BTF does not show this, because kernels
+    // built with gcc have no type tags.
     if (value_.path.offsets.empty() && takes_user_strings(function_)) value_.path.in_user_memory = true;
     value_.path.size = most;
     value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
@@ -273,8 +274,8 @@ class Resolver {
     value_.path.size = size;
     if (bits_ != 0) {
       const std::uint64_t whole = std::uint64_t{8} * size;
-      // Finds the integer that includes the bit field. BTF counts bits in the order of memory, so on big-endian
-      // machines from the highest bit.
+      // Finds the integer that contains the bit field. BTF counts bits in the order of memory. On big-endian machines,
+      // this order starts with the highest bit.
       offset_ = bit_offset_ / 8 / size * size;
       const std::uint64_t from = bit_offset_ - 8 * offset_;
       if (from + bits_ > whole) fail(fmt::format("{} is a bit field that lies in two words", here_));
@@ -290,7 +291,7 @@ class Resolver {
   const std::string& function_;
   std::string_view text_;
   std::string_view rest_;
-  std::string here_;  // the path before the current step
+  std::string here_;  // the part of the path before the current step
   ResolvedValue value_;
   std::uint32_t type_ = 0;
   bool in_memory_ = false;

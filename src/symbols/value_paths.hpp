@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Translates a path such as `file->f_path.dentry->d_name.name` to the value's location, for a function of a kernel.
+// Finds the location of a value in a call of a kernel function. The value is named by a path such as
+// `file->f_path.dentry->d_name.name`.
 #pragma once
 
 #include <string>
@@ -12,14 +13,14 @@ namespace kmt {
 
 struct ResolvedValue {
   ValuePath path;
-  std::uint32_t type = 0;      // ID in the BTF, unless the value is a string
-  std::uint8_t bit_shift = 0;  // as in RecordedValue
+  std::uint32_t type = 0;      // ID of the type in the BTF; not used if the value is a string
+  std::uint8_t bit_shift = 0;  // same meaning as RecordedValue::bit_shift
   std::uint8_t bits = 0;
 };
 
-// `text` is the name of an argument, followed by any number of `->member`, `.member` and `[number]`. A pointer to
-// single bytes, or an array of them, is a string. Throws Error with the reason and a list of the existing members or
-// arguments.
+// `text` is the name of an argument, followed by any number of `->member`, `.member` and `[number]`. If the value is a
+// pointer to single bytes, or an array of single bytes, it is a string. Throws Error. The error has the reason, and
+// lists the members or arguments that exist.
 ResolvedValue resolve_value(const Btf& btf, const CallAbi& abi, const std::string& function, const std::string& text);
 
 }  // namespace kmt

@@ -67,7 +67,8 @@ Exit status:
      converted, or a note names parts that the output format cannot hold
   2  wrong usage, or a file cannot be read or written)";
 
-// Prints damage in the format of `check`, then the losses of the conversion. Returns true if the input is damaged.
+// Prints damage of the input in the format of `check`, and then the data that the conversion loses. Returns true if the
+// input is damaged.
 bool print_damage(const ConvertArguments& options, const Findings& findings) {
   bool damaged = false;
   for (const Finding& finding : findings.kept()) {
@@ -105,7 +106,7 @@ PseudonymKey key_for(const ConvertArguments& options) {
   if (options.key_file.empty()) return random_key();
   constexpr std::size_t kLeastBytes = 16;
   std::error_code code;
-  if (!fs::is_regular_file(options.key_file, code))  // a device may be endless
+  if (!fs::is_regular_file(options.key_file, code))  // the key must be a regular file, because a device may be endless
     throw Error(fmt::format("The key {} is not a file", printable(options.key_file)));
   const std::string secret = read_file(options.key_file);
   if (secret.size() < kLeastBytes)

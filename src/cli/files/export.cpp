@@ -76,7 +76,7 @@ Exit status:
   130  interrupted by Ctrl+C; the export covers the part that was read; clickhouse hides this part, and the same
        command continues)";
 
-// Writes the trace in one format. Returns true if the whole trace was read.
+// A function that writes the trace in one format. Returns true if the whole trace was read.
 using Export = bool (*)(const ExportArguments&, ResultFile&);
 
 ReportRequest request_of(const ExportArguments& options) {
@@ -111,7 +111,7 @@ bool export_collapsed(const ExportArguments& options, ResultFile& file) {
                        [metric](const StackProfile& profile) { return collapsed_export(profile, metric); });
 }
 
-// Streams the events into the sink from `make_sink` until the trace ends or `wanted` is false.
+// Passes the events to the sink that `make_sink` returns, until the trace ends or `wanted` becomes false.
 template <typename MakeSink>
 bool stream(OpenedTrace& trace, const ReportRequest& request, const bool& wanted, MakeSink&& make_sink) {
   auto&& sink = make_sink(trace.info(), trace.symbols());
@@ -124,7 +124,8 @@ void say_what_was_read(const OpenedTrace& trace) {
   trace.say_lack_of_calls();
 }
 
-// Requests the names of caches and tasks, because reports group by them.
+// Returns the request for exports of single events. Grouping by cache and task makes the names of caches and tasks
+// available.
 ReportRequest stream_request(const ExportArguments& options) {
   ReportRequest request = request_of(options);
   request.by = {GroupKey::cache, GroupKey::comm};
@@ -161,7 +162,7 @@ bool export_sqlite(const ExportArguments& options, ResultFile& file) {
   return complete;
 }
 
-// Returns the options that affect which rows of a trace are loaded, as text.
+// Returns a text with those options that affect which rows of a trace are loaded into the database.
 std::string selection_of(const ExportArguments& options) {
   const FilterOptions& filter = options.filter;
   const TraceOptions& trace = options.analyse.trace;
@@ -201,7 +202,7 @@ AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, con
   return slices;
 }
 
-// Returns the calls of the selected tasks in the selected time. All allocations inside these calls are included.
+// Returns the calls that the selected tasks made in the selected time, with all allocations inside these calls.
 CallGraphResult calls_of(const ExportArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
   ReportRequest request;
@@ -257,7 +258,7 @@ bool export_chrome(const ExportArguments& options, ResultFile& file) {
   return export_tracks(options, file, chrome_export);
 }
 
-// The options that apply only to some formats.
+// The kinds of options that only some formats have.
 enum class OwnOptions { none, of_stacks, of_tracks, of_clickhouse };
 struct OwnOption {
   const char* name;
@@ -333,7 +334,7 @@ int run(const Command& command, ExportArguments& options) {
   file.finish();
   if (complete) return 0;
   if (format.options != OwnOptions::of_clickhouse)
-    say_interrupted("export");  // ClickHouse hides a partial trace and has reported that.
+    say_interrupted("export");  // a partial trace stays invisible in ClickHouse, and a message has already said this
   return kInterruptedExitCode;
 }
 

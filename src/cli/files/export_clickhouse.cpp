@@ -23,12 +23,12 @@ namespace kmt {
 
 namespace {
 
-// This version is part of the trace ID. Increase it if the rows of a trace change.
+// The version of the format of rows. It is part of the trace ID. Increase it if the rows of a trace change.
 constexpr std::string_view kRows = "kmemtrace.fleet.rows/5";
 
 bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }
 
-// Adds the bytes of a file, or of all files in a folder, to the trace ID.
+// Adds the contents of a file, or of all files in a folder, to the trace ID.
 void add_bytes(const std::string& path, TraceId& id) {
   if (path == "-") return id.add(standard_input().bytes);
   std::error_code code;
@@ -50,7 +50,8 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
           "+%FT%TZ)");
 }
 
-// True for default host names that many machines share: CONFIG_DEFAULT_HOSTNAME and defaults of installers.
+// True for default host names, which many machines have. The sources are CONFIG_DEFAULT_HOSTNAME and the defaults of
+// installers.
 bool is_default_host_name(std::string_view host) {
   return host.empty() || host == "(none)" || host == "localhost" || host == "localhost.localdomain";
 }
@@ -149,7 +150,7 @@ void ClickHouseExport::say_what_was_loaded(bool complete) const {
   say("note: loaded trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
   if (trace_.with_events) say("; {}", blocks_text(sink_->events(), "events"));
   say("\n");
-  // The trace is already loaded, so failing to compare it with others is not an error.
+  // At this point, the trace is already loaded. So it is not an error if the comparison with other traces fails.
   std::uint64_t others = 0;
   try {
     others = traces_of_its_time(server_, trace_);

@@ -25,17 +25,18 @@ void add_clickhouse_options(Command& command, ClickHouseOptions& options);
 // Removes the URL from the words of a command line and returns it. Throws Error if there is none.
 std::string take_url(std::vector<std::string>& words);
 
-// `retry` is the duration of retries; an empty string means the default. Retries are reported on stderr. Throws Error.
+// Returns the server's address. `retry` says for how long failed requests are retried; an empty string means the
+// default. Retries are reported on stderr. Throws Error.
 ServerAddress server_at(const std::string& url, const std::string& retry);
 
 class ClickHouseExport {
  public:
-  // Creates missing tables. `selection` is the text of the options that affect the rows of the trace. Throws Error. The
-  // host and the recording time must be in the trace or in the options.
+  // Creates missing tables. `selection` is a text with the options that affect the rows of the trace. The host and the
+  // recording time must be in the trace or in the options. Throws Error.
   ClickHouseExport(const ClickHouseOptions& options, const std::vector<std::string>& files,
                    const std::string& selection, const TraceInfo& info);
 
-  bool is_there_already() const;  // prints a note on stderr if true
+  bool is_there_already() const;  // True if the server already has the trace. In this case, prints a note on stderr.
   FleetExport* sink(const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers);
   void say_what_was_loaded(bool complete) const;
 

@@ -81,7 +81,7 @@ std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::str
   return keys;
 }
 
-// Throws Error if the time range is empty.
+// Returns the selection unchanged. Throws Error if its time range is empty.
 FleetSelection checked(FleetSelection selection) {
   if (selection.since && selection.until && *selection.since >= *selection.until)
     throw Error("--since must be before --until")
@@ -96,7 +96,7 @@ FleetSelection selection_of(const FleetArguments& options) {
   return checked(std::move(selection));
 }
 
-// Parses one side of a diff: "kernel=6.1.*,host=web*".
+// Parses the value of an option that selects one side of a diff: "kernel=6.1.*,host=web*".
 FleetSelection side_of(const std::string& text, std::string_view option) {
   FleetSelection side;
   for (const std::string_view part : split(text, ',')) {
@@ -163,7 +163,7 @@ void schema(ClickHouse& server, const FleetArguments& options) {
 struct Question {
   std::string_view name;
   void (*ask)(ClickHouse&, const FleetArguments&);
-  std::string_view options;  // names of the accepted options
+  std::string_view options;  // names of the options that this report accepts
 };
 constexpr std::array kQuestions = {
     Question{"report", report, " --host --kernel --since --until --by --sort --limit --json "},

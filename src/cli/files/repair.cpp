@@ -25,7 +25,7 @@ namespace {
 
 struct RepairArguments {
   std::string file;
-  std::string output;  // empty: repair in place
+  std::string output;  // path of the repaired file; if empty, the file is repaired in place
 };
 
 constexpr std::size_t kPlacesShown = 20;
@@ -44,8 +44,8 @@ Exit status:
   0  repaired, or no repair was needed
   2  wrong usage, or the file cannot be read, written or repaired)";
 
-// The recorder itself writes the index of a file that is still being written. On file systems without leases, this
-// state cannot be detected.
+// Refuses a file that a recorder is still writing. Such a file needs no repair, because the recorder writes the index
+// at the end. On file systems without leases, a file that is being written cannot be detected.
 void refuse_while_written(const std::string& path) {
   const FileDescriptor file = open_file(path, O_RDONLY);
   if (::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN) return;
@@ -110,7 +110,8 @@ void repair(const RepairArguments& options) {
       kmt_format::write_repaired(options.output, file, plan);
     } else if (plan.needed && plan.only_end()) {
       const std::uint64_t size = file.size();
-      mapping.reset();  // Reading pages beyond the end of the file would crash.
+      // unmap the file before it is truncated, because reading mapped pages beyond the end would crash
+      mapping.reset();
       kmt_format::repair_in_place(options.file, size, plan);
     } else if (plan.needed) {
       kmt_format::write_repaired(std::filesystem::canonical(options.file), file, plan);

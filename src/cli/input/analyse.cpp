@@ -22,7 +22,8 @@ class NoNames : public SymbolNames {
   std::string name(std::uint64_t address) const override { return fmt::format("{:#x}", address); }
 };
 
-// Preliminary passes must not keep raw call records, because they would never release them.
+// Returns options for a preliminary pass. Such a pass must not request raw call records, because it would never release
+// their memory.
 TraceOptions without_call_records(TraceOptions options) {
   options.call_records = false;
   return options;
@@ -132,7 +133,7 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
 
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
                                   CallsQuestion* calls) {
-  // Reading, matching and booking are parallel stages. They take about equal time.
+  // Reading, matching and adding to groups are stages that run in parallel and take about equal time.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
                                ? options.threads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Analyses a trace file for report and similar commands.
+// Analyses a trace for `report` and similar commands.
 #pragma once
 
 #include <memory>
@@ -19,24 +19,25 @@ namespace kmt {
 
 struct AnalyseOptions {
   TraceOptions trace;
-  unsigned threads = 0;  // 0: choose the most useful number
+  unsigned threads = 0;  // number of threads; 0: choose a useful number
   SymbolOptions symbols;
   WrapperOptions wrappers;
-  bool names = true;                  // false: print addresses in hexadecimal, for results that show no code
-  std::string btf;                    // file with types of calls, for a trace that has none; may be empty
-  bool btf_is_checked = false;        // true: `btf` is known to be from the traced kernel
-  bool says_lack_of_cgroups = false;  // true: print a note on stderr if grouping by cgroup finds none
-  bool call_paths = false;            // true: traced calls serve as stacks of events without a stack
+  bool names = true;  // false: print addresses in hexadecimal; for results that show no code
+  std::string btf;    // path of a file with BTF types, for a trace that has no types of its calls; may be empty
+  bool btf_is_checked = false;  // true: the types in `btf` are known to be those of the traced kernel
+  // true: print a note on stderr if the report is grouped by cgroup, but the trace has no cgroups
+  bool says_lack_of_cgroups = false;
+  bool call_paths = false;  // true: the traced calls in progress are used as stacks of events without a stack
 };
 
 // Adds all options except FILE. `options` must outlive the command.
 void add_analyse_options(Command& command, AnalyseOptions& options, const std::string& threads_help = kThreadsHelp);
 
-// A trace opened for an analysis, its names, and facts that the analysis needs before the first event.
+// A trace opened for an analysis, with the names of its addresses and the facts that are needed before the first event.
 class OpenedTrace {
  public:
-  // Completes the requests with data from the trace: callers of wrappers, and names of tasks. `options` must outlive
-  // this object. This object must outlive the objects made with the requests.
+  // Completes the requests with data from the trace: the callers of wrappers, and the names of tasks. `options` must
+  // outlive this object. This object must outlive all objects made with the requests.
   OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests);
   OpenedTrace(const OpenedTrace&) = delete;
   OpenedTrace& operator=(const OpenedTrace&) = delete;
@@ -44,15 +45,16 @@ class OpenedTrace {
 
   const TraceInfo& info() const { return source_->info(); }
   const Symbols& symbols() const { return symbols_; }
-  const SymbolNames& names() const;  // only hexadecimal addresses if the options want no names
+  const SymbolNames& names() const;  // returns hexadecimal addresses if AnalyseOptions::names is false
   CallerFinder& callers() { return callers_; }
   Source& source() { return *calls_; }
-  // Must be called before the main pass. If a request needs names of caches in advance, reads the trace once and adds
-  // the names to `caches`. Returns false after Ctrl+C.
+  // Call it before the main pass. If a request needs the names of caches in advance, this reads the whole trace once
+  // and adds the names to `caches`. Returns false after Ctrl+C.
   bool read_ahead(std::span<CacheNames* const> caches);
-  bool has_calls() const { return calls_->has_calls(); }  // for the part of the trace that was already read
-  // Passes all events to `events` until the trace ends or `wanted` is false, and then ends the stream. Returns false
-  // after Ctrl+C.
+  // True if the part of the trace that was already read has calls.
+  bool has_calls() const { return calls_->has_calls(); }
+  // Passes the events to `events` until the trace ends or `wanted` is false. Then ends the stream. Returns false after
+  // Ctrl+C.
   bool stream(EventStream& events, const bool& wanted = kAlways);
   // Prints a note on stderr if call paths were requested but the trace has no calls. Call it after reading the trace.
   void say_lack_of_calls() const;
@@ -66,31 +68,33 @@ class OpenedTrace {
   Symbols symbols_;
   CallerFinder callers_;
   std::optional<ModuleTimes> modules_;
-  std::optional<CallPaths> calls_;  // reads from modules_ or source_
+  std::optional<CallPaths> calls_;  // refers to modules_ or source_
   bool for_tasks_ = false;
   bool for_modules_ = false;
-  std::unique_ptr<Source> ahead_;  // the same trace, if a second pass is needed
+  std::unique_ptr<Source> ahead_;  // opens the same trace for a second pass, if one is needed
 };
 
-// After Ctrl+C, the result covers only a part of the trace, and its `complete` is false.
+// After Ctrl+C, the result covers only a part of the trace, and `complete` of the result is false.
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
-// A request for the calls in a trace. The selections of the reports do not affect it.
+// A request for the calls in a trace. The filters of reports do not apply to these calls.
 struct CallsQuestion {
   bool wanted = true;        // false: only find out whether the trace has calls
-  CallGraphRequest request;  // types are from the trace or from the file in the options
-  bool there = false;        // calls exist in the part that was read
+  CallGraphRequest request;  // the types of calls are from the trace or from the file in the options
+  bool there = false;        // true if the part of the trace that was read has calls
   CallGraphResult result;
 };
 
-// Computes several reports in one pass. `calls` may request the calls in the same pass.
+// Computes several reports in one pass over the trace. If `calls` is given, the same pass also computes the result
+// about calls.
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
                                   CallsQuestion* calls = nullptr);
 
-// True if an event near the start of the trace has a kernel stack. If false, later events may still have stacks; the
-// result of the whole trace shows that (TraceSummary::stacks).
+// True if an event near the start of the trace has a kernel stack. If false, later events may still have stacks. After
+// the whole trace was read, TraceSummary::stacks has the answer.
 bool begins_with_stacks(const AnalyseOptions& options);
-// Does the same for calls of kernel functions (OpenedTrace::has_calls).
+// True if a call of a kernel function is near the start of the trace. If false, calls may appear later
+// (OpenedTrace::has_calls).
 bool begins_with_calls(const AnalyseOptions& options);
 
 }  // namespace kmt

@@ -18,8 +18,8 @@ namespace kmt {
 
 namespace {
 
-// Returns whether the types in `file` are from the traced kernel, or nothing if unknown. Raw BTF carries no build ID,
-// so it is compared with the BTF of the running kernel.
+// Returns whether the types in `file` are those of the traced kernel, or nothing if this is unknown. A file of raw BTF
+// has no build ID, so it is compared with the BTF of the running kernel.
 std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo& info) {
   const std::string build_id(note_in(info.recording.notes, "kernel_build_id"));
   const std::optional<bool> same = is_of_kernel(file, build_id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Completes the result about a trace's calls with facts that the call graph does not contain.
+// Completes the result about the calls in a trace with facts that the call graph does not know.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace kmt {
 
-// Prints a note if the types in `file` are unused, are not from the traced kernel, or are of unknown origin. With the
-// types of another kernel, the same registers would be shown as other arguments. Prints nothing if `file` is empty.
+// Prints a note if the types in `file` are not used, belong to another kernel than the traced one, or are of unknown
+// origin. With types of another kernel, the output would show wrong arguments. Prints nothing if `file` is empty.
 void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types);
 
-// Call it once, after the end of the trace. Adds notes about missing names and types, and about functions that were
-// refused or never called.
+// Call it once, after the end of the trace. Adds notes about missing names and types, about functions that the kernel
+// refused to trace, and about functions that were never called.
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A source that passes each event both to a call graph and to another analysis.
+// A source that passes each event to a call graph and also to another analysis.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ namespace kmt {
 
 class CallsAlongside : public Source {
  public:
-  // `trace` must outlive this object. The types are from the trace or from the file `btf`, as in CallTypeSource.
+  // `trace` must outlive this object. The types of calls are from the trace or from the file `btf`, as in
+  // CallTypeSource.
   CallsAlongside(OpenedTrace& trace, CallGraphRequest request, const std::string& btf);
 
   const TraceInfo& info() const override { return trace_.info(); }
@@ -28,7 +29,7 @@ class CallsAlongside : public Source {
   OpenedTrace& trace_;
   CallTypeSource types_;
   CallGraph graph_;
-  ReportRequest request_;  // selects all events, because tasks free memory of other tasks
+  ReportRequest request_;  // Selects the events of all tasks, because a task may free memory of another task.
   EventStream events_;
   EventBatch copy_;
 };

@@ -13,7 +13,7 @@ free is counted if its allocation is counted, whichever task frees the memory. E
 
 namespace {
 
-// Globs may contain brackets, but CLI11 would parse a word in brackets as a list.
+// CLI11 would parse a word in brackets as a list, but a glob may have brackets.
 void add_globs(Command& command, const char* name, std::vector<std::string>& values, const std::string& help) {
   command.option(name, &values, "GLOB", help, {.repeats = true});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Options of all commands that can analyse a selected part of a trace.
+// The options that select a part of a trace. All commands that can analyse a part have these options.
 #pragma once
 
 #include <string>
@@ -23,14 +23,14 @@ struct FilterOptions {
 
 // `options` must outlive the command.
 void add_filter_options(Command& command, FilterOptions& options);
-// Adds only the options that apply to all kinds of events: by time, CPU and task. `what` is the word for the selected
-// things: "events".
+// Adds only the options that apply to all kinds of events, which select by time, CPU and task. `what` names the
+// selected things in the help text, for example "events".
 void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what);
 
 // Throws Error if an option has an invalid value.
 ReportFilter filter_of(const FilterOptions& options);
 
-// A paragraph for the help of these commands. It explains which events are counted.
+// The paragraph of the help text that explains which events are counted.
 extern const char* const kWhichEventsCount;
 
 }  // namespace kmt

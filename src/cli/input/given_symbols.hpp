@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Adds kernel symbols to a trace that has none (perf.data) while its records are copied to another file. The symbols
-// are needed now, because they are unknown on another machine and after addresses are anonymised.
+// Adds kernel symbols to a trace without symbols (perf.data) while its records are copied to another file. The symbols
+// must be added at this time, because they are unknown on another machine and after addresses are anonymised.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@ namespace kmt {
 
 class GivenSymbols : public RecordSink {
  public:
-  // `sink` receives the records and must outlive this object. Prints notes on stderr that name the trace and the source
-  // of the symbols.
+  // `sink` receives the records and must outlive this object. Notes on stderr name the trace and the source of the
+  // symbols.
   GivenSymbols(KernelSymbolFiles files, std::string name, RecordSink& sink)
       : files_(std::move(files)), name_(std::move(name)), sink_(sink) {}
 
-  void describe(const TraceDescription& description) override;  // throws Error, like symbols_from_elsewhere()
+  // throws Error in the cases in which symbols_from_elsewhere() does
+  void describe(const TraceDescription& description) override;
   void begin_stream(const RecordStream& stream) override { sink_.begin_stream(stream); }
   void record(std::uint64_t ticks, Bytes record) override { sink_.record(ticks, record); }
   void lost(std::optional<std::uint64_t> count) override { sink_.lost(count); }

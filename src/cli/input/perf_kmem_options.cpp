@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPerfKmem = "perf-kmem";
 
-// An option of perf kmem, and the equivalent option of kmemtrace.
+// An option of perf kmem, and the option of kmemtrace that has the same effect.
 struct Peer {
   const char* option;
   const char* otherwise;
@@ -28,7 +28,7 @@ constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"
                                Peer{"--raw-ip", "--columns address,hits,allocated"},
                                Peer{"--line", "--limit"}};
 
-// Each --line applies to the table named before it. As in perf, a --line before any table applies to the table of
+// Each --line limits the table that was named before it. As in perf, a --line before any table limits the table of
 // addresses.
 void take_lines(const Command& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
   std::size_t next = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report --style perf-kmem` and the options that it shares with `perf kmem`.
+// The option `report --style perf-kmem` and the options that it takes over from `perf kmem`.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ struct PerfKmemFlags {
 // `options` must outlive the command.
 void add_perf_kmem_options(Command& command, PerfKmemFlags& options);
 
-// Returns the options for the style perf-kmem, or nothing for another style. Throws Error if options conflict.
+// Returns the options of the style perf-kmem. Returns nothing if another style was requested. Throws Error if options
+// conflict.
 std::optional<PerfKmemOptions> perf_kmem_options(const Command& command, const PerfKmemFlags& options,
                                                  std::size_t limit);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a trace to the end, with a progress line. All commands that read whole traces use this.
+// Reads a trace to the end and shows a progress line. All commands that read whole traces use these functions.
 #pragma once
 
 #include <chrono>
@@ -30,17 +30,19 @@ class ReadingProgress {
   Clock::time_point next_;
 };
 
-// Returns the default output of `record`. If it does not exist, returns trace.dat, or the current folder if kmemtraced
-// wrote files there.
+// Returns the name of the file that `record` writes by default. If this file does not exist, returns trace.dat. If
+// kmemtraced wrote files into the current folder, returns the folder.
 std::string default_trace();
 
-// Returns the content of `-`. The first call reads all of standard input and keeps it for later calls.
+// Returns the content of standard input, which the user names as `-`. The first call reads all of it and keeps it for
+// later calls.
 TraceFile standard_input();
 
-// Like open_trace(), but `-` is standard input, and the error for a missing trace explains how to record one.
+// Works like open_trace(), but `-` means standard input. If the trace does not exist, the error explains how to record
+// one.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 
-// Passes on the events of another source until its end or Ctrl+C, and shows a progress line.
+// Passes on the events of another source until the end of that source or Ctrl+C. Shows a progress line.
 class WatchedSource : public Source {
  public:
   WatchedSource(Source& source, bool progress) : source_(source), line_(progress) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The option --metric of commands that show one number per stack.
+// The option --metric, for commands that show one number per stack.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Options about debug info and wrappers, for commands that show call sites.
+// Options about debug info and wrapper functions, for commands that show call sites.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ void add_kallsyms_option(Command& command, SymbolOptions& options);
 // --wrappers, --no-wrappers
 void add_wrapper_options(Command& command, WrapperOptions& options);
 
-// Returns the built-in wrappers together with those in the files. Throws Error.
+// Returns the built-in list of wrapper functions together with the lists in the files. Throws Error.
 WrapperList wrapper_list(const WrapperOptions& options);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Options of all commands that read a trace and print a result.
+// Options of the commands that read a trace and print a result.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@
 namespace kmt {
 
 struct TraceOptions {
-  std::vector<std::string> files;     // files of one trace; empty: default_trace()
-  std::optional<std::string> buffer;  // name of a buffer, if the trace has several
-  std::string abi;                    // layout of relay files; empty: detect the layout
+  std::vector<std::string> files;     // files of one trace; if empty, the trace is default_trace()
+  std::optional<std::string> buffer;  // name of a trace buffer, for a trace that has several
+  std::string abi;                    // layout of relay files; if empty, the layout is detected
   bool progress = true;
-  bool call_records = false;  // same meaning as in OpenOptions
+  bool call_records = false;  // same meaning as OpenOptions::call_records
 };
 
 struct ResultOptions {
@@ -27,7 +27,7 @@ struct ResultOptions {
   StyleOptions style;
 };
 
-// Adds FILE. `options` must outlive the command, here and in the functions below.
+// Adds FILE. In this function and all functions below, `options` must outlive the command.
 void add_file_option(Command& command, TraceOptions& options);
 // Adds -o, for commands whose result is a file (ResultFile). `more` is appended to the help text.
 void add_output_option(Command& command, std::string& path, std::string_view more = {});
@@ -39,14 +39,15 @@ void add_trace_options(Command& command, TraceOptions& options);
 inline constexpr const char* kThreadsHelp =
     "Use N threads (default: the number of CPUs, at most 4)\nThe number does not affect the result.";
 void add_threads_option(Command& command, unsigned& threads, const std::string& help = kThreadsHelp);
-// Adds --limit and its alias --top. `what` describes the counted items: "groups in each table".
+// Adds --limit and the alias --top. `what` says in the help text what is limited, for example "groups in each table".
 void add_limit_option(Command& command, std::size_t& limit, const std::string& what);
 // --no-color, --ascii
 void add_style_options(Command& command, StyleOptions& options);
-// Adds --json, --no-color, --ascii, and --raw. `raw` is the text for the help of --raw: "plain digits and full names".
+// Adds --json, --no-color, --ascii and --raw. `raw` is the help text of --raw, for example "plain digits and full
+// names".
 void add_result_options(Command& command, ResultOptions& options, const std::string& schema, const std::string& raw);
 
-// Opens the given files, or the default trace if there are none.
+// Opens the given files. If no files are given, opens the default trace.
 std::unique_ptr<Source> open_for_reading(const TraceOptions& options);
 
 }  // namespace kmt

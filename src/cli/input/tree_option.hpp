@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The option --tree of commands that group by processes.
+// The option --tree, for commands that can group by processes.
 #pragma once
 
 #include <algorithm>

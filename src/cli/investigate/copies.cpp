@@ -40,7 +40,8 @@ std::uint64_t uptime_of(const std::string& folder) {
 
 std::string name_in(const std::string& folder) { return fs::path(folder).filename(); }
 
-// Sorts the folders in the order that their names show. If the names show no order, sorts the folders by uptime.
+// Sorts the folders by the order that their names show (before and after, t1 and t2). If the names show no order, sorts
+// by uptime.
 void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
   if (sort_by_time_in_names(names)) return;
   const auto uptime = [&parent](const std::string& name) { return uptime_of(fmt::format("{}/{}", parent, name)); };
@@ -54,8 +55,8 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes show the order; assuming {}", fmt::join(names, ", "));
 }
 
-// Drops copies without uptime if enough other copies have one. If a copy has no time, the times of all copies would be
-// unusable.
+// If enough copies have an uptime, drops the copies without one. A single copy without a time would make the times of
+// all copies unusable.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto without = static_cast<std::size_t>(std::ranges::count(copied.states, 0, &StateSample::ticks));
   if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
@@ -67,8 +68,8 @@ void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   }
 }
 
-// Sets the ticks of all states, which are their uptimes, on one clock. Modification times are useless, because they are
-// the times of copying.
+// Sets the ticks of all states, which are their uptimes, to times on one clock. The modification times of the files
+// cannot be used, because they are the times of copying.
 void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::uint64_t> uptimes(folders.size());
   std::ranges::transform(copied.states, uptimes.begin(), &StateSample::ticks);
@@ -84,7 +85,7 @@ void take_times(const std::vector<std::string>& folders, std::uint64_t duration_
     copied.states[i].ticks = duration_ns != 0 ? duration_ns / (folders.size() - 1) * i : uptimes[i];
 }
 
-// Reads two files of `kmemtrace snapshot`. They contain their times.
+// Reads the two files that `kmemtrace snapshot` wrote. These files contain the times of the snapshots.
 void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   for (const std::string& path : {copied.before_path, copied.after_path}) {
     SnapshotFile file(path);
@@ -97,15 +98,16 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   }
 }
 
-// Takes the state in an archive. A log in it is used only if it has no copies.
+// Reads the state of memory from the copies in an archive. A kernel log in the archive is used only if the archive has
+// no copies.
 void take_archive(const std::string& path, StateSample& state) {
   Copies copies = load_copies(path);
   state = copies.state ? std::move(*copies.state) : std::move(copies.reports.back());
   state.ticks = copies.uptime_ns;
 }
 
-// Reads the state, with the uptime as ticks. Returns the reason why the numbers in the copy would be wrong. Returns an
-// empty string if the copy is complete.
+// Reads the state of memory from a copy, with the uptime as ticks. Returns the reason why numbers from this copy would
+// be wrong, or an empty string if the copy is complete.
 std::string take_state(const std::string& folder, StateSample& state) {
   try {
     if (is_archive_file(folder)) {
@@ -126,7 +128,7 @@ std::string take_state(const std::string& folder, StateSample& state) {
   }
 }
 
-// Returns the folders and archives with usable copies, sorted by time.
+// Returns the folders and archives that have usable copies, sorted by time.
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
   const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
@@ -160,7 +162,8 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
   return folders;
 }
 
-// Uses the reports of a log as states. They are ordered, and have times on one clock if their messages have.
+// Uses the reports in a kernel log as states. The reports are in the order of time. They have times on one clock if the
+// messages of the log have times.
 void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKernel& copied) {
   Copies copies = load_copies(path);
   if (copies.reports.size() < 2)
@@ -190,7 +193,7 @@ std::string snapshot_in(const std::string& folder, const char* name) {
   return is_snapshot_file(path) ? path : std::string();
 }
 
-// True for folders of support tools, and for folders with a log.
+// True for a folder that a support tool wrote, and for a folder with a kernel log.
 bool may_have_log(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
     if (name == "sos_commands" || name == "insights_commands" || name == "var") return true;

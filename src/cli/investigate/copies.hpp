@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the input of `investigate --from`: copies of kernel files from another machine, and a trace.
+// Reads the input of `investigate --from`, which is a trace and copies of kernel files from another machine.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,28 @@ struct CopiedKernel {
   std::optional<SnapshotResult> after;
   std::string before_path;  // of these
   std::string after_path;
-  std::vector<StateSample> states;         // one state per folder with copies, by time; ticks are ns on one clock
-  std::string no_order;                    // why the order of states is uncertain
-  std::string no_times;                    // why times are unknown; in this case all ticks are 0
-  std::vector<std::string> only_slabinfo;  // names of folders without meminfo
+  // the kernel's counters at several times; one state per folder of copies, sorted by time; ticks are in ns on one
+  // clock
+  std::vector<StateSample> states;
+  std::string no_order;                    // reason why the order of the states is uncertain
+  std::string no_times;                    // reason why times are unknown; if not empty, all ticks are 0
+  std::vector<std::string> only_slabinfo;  // names of folders that have slabinfo but no meminfo
   std::vector<std::string> lacking_slabinfo;
-  std::vector<std::string> lacking_meminfo;  // unused folders, whose files are not meminfo or slabinfo
-  std::vector<std::string> damaged;          // unusable folders, each with the reason
-  bool is_log = false;                       // the states are reports in the kernel's log
+  // names of unused folders that have copies of other files, but neither meminfo nor slabinfo
+  std::vector<std::string> lacking_meminfo;
+  std::vector<std::string> damaged;  // names of unusable folders, each with the reason
+  bool is_log = false;               // true: the states are reports from the kernel's log
   std::uint32_t page_size = 4096;
-  std::string trace;     // path; empty if there is no trace
-  std::string evidence;  // path of evidence that `investigate` wrote; empty if there is none
+  std::string trace;     // path of the trace; empty if there is none
+  std::string evidence;  // path of the evidence that `investigate` wrote; empty if there is none
 };
 
-// Reads the reports in a log or in an archive with a log if `folder` is a file or has only a log. Otherwise:
-// Reads FOLDER/before and FOLDER/after, or .kmt files with these names, or folders with copies in any number. Folders
-// are sorted by name, or else by their uptime files. Also reads FOLDER/trace.kmt, trace.dat or perf.data. If
-// `duration_ns` is not 0, states are spread evenly over it; otherwise times are from uptime. Throws Error if there are
-// neither two states nor a trace.
+// If `folder` is a file or has only a kernel log, reads the reports in the log. The file may also be an archive with a
+// log. Otherwise, reads FOLDER/before and FOLDER/after, two .kmt files with these names, or any number of folders with
+// copies. Folders are sorted by name. If the names show no order, folders are sorted by the uptime files in them. Also
+// reads FOLDER/trace.kmt, trace.dat or perf.data. If `duration_ns` is not 0, the copies are assumed to be spread evenly
+// over this time. Otherwise, the times of the copies are read from uptime. Throws Error if there is no trace and fewer
+// than two states.
 CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns);
 
 }  // namespace kmt

@@ -25,8 +25,8 @@ std::string any_of(const char* field, const std::vector<std::string>& values) {
   return fmt::format("{}", fmt::join(terms, " || "));
 }
 
-// Returns the object sizes of the caches, with padding, from slabinfo. These sizes are needed for kernels whose
-// allocation events do not name caches.
+// Returns the sizes of the caches' objects, with padding, from slabinfo. Some kernels do not name the cache in
+// allocation events. For such a kernel, the events are selected by these sizes.
 std::vector<std::string> object_bytes(const std::vector<std::string>& caches, const StateSample& snapshot) {
   std::vector<std::string> sizes;
   for (const SlabInfo& cache : parse_slabinfo(text_of(snapshot, "slabinfo")).caches)
@@ -57,7 +57,7 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     std::vector<std::string> sizes = object_bytes(narrowing.caches, snapshot);
     for (const std::uint64_t size : narrowing.object_sizes) sizes.push_back(std::to_string(size));
     const bool is_named = !quoted.empty() && names_caches("kmem_cache_alloc");
-    // Without a filter by name or size, the recording would have too many events.
+    // A recording without a filter by name or size would have too many events.
     if (const std::string allocated = is_named ? by_name : any_of("bytes_alloc", sizes); !allocated.empty()) {
       add("kmem:kmem_cache_alloc", allocated);
       add("kmem:kmem_cache_alloc_node", allocated);
@@ -75,15 +75,17 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     std::vector<std::string> orders;
     for (const std::uint64_t order : narrowing.orders) orders.push_back(std::to_string(order));
     const std::string of_orders = narrowing.pages ? "" : any_of("order", orders);
-    const std::string no_users = "!(gfp_flags & 8)";  // Excludes __GFP_MOVABLE pages: user memory and the page cache.
+    // Excludes pages with __GFP_MOVABLE, which are user memory and the page cache.
+    const std::string no_users = "!(gfp_flags & 8)";
     add("kmem:mm_page_alloc", of_orders.empty() ? no_users : fmt::format("{} && ({})", no_users, of_orders));
-    // Split pages are freed in pieces of a smaller order. A free never has a larger order than the allocation.
+    // The kernel may split a block of pages and free it in smaller pieces. So a free may have a smaller order than the
+    // allocation, but never a larger one.
     add("kmem:mm_page_free", narrowing.pages ? "" : fmt::format("order <= {}", std::ranges::max(narrowing.orders)));
   }
   if (options.events.empty())
     throw Error(
         "Trace events before Linux 6.1 do not name the cache, and the size of its objects is unknown without slabinfo");
-  // These events give the names and processes of tasks.
+  // these two events give the names of tasks and their processes
   add("task:task_newtask", "");
   add("task:task_rename", "");
 }

@@ -25,7 +25,8 @@ constexpr double kShortestStep = 1e-6;  // seconds
 constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat, MemorySource::vmstat_rate,
                                      MemorySource::slabinfo_objects, MemorySource::slabinfo_pages};
 
-// These limits are above the values of any machine, and small enough for calculations.
+// The maximum values accepted from a file. They exceed the values of any machine, and are small enough that
+// calculations do not overflow.
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostBytes = 1e18;
 
@@ -35,7 +36,7 @@ double number(const SortedJson& json, double least, double most) {
   return value;
 }
 double seconds_of(const SortedJson& json) { return number(json, 0, kMostSeconds); }
-// The limit is also negative, because differences and estimates may be slightly below 0.
+// Negative values are accepted too, because differences and estimates may be slightly below 0.
 double bytes_of(const SortedJson& json) { return number(json, -kMostBytes, kMostBytes); }
 
 std::uint64_t whole(const SortedJson& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
@@ -74,7 +75,7 @@ MemorySeries series_of(const SortedJson& json) {
   return series;
 }
 
-// Stores only changes of live bytes, because most groups change in few steps.
+// Stores only the changes of live bytes, because the live bytes of most groups change rarely.
 SortedJson to_json(const GrowthGroup& group) {
   SortedJson changes = SortedJson::array();
   double before = 0;
@@ -95,7 +96,7 @@ GrowthGroup group_of(const SortedJson& json, std::size_t steps) {
   if (group.stack.empty()) throw Error("a group has no stack");
   group.cache = json.at("cache").get<std::string>();
   group.task = json.at("task").get<std::string>();
-  group.thread = json.value("thread", "");  // early versions do not write this
+  group.thread = json.value("thread", "");  // files written by early versions of kmemtrace do not have this member
   group.process = static_cast<std::uint32_t>(whole(json.at("process"), std::numeric_limits<std::uint32_t>::max()));
   group.cgroup = json.at("cgroup").get<std::string>();
   group.excluded = json.at("left_out").get<bool>();
@@ -153,7 +154,7 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   if (json.at("schema") != kSchema) throw Error("its version is not supported");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
-  result.host = json.value("host", "");  // early versions do not write this
+  result.host = json.value("host", "");  // files written by early versions of kmemtrace do not have this member
   result.watched = true;
   result.start_unix_ns = whole(json.at("start_unix_ns"));
   result.cut_short = json.at("cut_short").get<std::string>();
@@ -166,7 +167,8 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
     result.requested_seconds = seconds_of(*requested);
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
-  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // early versions do not write this
+  // files written by early versions of kmemtrace do not have this member
+  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {
     evidence.setup_begin_seconds = seconds_of(set_up->at(0));
     evidence.setup_end_seconds = seconds_of(set_up->at(1));
   }
@@ -176,7 +178,8 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
                         narrowing.at("pages").get<bool>()};
   for (const SortedJson& series : json.at("states")) evidence.states.push_back(series_of(series));
   if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
-  const SortedJson cgroups = json.value("memory_cgroups", SortedJson());  // early versions do not write this
+  // files written by early versions of kmemtrace do not have this member
+  const SortedJson cgroups = json.value("memory_cgroups", SortedJson());
   if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
 }
 
@@ -207,7 +210,7 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   for (const MemorySeries& series : evidence.states) json["states"].push_back(to_json(series));
   json["samples"] = evidence.samples ? to_json(*evidence.samples) : SortedJson(nullptr);
   json["memory_cgroups"] = evidence.memory_cgroups ? to_json(*evidence.memory_cgroups) : SortedJson(nullptr);
-  // Replaces invalid UTF-8, because names of tasks may contain any bytes.
+  // Replaces invalid UTF-8, because the name of a task may contain any bytes.
   return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace) + '\n';
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stores the evidence of an investigation in a file, so that `investigate --from` reaches the same verdicts.
+// Stores the evidence of an investigation in a file. `investigate --from` reads it and reaches the same verdicts.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace kmt {
 
 inline constexpr const char* kEvidenceFile = "evidence.json";
 
-// Returns all evidence except the trace, which is in another file. From `result`, it takes only the parts known before
-// any verdict.
+// Returns the evidence, except the trace, which is in another file. Takes only those parts of `result` that are known
+// before any verdict.
 std::string json_evidence(const InvestigationResult& result, const InvestigationEvidence& evidence);
-// Throws Error if json_evidence() did not write the file.
+// Throws Error if the file was not written by json_evidence().
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence);
 
 }  // namespace kmt

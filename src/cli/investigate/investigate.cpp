@@ -47,7 +47,8 @@ namespace {
 constexpr const char* kUsualDuration = "2m";
 
 struct InvestigateArguments {
-  std::string duration;  // empty: the default; for copies, the time between them
+  // if empty, the default duration is used; with copies, this is the time between the first and the last copy
+  std::string duration;
   std::string output;
   std::string from;
   std::string threshold;
@@ -116,7 +117,8 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   if (evidence.seconds == 0) evidence.seconds = static_cast<double>(report.trace.recorded_ns) / 1e9;
 }
 
-// Reads the trace. If the trace is unreadable, reports this and returns false, because other evidence remains.
+// Reads the trace. If the trace is unreadable, reports the reason and returns false. The investigation then continues
+// with the other evidence.
 bool could_read_trace(const std::string& path, const std::function<bool()>& by_stack, InvestigationEvidence& evidence,
                       InvestigationResult& result) {
   try {
@@ -143,14 +145,14 @@ int give(const InvestigateArguments& options, InvestigationPlace& place, const s
   const bool is_whole =
       write_html(place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing,
                  {}, json_investigation(result));
-  // The cost includes the analysis and the page.
+  // The cost includes the CPU time of the analysis and of writing the page.
   if (result.cost) result.cost->cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;
   const std::string json = json_investigation(result);
   if (place.keeps_files()) write_new_file(place.folder() + "/summary.json", json);
   place.finish();
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
   if (result.conclusion.verdict == GrowthVerdict::grows) return static_cast<int>(ExitCode::found);
-  // True only for Ctrl+C in this run, not in an earlier run whose folder --from reads.
+  // True only if Ctrl+C ended this run. False if it ended an earlier run whose folder --from reads.
   const bool was_cut_short_now = result.cost && !result.complete;
   if (!is_whole || was_cut_short_now) return kInterruptedExitCode;
   return result.conclusion.verdict == GrowthVerdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
@@ -165,7 +167,7 @@ int investigate_live(const InvestigateArguments& options) {
         .hint("kmemtrace investigate --for 30s");
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
-  // Catches Ctrl+C early, because the first requests to the kernel may take long.
+  // Handles Ctrl+C from here on, because the first requests to the kernel may take long.
   std::optional<InterruptGuard> interrupt;
   if (!options.dry_run) interrupt.emplace(SecondSignal::is_ignored);
   const InvestigationPlan plan = plan_investigation(request);
@@ -197,7 +199,8 @@ int investigate_live(const InvestigateArguments& options) {
   result.all_permitted = plan.unseen.empty();
   result.unseen = plan.unseen;
   result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
-  const InvestigationResult before_reading = result;  // --from reads the recording again, so its results are not stored
+  // the evidence is stored without results of the recording, because --from reads the recording again
+  const InvestigationResult before_reading = result;
   result.cost = watched.cost;
   std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
   if (!trace.empty() && !could_read_trace(
@@ -224,7 +227,7 @@ void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
   result.host = memory.host;
 }
 
-// Uses changes between copied states as evidence. Reports missing parts of the copies.
+// Uses the changes between the copied states as evidence. Reports which parts of the copies are missing.
 void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
   if (!copied.only_slabinfo.empty())
     result.unseen.push_back(
@@ -278,7 +281,8 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   InvestigationEvidence evidence;
   if (was_watched) {
     read_evidence(copied.evidence, result, evidence);
-    if (result.trace_seconds == 0) copied.trace.clear();  // from an older or unfinished run
+    // there was no recording, so a trace in the folder is from an older or unfinished run
+    if (result.trace_seconds == 0) copied.trace.clear();
   } else {
     take_kernel(copied, result);
     take_states(copied, evidence, result);
@@ -291,7 +295,7 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
     analysing.trace.progress = false;
     const auto has_stacks = [&] { return begins_with_stacks(analysing); };
     if (!was_watched && (!copied.before || !copied.after))
-      // There may be no other evidence, so an unreadable trace is an error.
+      // An unreadable trace is an error here, because there may be no other evidence.
       read_trace(copied.trace, has_stacks(), evidence, result);
     else if (!could_read_trace(copied.trace, has_stacks, evidence, result))
       copied.trace.clear();

@@ -36,12 +36,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
-constexpr double kFirstLook = 0.45;  // fraction of the time before the first choice of a recording
+// the first attempt to start a recording is made after this fraction of the duration
+constexpr double kFirstLook = 0.45;
 constexpr double kLastLook = 0.75;
 constexpr double kBriefRecordingSeconds = 4;
 constexpr double kEnoughForARate = 0.5;  // seconds
 
-constexpr double kPartForSamples = 0.25;  // fraction of the CPU budget
+constexpr double kPartForSamples = 0.25;  // fraction of the CPU budget that samples may use
 
 struct WatchedStates {
   std::vector<StateSample> all;
@@ -52,13 +53,14 @@ struct WatchedStates {
 struct NarrowedRecording {
   bool began = false;
   bool is_on = false;
-  bool is_brief = false;      // true: shows who uses the growing memory, but not its course over time
-  bool ends_samples = false;  // true: samples end when the recording starts
+  // true: the recording is so short that it shows who uses the growing memory, but not how the memory grows over time
+  bool is_brief = false;
+  bool ends_samples = false;  // true: sampling ends when the recording starts
   bool no_single_pages = false;
   std::uint64_t setup_begin_ns = 0;
   std::uint64_t begin_ns = 0;
   std::uint64_t events = 0;
-  UnseenSource why_none;  // why growing memory is not recorded
+  UnseenSource why_none;  // reason why the growing memory is not recorded
 };
 
 class Watch {
@@ -81,7 +83,7 @@ class Watch {
     begin_ = Clock::now();
     if (plan_.samples) {
       samples_.begin();
-      begin_ = Clock::now();  // Loading the programs may have taken long, and this time does not count as watching.
+      begin_ = Clock::now();  // loading the BPF programs may have taken long, and this time does not count as watching
     }
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
@@ -99,7 +101,8 @@ class Watch {
         narrowing = what_can_be_recorded(wanted);
       }
       if (!narrowing.empty()) record_narrowed(narrowing);
-      // If growth starts later, the kernel's counters show it, and a brief recording can show the cause.
+      // Ends sampling to save CPU time. If memory starts to grow later, the kernel's counters show the growth, and a
+      // brief recording can show its cause.
       if (samples_.are_drawn() && !recording_.began && was_spent_ && !is_last) {
         end_samples_early(", except the part reserved for an exact recording of later growth");
         saw_no_growth_ = wanted.empty();
@@ -107,14 +110,14 @@ class Watch {
     }
     turn();
     progress_.clear();
-    if (watched_.interrupted) take_state();  // a short watch has few states, so each one is important
+    if (watched_.interrupted) take_state();  // a short run has few states, so one more state is important
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     watched_.evidence = std::move(last);
     if (samples_.are_drawn()) {
       end_samples();
-      std::this_thread::sleep_for(
-          kPause);  // The kernel frees the BPF maps of samples a little later. They must not look like growth.
+      // The kernel frees the BPF maps of samples a little later. Without this pause, they would look like growth.
+      std::this_thread::sleep_for(kPause);
     }
     if (!recording_.why_none.what.empty() && watched_.recorded_seconds == 0)
       watched_.unseen.push_back(recording_.why_none);
@@ -143,18 +146,18 @@ class Watch {
   }
 
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
-  // Samples continue after the recording, so their budget is not available to the recording.
+  // If sampling continues after the recording, the recording must not use up the CPU budget of the samples.
   bool recording_is_over() const { return samples_.are_drawn() ? cpu_left() < cpu_of_samples_left() : cpu_left() < 0; }
 
   CpuUse cpu_use() const {
     const double recorded = recording_.is_on ? static_cast<double>(monotonic_ns() - recording_.begin_ns) / 1e9 : 0;
-    // Over a shorter time, the rate may be that of a burst.
+    // A rate measured over a shorter time may be that of a burst.
     const double events_per_s = static_cast<double>(recording_.events) / std::max(recorded, kEnoughForARate);
     return {seconds(), used_cpu(), recording_.events, recording_.is_on, events_per_s, watched_.trace_has_stacks};
   }
-  // The CPU budget that the remaining steps and the end do not need.
+  // Returns the part of the CPU budget that the remaining steps of the investigation do not need.
   double cpu_left() const { return kmt::cpu_left(cpu_use(), plan_); }
-  // Samples may use only a fraction of the budget. A larger budget allows more samples.
+  // Returns the CPU time that the remaining samples need, limited to a fraction of the budget.
   double cpu_of_samples_left() const {
     return std::min(samples_.costs().per_s() * (request_.seconds - seconds()), kPartForSamples * most_cpu_);
   }
@@ -164,7 +167,7 @@ class Watch {
     return watched_.interrupted || seconds() >= request_.seconds;
   }
 
-  // If samples exceed the budget, only the kernel's counters are read until the end.
+  // Ends sampling if it exceeds the CPU budget. After this, only the kernel's counters are read until the end.
   void keep_within_budget() {
     if (cpu_left() < 0 && seconds() >= kThresholds.shortest_watch) end_samples_early("");
   }
@@ -184,7 +187,8 @@ class Watch {
     watched_.written.emplace_back("profile.kmt");
   }
 
-  // Called several times per second, also during a recording.
+  // Takes the samples that are due, and reads the kernel's counters if it is time. Called several times per second,
+  // also during a recording.
   void turn() {
     if (samples_.are_drawn()) {
       samples_.drain();
@@ -210,7 +214,7 @@ class Watch {
 
   InvestigationEvidence evidence() {
     InvestigationEvidence evidence;
-    // Ending a recording may exceed the requested time. The time of samples is limited to the requested time.
+    // Ending a recording may take longer than the requested time. This extra time is not counted.
     evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_.all, watched_.kernel.page_size, states_.unaccounted);
@@ -226,11 +230,12 @@ class Watch {
   }
 
   Narrowing what_can_be_recorded(const Narrowing& wanted);
-  double cpu_to_record(const Narrowing& narrowing) const;  // in seconds, for a recording that is long enough
+  // CPU time in seconds that a recording of useful length needs
+  double cpu_to_record(const Narrowing& narrowing) const;
   bool needs_stacks(const Narrowing& narrowing) const;
   double events_per_s(const Narrowing& narrowing) const;
   void record_narrowed(const Narrowing& narrowing);
-  // Returns the shortest time in seconds in which a recording shows growth.
+  // Returns the minimum duration in seconds of a recording that can show growth.
   double shortest_recording() const {
     return std::max(kThresholds.shortest_recording * request_.seconds, kThresholds.shortest_recording_seconds);
   }
@@ -246,12 +251,13 @@ class Watch {
   WatchedStates states_;
   NarrowedRecording recording_;
   WatchProgress progress_;
-  bool was_spent_ = false;      // true: samples have used their part of the budget
-  bool saw_no_growth_ = false;  // true: there was no growth when samples ended
+  bool was_spent_ = false;      // true: samples have used up their part of the CPU budget
+  bool saw_no_growth_ = false;  // true: no growth was visible when sampling ended
 };
 
-// Estimates the number of recorded events per second. Frees of kmalloc objects have no size, and frees of pages have no
-// original order. Before Linux 6.1, frees in caches do not name the cache. All frees of such a kind are recorded.
+// Estimates the number of recorded events per second. Some frees cannot be filtered, so all of them are recorded. These
+// are frees of kmalloc objects, which have no size, and frees of pages, which have no original order. Before Linux 6.1,
+// they are also frees of cache objects, which do not name the cache.
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
     double sum = 0;
@@ -272,11 +278,11 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
   return events;
 }
 
-// Keeps only the events that can be recorded long enough to show growth. Samples must suffice for the others.
+// Returns the part of `wanted` that can be recorded for long enough to show growth. For the rest, samples must suffice.
 Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   if (wanted.empty() || !samples_.seen()) return wanted;
   const double beside = cpu_left() - kSecondsToRecord - cpu_of_samples_left();
-  // Samples that have used their part of the budget may end to make room for the recording.
+  // If samples have used up their part of the CPU budget, they may end to make room for the recording.
   const double instead = cpu_left() - kSecondsToRecord - (samples_.are_drawn() ? kSecondsToEndSamples : 0);
   const RecordingChoice choice = choose_recording(wanted, beside, was_spent_ ? instead : beside,
                                                   [this](const Narrowing& of) { return cpu_to_record(of); });
@@ -293,8 +299,9 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   return choice.of;
 }
 
-// Samples have the stacks of slab call sites, unless sampling ended before the growth. For pages, many stacks share one
-// call site, so the recording needs stacks.
+// True if the recording must have stacks. Slab memory needs no stacks in the recording, because the samples have the
+// stacks of slab call sites, unless sampling ended before the growth. Pages need stacks, because many stacks have the
+// same call site.
 bool Watch::needs_stacks(const Narrowing& narrowing) const {
   return !(samples_.are_drawn() || samples_.seen()) || (saw_no_growth_ && !recording_.is_brief) || narrowing.pages ||
          !narrowing.orders.empty();
@@ -346,7 +353,8 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {
       RecordHooks counted = hooks;
-      counted.completed = {};  // no snapshots here, because there are snapshots at the start and end
+      // the recording takes no snapshots, because the investigation takes snapshots at its start and end
+      counted.completed = {};
       counted.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
         recording_.events = now.events + now.lost;
         hooks.progress(now, recording);
@@ -361,7 +369,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
       say_why_so_short(outcome.seconds);
     if (!outcome.write_error.empty()) watched_.unseen.push_back({"the end of the recording", outcome.write_error, ""});
     print_notes(outcome);
-  } catch (const Error& error) {  // the other evidence is still worth reporting
+  } catch (const Error& error) {  // the investigation continues, because the other evidence is still useful
     recording_.is_on = false;
     watched_.unseen.push_back({"an exact recording", error.what(), error.hint()});
   }

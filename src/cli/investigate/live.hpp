@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Investigates the running kernel: watches it with the available permissions and within the CPU budget.
+// Investigates the running kernel. Uses the sources that this process has permission for, and stays within the CPU
+// budget.
 #pragma once
 
 #include <optional>
@@ -15,22 +16,22 @@
 namespace kmt {
 
 struct WatchedKernel {
-  InvestigationEvidence evidence;  // does not include the trace yet
+  InvestigationEvidence evidence;  // the evidence without the trace
   KernelDescription kernel;
   StateSample before;
   StateSample after;
   std::uint64_t start_unix_ns = 0;
-  double recorded_seconds = 0;  // 0: there is no trace
+  double recorded_seconds = 0;  // duration of the recording; 0: there is no trace
   bool trace_has_stacks = false;
-  std::vector<std::string> written;  // names of the files in the folder
+  std::vector<std::string> written;  // names of the files written into the folder
   bool interrupted = false;          // by Ctrl+C
-  std::vector<UnseenSource> unseen;  // sources that are unavailable although the plan includes them
+  std::vector<UnseenSource> unseen;  // sources in the plan that turned out to be unavailable
   InvestigationCost cost;
 };
 
-// Runs until the time is over or until Ctrl+C. If samples and recording are unavailable, also ends when the CPU budget
-// is used. Writes before.kmt, profile.kmt, trace.kmt and after.kmt into the folder. Throws Error if a file cannot be
-// written.
+// Runs until the time is over or until Ctrl+C. If neither samples nor a recording are available, it also ends when the
+// CPU budget is used up. Writes before.kmt, profile.kmt, trace.kmt and after.kmt into the folder. Throws Error if a
+// file cannot be written.
 WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan,
                            const InterruptGuard& interrupt);
 

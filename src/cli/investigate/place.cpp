@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSummaryFile = "summary.json";
 constexpr const char* kPageFile = "index.html";
-// This file exists until all others are written. It shows that other files may be from a killed run; their names alone
-// would not show this.
+// This file exists until all other files are written. If a run is killed, this file remains and shows that the other
+// files may be incomplete.
 constexpr const char* kUnfinishedFile = "unfinished";
 constexpr std::string_view kUnfinishedText =
     "kmemtrace investigate is running here, or was killed. The next one replaces its files.\n";
@@ -56,7 +56,8 @@ std::string name_by_time() {
   return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-// Returns the files that the summary in the folder lists. Returns nothing if the folder is not from an investigation.
+// Returns the names of the files that the summary in the folder lists. Returns nothing if no investigation wrote into
+// the folder.
 std::vector<std::string> files_of_earlier(const std::string& folder) {
   std::vector<std::string> names;
   const auto text = try_read_file(fmt::format("{}/{}", folder, kSummaryFile));
@@ -74,14 +75,14 @@ std::vector<std::string> files_of_earlier(const std::string& folder) {
   return names;
 }
 
-// True if an investigation writes a file of this name. Includes the temporary names of incomplete files.
+// True if an investigation writes files of this name. This includes the temporary names of incomplete files.
 bool is_of_an_investigation(const std::string& name) {
   return std::ranges::any_of(kFiles, [&name](const FileText& file) {
     return name == file.name || name.starts_with(fmt::format("{}.unfinished-", file.name));
   });
 }
 
-// Opens and locks the file that marks an unfinished investigation. Throws Error if another process has locked the file.
+// Opens and locks the file that marks an unfinished investigation. Throws Error if another process holds the lock.
 FileDescriptor lock_unfinished(const std::string& folder, int flags) {
   const std::string path = fmt::format("{}/{}", folder, kUnfinishedFile);
   FileDescriptor file = open_file(path, O_RDWR | O_NOFOLLOW | flags);
@@ -135,8 +136,9 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
 
 InvestigationPlace::~InvestigationPlace() {
   if (!is_unfinished_) return;
-  std::error_code code;  // A failure leaves the files, as a killed investigation does.
-  for (const char* const kept : {kEvidenceFile, "trace.kmt", "profile.kmt"})  // other commands can read these
+  std::error_code code;  // if an error occurs, the files remain, as after a killed investigation
+  // keep the folder if one of these files has data, because other commands can read these files
+  for (const char* const kept : {kEvidenceFile, "trace.kmt", "profile.kmt"})
     if (fs::file_size(fmt::format("{}/{}", folder_, kept), code) > 0 && !code) return;
   for (const std::string& name : names_in(folder_))
     if (is_of_an_investigation(name)) fs::remove(fmt::format("{}/{}", folder_, name), code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Manages the place for the files of an investigation: a separate folder, or only a page.
+// Manages the place for the files of an investigation, which is a folder or only an HTML page.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@
 
 namespace kmt {
 
-// The constructor checks the place, so that errors appear before any long work. make() creates the place later.
+// The constructor checks the place, so that errors appear before any long work. make() creates the folder later.
 class InvestigationPlace {
  public:
-  // `output` is the value of -o: a folder or FILE.html. If it is empty, a new folder is named by the time. `from` is
-  // the folder to read, or empty. Files of two investigations must not mix. So this throws Error if the folder is
-  // `from`, if another investigation uses it, if it is unreadable, or if it has files that are not from an earlier
-  // investigation.
+  // `output` is the value of -o, which is a folder or FILE.html. If it is empty, a new folder is named by the current
+  // time. `from` is the folder to read, or empty. The constructor makes sure that files of two investigations do not
+  // mix. It throws Error if the folder is `from`, if another investigation uses it, if it is unreadable, or if it has
+  // files that are not from an earlier investigation.
   InvestigationPlace(const std::string& output, const std::string& from);
 
-  // Removes what an investigation left that failed before it had evidence to judge. The folder itself is removed if it
-  // is then empty and make() created it.
+  // If the investigation failed without evidence, removes the files that it wrote. Then removes the folder too if it is
+  // empty and make() created it.
   ~InvestigationPlace();
   InvestigationPlace(const InvestigationPlace&) = delete;
   InvestigationPlace& operator=(const InvestigationPlace&) = delete;
 
-  // Creates the folder. Removes the files of an earlier investigation, with a note on stderr. If only a page is
-  // written, may create a temporary folder, which the destructor removes. Throws Error.
+  // Creates the folder. Removes the files of an earlier investigation, and reports this on stderr. If only a page is
+  // written, make() may create a temporary folder, which the destructor removes. Throws Error.
   void make();
   // Call it after all files are written.
   void finish();
@@ -43,7 +43,7 @@ class InvestigationPlace {
   std::string page_;
   std::vector<std::string> earlier_;  // names of the files of an earlier investigation
   bool is_earlier_unfinished_ = false;
-  bool is_unfinished_ = false;  // make() started, finish() did not
+  bool is_unfinished_ = false;  // true between make() and finish()
   bool made_folder_ = false;
   FileDescriptor unfinished_;  // marks an unfinished investigation; locked while this process runs
   std::optional<TemporaryFolder> temporary_;

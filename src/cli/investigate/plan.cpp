@@ -22,11 +22,12 @@ namespace kmt {
 
 namespace {
 
-constexpr double kStates = 60;  // minimum number of samples of the kernel's counters
+constexpr double kStates = 60;  // minimum number of times that the kernel's counters are read
 constexpr double kMostStates = 400;
-constexpr double kLongestState = 2;  // seconds, for short watches
+constexpr double kLongestState = 2;  // in seconds; the maximum interval in short runs
 constexpr double kFirstState = 0.5;
-constexpr double kStatesUntilNow = 32;  // twice the number of states that a verdict needs
+// Early intervals are this part of the time since the start. So there are soon twice as many states as a verdict needs.
+constexpr double kStatesUntilNow = 32;
 
 double state_interval(double seconds) {
   const double interval = std::clamp(seconds / kStates, 0.1, kLongestState);
@@ -37,7 +38,7 @@ unsigned cpus_online() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPR
 
 bool is_refusal(int error_number) { return error_number == EACCES || error_number == EPERM; }
 
-// Returns advice for a feature that exists but is not permitted for this process.
+// Returns advice for the case that this process has no permission for a feature.
 std::string way_out_of_refusal() {
   if (is_in_user_namespace()) return "run it as root on the host, outside this user namespace";
   return ::geteuid() == 0 ? "" : "run it as root";
@@ -49,8 +50,8 @@ std::string way_out_without_tracefs(const TracefsMount& mount) {
   return is_refused ? way_out_of_refusal() : "`kmemtrace list` shows what is missing";
 }
 
-// Returns as much of `wanted` as the CPU time allows. The fastest growth comes first. A busy cache is skipped if others
-// can then be recorded.
+// Returns as much of `wanted` as can be recorded with the CPU time, starting with the fastest growth. A part that is
+// too expensive is skipped, and later parts may still fit.
 Narrowing as_much_of(const Narrowing& wanted, double cpu_seconds,
                      const std::function<double(const Narrowing&)>& needed) {
   Narrowing taken;
@@ -85,7 +86,8 @@ double seconds_of_an_event(bool stacks) {
 }
 
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
-  constexpr double kLooked = 0.5;  // seconds between counts of events; usually a quarter, longer if busy
+  // time in seconds between two counts of events; usually 0.25 s, but longer on a busy machine
+  constexpr double kLooked = 0.5;
   double left = plan.most_cpu_seconds - use.cpu_seconds - kSecondsAtTheEnd - cpu_of_states(use.seconds, plan) -
                 static_cast<double>(use.events) * kSecondsOfAnalysing;
   if (use.is_recording)
@@ -95,7 +97,7 @@ double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
 }
 
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan) {
-  constexpr double kPartForRecording = 0.6;  // fraction of the budget that is not reserved
+  constexpr double kPartForRecording = 0.6;  // as a fraction of the CPU budget without the fixed costs
   return plan.samples && plan.trace && use.seconds >= kThresholds.shortest_watch &&
          cpu_left(use, plan) < kPartForRecording * (plan.most_cpu_seconds - plan.least_cpu_seconds);
 }
@@ -122,7 +124,8 @@ double whole_seconds_of_an_event(bool stacks) {
   return (stacks ? 2 : 1) * (seconds_of_an_event(stacks) + kSecondsOfReading + kSecondsOfAnalysing);
 }
 
-// The minimum is 1 % of two CPUs for two minutes, because shorter runs must observe as much growth.
+// The minimum is the CPU time that corresponds to 1 % of two CPUs for two minutes. A shorter run also needs this CPU
+// time, because it must observe as much growth.
 double most_cpu_seconds(const LiveInvestigation& request) {
   return std::max(request.cpu_share * request.seconds * cpus_online(), 3 * kFixedSeconds);
 }
@@ -151,7 +154,7 @@ InvestigationPlan plan_investigation(const LiveInvestigation& request) {
   const BpfSupport bpf = bpf_support();
   plan.samples = bpf.missing.empty();
   if (!plan.samples) plan.unseen.push_back({"samples of all slab allocations", bpf.missing, bpf.way_out});
-  // Tries to mount tracefs, so that the plan states facts.
+  // Tries to mount tracefs, so that the plan says whether tracefs is really available.
   const TracefsMount mount = mount_tracefs_privately();
   const std::string no_trace = mount.path.empty() ? mount.reason : probe_capabilities(mount).why_not();
   plan.trace = no_trace.empty();

@@ -7,8 +7,8 @@ namespace kmt {
 
 namespace {
 
-constexpr double kMeasured = 0.15;  // seconds for which the kernel measures its programs
-constexpr double kNotMeasured = 2;  // seconds between measurements
+constexpr double kMeasured = 0.15;  // duration in seconds of one measurement
+constexpr double kNotMeasured = 2;  // pause in seconds between two measurements
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void ProgramCosts::measure(double now, const InvestigationSamples& samples) {
       end_measuring(now, samples);
     else if (!clock_ && now >= clock_begin_)
       begin_measuring(now, samples);
-  } catch (const Error&) {  // the clock cannot be turned on
+  } catch (const Error&) {  // the kernel's clock for BPF programs cannot be turned on
     clock_.reset();
     clock_begin_ = all_seconds_;
   }

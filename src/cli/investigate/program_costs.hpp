@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures the CPU time of the BPF programs that take samples. The clock of the kernel is turned on only for short
-// periods.
+// Measures the CPU time of the BPF programs that take samples. The kernel's clock for BPF programs is turned on only
+// for short periods, because it makes every program run slower.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class ProgramCosts {
   // `seconds` is the duration of the whole investigation.
   explicit ProgramCosts(double seconds) : all_seconds_(seconds) {}
 
-  // Call it several times per second. `now` is the time since the start, in seconds.
+  // Call it several times per second. `now` is the time in seconds since the start of the investigation.
   void measure(double now, const InvestigationSamples& samples);
   // Call it when the programs are replaced.
   void pause() { clock_.reset(); }
@@ -27,7 +27,7 @@ class ProgramCosts {
   }
 
   bool is_measured() const { return measured_seconds_ > 0; }
-  double seconds() const { return seconds_; }            // CPU time until now
+  double seconds() const { return seconds_; }            // CPU time of the programs until now, in seconds
   double per_s() const { return per_s_; }                // likewise
   double kfrees_per_s() const { return kfrees_per_s_; }  // 0: unknown
 
@@ -37,7 +37,7 @@ class ProgramCosts {
 
   double all_seconds_;
   std::unique_ptr<ProgramClock> clock_;
-  double clock_begin_ = 0;  // time when the clock was or will be turned on
+  double clock_begin_ = 0;  // time when the kernel's clock was turned on or will be turned on
   ProgramRuns runs_begin_;
   std::uint64_t kfrees_begin_ = 0;
   double measured_seconds_ = 0;

@@ -29,7 +29,7 @@ std::optional<std::int64_t> unreclaimable_bytes(const StateSample& state) {
   return std::strtoll(meminfo->second.c_str() + at + kLine.size(), nullptr, 10) * 1024;
 }
 
-// Returns ", SUnreclaim +2.1 MiB". Empty if meminfo could not be read.
+// Returns text such as ", SUnreclaim +2.1 MiB". Empty if meminfo could not be read.
 std::string change_since_start(const std::vector<StateSample>& states) {
   if (states.empty()) return {};
   const auto first = unreclaimable_bytes(states.front());

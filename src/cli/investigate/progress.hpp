@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shows on stderr how far an investigation is.
+// Shows the progress of an investigation on stderr.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace kmt {
 
-// "Watching: 34 of 120 s, SUnreclaim +2.1 MiB". One line that changes on a terminal, or else a line every 30 s.
+// Shows "Watching: 34 of 120 s, SUnreclaim +2.1 MiB". On a terminal, this is a single line that changes. Otherwise, a
+// line is printed every 30 s.
 class WatchProgress {
  public:
   WatchProgress();

@@ -38,7 +38,8 @@ std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen) {
       const auto [of, is_new] = cgroups.try_emplace(group.process);
       if (is_new) of->second = memory_cgroup_of(group.process);
     }
-  std::erase_if(cgroups, [](const auto& of) { return of.second.empty(); });  // the process has ended
+  std::erase_if(cgroups,
+                [](const auto& of) { return of.second.empty(); });  // a process without a known cgroup has ended
   return cgroups;
 }
 
@@ -59,7 +60,7 @@ InvestigationSamples::InvestigationSamples(std::uint64_t mean_bytes, bool pages,
                                                  growth_.end(end);
                                                  profile_.end(end);
                                                }}) {
-  begin_ns_ = monotonic_ns();  // loading the programs may have taken seconds
+  begin_ns_ = monotonic_ns();  // loading the BPF programs may have taken seconds
   growth_.begin(begin_ns_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes the samples of an investigation in the kernel and follows them until they are freed.
+// Takes the samples of an investigation in the kernel. Each sampled object is followed until it is freed.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@
 
 namespace kmt {
 
-// Returns the memory cgroups of the live processes in `seen`. Returns nothing if this process has no memory cgroup.
+// Returns the memory cgroups of those processes in `seen` that still run. Returns nothing if the memory cgroup of this
+// process is unknown.
 std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen);
 
 class InvestigationSamples {
  public:
-  // Takes one sample per `mean_bytes` of slab objects for `seconds`. With `pages`, also samples kernel pages. Throws
-  // Error if BPF programs cannot be loaded.
+  // Takes one sample per `mean_bytes` of slab objects for `seconds`. If `pages` is true, also takes samples of kernel
+  // pages. Throws Error if the BPF programs cannot be loaded.
   InvestigationSamples(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds);
 
   void drain() { watcher_.drain(); }
@@ -34,7 +35,7 @@ class InvestigationSamples {
   std::uint64_t kernel_bytes() const { return watcher_.memory(); }
   std::uint64_t ring_bytes() const { return watcher_.ring_bytes(); }  // of these
   GrowthSeen seen();
-  HeapProfileForms forms();  // result in the form that is written to a file
+  HeapProfileForms forms();  // the result in the forms that are written to files
 
  private:
   std::uint64_t mean_bytes_;

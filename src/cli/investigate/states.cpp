@@ -21,7 +21,7 @@ namespace kmt {
 
 namespace {
 
-// Sums up objects by size. Leaves out kmalloc caches, because every kernel names these caches.
+// Sums up objects by size. Leaves out kmalloc caches, because every kernel names them in its events.
 std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states) {
   std::map<std::uint64_t, MemorySeries> by_size;
   for (const StateSample& state : states)
@@ -42,7 +42,7 @@ std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states
   return all;
 }
 
-// Subtracts the BPF maps of this process. They are vmalloc memory and must not look like growth.
+// Subtracts the BPF maps of this process, because they are vmalloc memory and would look like growth.
 void subtract_own_maps(const std::vector<StateSample>& states, std::vector<MemorySeries>& all) {
   const auto vmalloc = std::ranges::find_if(all, [](const MemorySeries& series) {
     return series.source == MemorySource::meminfo && series.name == "VmallocUsed";
@@ -72,7 +72,7 @@ std::optional<MemorySeriesPoint> unaccounted_in(const StateSample& state, std::u
     const auto line = std::ranges::find(stock.sheet, kUnaccounted, &BalanceLine::id);
     if (line == stock.sheet.end()) return std::nullopt;
     return MemorySeriesPoint{state.ticks, static_cast<double>(line->bytes)};
-  } catch (const Error&) {  // a copy without MemTotal; its other files are still useful
+  } catch (const Error&) {  // meminfo of this copy has no MemTotal, but the other files of the copy are still useful
     return std::nullopt;
   }
 }

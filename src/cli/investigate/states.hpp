@@ -12,17 +12,18 @@
 
 namespace kmt {
 
-// `states` must be sorted by time, with ticks in nanoseconds. If the states have zoneinfo, includes unaccounted memory.
-// Also sums up all objects of each size that changes, for recordings without names of caches.
+// `states` must be sorted by time, with ticks in nanoseconds. The result includes unaccounted memory if the states have
+// zoneinfo. For recordings that do not name caches, the result also has the sum of all objects of each size that
+// changes.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
-// Like the function above, but takes the unaccounted memory as an argument: computing it for each call would be slow.
+// Does the same, but takes the unaccounted memory as an argument, because computing it in each call would be slow.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
                                            const std::vector<MemorySeriesPoint>& unaccounted);
 // Empty: unknown.
 std::optional<MemorySeriesPoint> unaccounted_in(const StateSample& state, std::uint32_t page_size);
 
-// Returns the number of pages freed per second between the first and the last sample. This is an upper limit of the
-// number of frees. 0 means unknown.
+// Returns the number of pages freed per second between the first and the last state. A free event may free several
+// pages, so the number of events is at most this number. Returns 0 if unknown.
 double page_frees_per_s(const std::vector<StateSample>& states);
 
 }  // namespace kmt

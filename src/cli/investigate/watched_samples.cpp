@@ -12,14 +12,18 @@ namespace {
 
 constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
-// Without this limit, a burst during the measurement could make samples too rare.
+// This limits the distance between samples. Otherwise, a burst during the first measurement could make samples too
+// rare.
 constexpr std::uint64_t kMostBytesApart = 128 << 10;
-constexpr double kProbeSeconds = 1;            // time to measure the rate of samples
-constexpr double kSecondProbeSeconds = 2;      // time to find out whether the first rate was that of a burst
-constexpr double kFarFiner = 3;                // an improvement by this factor is worth a restart
-constexpr double kMostSamplesPerSecond = 5e3;  // limit because of the ring buffer while a recording starts
-constexpr double kPartForDrawing = 0.5;        // fraction of the budget; the rest is for program runs without a sample
-constexpr double kMostOfReader = 0.25;         // fraction of a CPU, because one thread reads samples and counters
+constexpr double kProbeSeconds = 1;  // duration of the first measurement of the rate of samples
+// duration of the second measurement, which shows whether there was a burst during the first one
+constexpr double kSecondProbeSeconds = 2;
+constexpr double kFarFiner = 3;                // if samples can be denser by this factor, a restart is worthwhile
+constexpr double kMostSamplesPerSecond = 5e3;  // the ring buffer must hold all samples taken while a recording starts
+// fraction of the budget; the rest is for runs of the BPF programs that take no sample
+constexpr double kPartForDrawing = 0.5;
+// as a fraction of one CPU, because the same thread also reads the kernel's counters
+constexpr double kMostOfReader = 0.25;
 
 }  // namespace
 
@@ -45,7 +49,7 @@ void WatchedSamples::drain() {
 
 void WatchedSamples::tune(double cpu_left, bool recorded, const InvestigationPlan& plan) {
   const double sampled = static_cast<double>(monotonic_ns() - sampler_->begin_ns()) / 1e9;
-  // Do not restart samples during a recording, because loading the programs would delay the end of the recording.
+  // Sampling is not restarted during a recording, because loading the programs would delay the end of the recording.
   if (tuned_ == 2 || (tuned_ == 1 && recorded) || sampled < (tuned_ == 0 ? kProbeSeconds : kSecondProbeSeconds)) return;
   const bool is_first = tuned_++ == 0;
   const bool pages = is_first ? can_sample_pages(costs_.per_s(), cpu_left, plan) : have_pages_;

@@ -23,8 +23,8 @@ namespace kmt {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // per CPU, enough for a boot of several seconds
-constexpr std::size_t kLongestLine = 1024;            // smallest COMMAND_LINE_SIZE of the architectures
+constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // per CPU; enough for a boot of several seconds
+constexpr std::size_t kLongestLine = 1024;            // the smallest COMMAND_LINE_SIZE of all architectures
 
 void check_options(const RecordOptions& options) {
   const std::array<std::pair<const char*, bool>, 13> senseless = {{
@@ -49,9 +49,9 @@ void check_options(const RecordOptions& options) {
   }
 }
 
-// Returns the clock for boot tracing. The default clock of `record` ticks in milliseconds until the kernel has chosen
-// its clocksource, and then restarts. The clock "global" is also ordered across CPUs, runs from the start, and matches
-// the times of dmesg.
+// Returns the clock for tracing the boot. The default clock of `record` is unsuitable: it ticks in milliseconds until
+// the kernel has chosen a clocksource, and then restarts. The clock "global" runs from the start, is ordered across
+// CPUs, and matches the times of dmesg.
 std::string clock_of(const RecordOptions& options, const RecordRequest& request, const std::string& tracefs) {
   if (!options.clock.empty()) return request.clock;
   const std::vector<std::string> offered = read_clocks(tracefs).offered;
@@ -74,14 +74,14 @@ BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
   plan.buffer_bytes = request.buffer_bytes.value_or(std::min(kPreferredBytes, share));
   plan.clock = clock_of(options, request, tracefs);
   plan.stacks = wants_kernel_stacks(options);
-  // The kernel calls these functions through a table, so they always have a symbol if they exist.
+  // The kernel calls these two functions through a table. So if a kernel has them, /proc/kallsyms lists them.
   const std::string symbols = try_read_file("/proc/kallsyms").value_or("");
   plan.has_trace_instance = symbols.find(" boot_instance\n") != std::string::npos;
   plan.has_boot_tracing = symbols.find(" trace_boot_init\n") != std::string::npos;
   return plan;
 }
 
-// Returns the size in the syntax of kernel parameters: "64M".
+// Returns the size in the syntax of kernel parameters, for example "64M".
 std::string kernel_size(std::uint64_t bytes) {
   if (bytes % kMiB == 0) return fmt::format("{}M", bytes / kMiB);
   return fmt::format("{}K", (bytes + 1023) / 1024);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtrace record --boot: prints the kernel parameters that trace a boot, and collects the trace after the boot.
+// Implements kmemtrace record --boot. It prints the kernel parameters that trace a boot. After the traced boot, it
+// collects the trace.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,18 @@ struct BootPlan {
   unsigned cpus = 1;
   std::string clock;
   bool stacks = false;
-  bool has_trace_instance = false;  // the kernel supports trace_instance=
-  bool has_boot_tracing = false;    // the kernel supports ftrace keys in a bootconfig (CONFIG_BOOTTIME_TRACING)
+  bool has_trace_instance = false;  // true: the kernel supports the parameter trace_instance=
+  bool has_boot_tracing = false;    // true: the kernel supports ftrace keys in a bootconfig (CONFIG_BOOTTIME_TRACING)
 };
 
-// Returns the parameters to boot with, as a text with comments and the parameter line.
+// Returns a text with the kernel parameters and with comments that explain them.
 std::string describe_boot_plan(const BootPlan& plan);
 
-// Returns the buffer to collect. If this boot was not traced, or its trace was already collected, prints the parameters
-// to boot with on stdout and returns nothing. Throws Error, also if other options conflict with --boot.
+// Returns the buffer to collect. If this boot was not traced, or if the trace was already collected, prints kernel
+// parameters on stdout and returns nothing. Throws Error, for example if other options conflict with --boot.
 std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options);
 
-// Call it after the trace was collected. Frees the buffer and prints a message.
+// Frees the buffer and prints a message. Call it after the trace was collected.
 void give_boot_buffer_back(const BootBuffer& buffer);
 
 }  // namespace kmt

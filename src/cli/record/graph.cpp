@@ -68,9 +68,9 @@ RecordOptions record_options(const CallRecordOptions& options, const std::string
   RecordOptions record;
   record.output = path;
   if (by_bpf) record.backend = "bpf";
-  // Durations of calls need this clock. Other clocks are coarse, or return the same time to several readers.
+  // Durations of calls need the clock "mono". Other clocks are coarse, or may give several events the same time.
   record.clock = "mono";
-  // The names of tasks are always needed.
+  // these events are always needed for the names of tasks
   if (!options.allocations) record.events = {"task:task_newtask", "task:task_rename"};
   record.pids = options.pids;
   record.cgroup = options.cgroup;
@@ -136,10 +136,10 @@ CheckedMachine this_machine(const std::string& tracefs) {
   return machine;
 }
 
-// Returns the calls to record, with their types if known.
+// Returns the calls to record. Each call has the types of its arguments if they are known.
 RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<TraceableFunction>& functions) {
   std::vector<CallRequest> requests;
-  // Index in `requests`. Functions with the same name share an entry.
+  // Key: name and module of a function. Value: index in `requests`. Functions with the same name have one request.
   std::map<std::pair<std::string, std::string>, std::size_t> index;
   for (const TraceableFunction& function : functions)
     if (index.try_emplace({function.module, function.name}, requests.size()).second)
@@ -202,7 +202,7 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
         fmt::format("Use {} instead: the compiler replaced the function. Its arguments differ, and their types are "
                     "unknown. Inlined calls are not traced",
                     twins));
-  // Since Linux 6.10, allocators have names with _noprof, and macros with the plain names call them.
+  // Since Linux 6.10, the functions of the allocators are named NAME_noprof, and NAME is a macro.
   if (const std::string renamed = name + "_noprof"; std::ranges::find(names, renamed) != names.end())
     return error.hint(fmt::format("In this kernel, the function is called {}", printable(renamed)));
   const std::string nearest = nearest_name(name, names);
@@ -358,7 +358,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] { begun = true; };
   steps.started = [&] {
-    // A person or a script may wait for this line.
+    // this line is for a person or a script that waits until the recording runs
     if (options.command.empty()) say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {

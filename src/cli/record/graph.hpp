@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtrace graph FUNCTION…: records a trace of calls. The trace is then shown like a given FILE.
+// Implements kmemtrace graph FUNCTION…, which records a trace of calls. The trace is then shown in the same way as a
+// given FILE.
 #pragma once
 
 #include <optional>
@@ -17,11 +18,11 @@
 namespace kmt {
 
 struct CallRecordOptions {
-  std::vector<std::string> functions;  // same syntax as in choose_functions()
-  std::string output;                  // empty: use a temporary file
+  std::vector<std::string> functions;  // patterns with the syntax of choose_functions()
+  std::string output;                  // path of the trace; if empty, a temporary file is used
   std::string backend = "auto";
-  std::vector<std::string> shown;         // same syntax as in resolve_value()
-  std::vector<CallCondition> conditions;  // filters of the calls to show
+  std::vector<std::string> shown;         // values with the syntax of resolve_value()
+  std::vector<CallCondition> conditions;  // conditions that a call must meet to be shown
   bool needs_results = false;             // of filters
   bool shows_results = false;
   bool shows_arguments = false;
@@ -35,46 +36,48 @@ struct CallRecordOptions {
   bool progress = true;
 };
 
-// Adds all options except functions, pids, command and progress. `options` must outlive the command.
+// Adds all options except the functions, the processes, COMMAND and the progress line. `options` must outlive the
+// command.
 void add_call_record_options(Command& command, CallRecordOptions& options);
 
-// Returns an option that only recordings have, such as "-o". Returns an empty text if there is none.
+// Returns the name of a given option that only recordings have, such as "-o". Returns an empty text if none was given.
 std::string asks_for_recording(const CallRecordOptions& options);
 
 // True if the words before `--` name functions, false if they name files. A word names a file if the file exists, or if
-// the word looks like a file name (with a slash, or with the extension of a trace). If `asked` is not empty, the words
-// must be functions; it is the result of asks_for_recording(). Throws Error if the words are neither.
+// it looks like a file name (with a slash, or with the extension of a trace). `asked` is the result of
+// asks_for_recording(); if it is not empty, the words must be functions. Throws Error if the words are neither.
 bool name_functions(const std::vector<std::string>& words, const std::string& asked);
 
-// Throws Error if functions of several modules have the same name, because the types in a trace are found only by name.
+// Throws Error if functions in several modules have the same name, because the types in a trace are found by name only.
 void check_modules(const std::vector<TraceableFunction>& functions);
-// Properties of the machine that the types belong to. The types themselves do not contain them.
+// Properties of the machine that are needed together with types, because the types do not contain them.
 struct CheckedMachine {
-  std::string arch;                 // same as the output of uname -m
+  std::string arch;                 // name of the architecture as printed by uname -m
   std::vector<FlagName> gfp_flags;  // empty: unknown
 };
-// True if conditions need text from memory. Throws Error if, according to the types of the functions, a condition can
-// never hold.
+// Returns true if a condition needs text from memory. Throws Error if, according to the types of the functions, a
+// condition can never be true.
 bool check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
                       const std::vector<CallCondition>& conditions, const CheckedMachine& machine = {});
-// Returns an error that explains why a pattern matches no function. `traceable` and `kallsyms` are the texts for
-// choose_functions().
+// Returns an error that explains why a pattern matches no function. `traceable` and `kallsyms` are the texts that
+// choose_functions() takes.
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
 
-// Returns a note about functions whose argument is the registers of a system call. Returns an empty text if there is no
-// such function, or if `shown` includes the registers. `traceable` has the names of traceable functions.
+// Returns a note about functions whose argument is a pointer to the registers of a system call. Returns an empty
+// text if there is no such function, or if `shown` already includes the registers. `traceable` has the names of
+// traceable functions.
 std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
                            const std::vector<std::string>& traceable);
 
-// The constructor records a trace of calls until COMMAND ends, the time is over, or Ctrl+C. Reports on stderr the
-// recorded and lost events, and the back end. Throws Error.
+// A recorded trace of calls. The constructor records until COMMAND ends, the time is over, or Ctrl+C. It reports on
+// stderr the numbers of recorded and lost events, and how the calls were traced. Throws Error.
 class CallTrace {
  public:
   explicit CallTrace(const CallRecordOptions& options);
 
   const std::string& path() const { return path_; }
   bool is_kept() const { return !folder_; }
-  bool has_types() const { return has_types_; }     // true: the trace includes the types of its functions
+  bool has_types() const { return has_types_; }     // true: the trace has the types of its functions
   int exit_status() const { return exit_status_; }  // of COMMAND
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kmemtraced, the recorder of 2008: records the running kernel into relay files in the working directory.
+// Implements kmemtraced, the recorder of 2008. It records the running kernel into relay files in the working directory.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -41,7 +41,7 @@ Exit status:
   2  wrong usage, or the files cannot be written
   3  not permitted or not supported here)";
 
-// The events that the layout can store. Kernels before 6.1 have separate events for allocations on a node.
+// The events that relay files can store. Kernels before 6.1 have separate events for allocations on a given NUMA node.
 constexpr const char* kEvents[] = {"kmalloc",          "kmalloc_node",          "kfree",
                                    "kmem_cache_alloc", "kmem_cache_alloc_node", "kmem_cache_free"};
 
@@ -53,12 +53,13 @@ RecordRequest request_for(const std::string& tracefs, const RecordOptions& optio
     if (std::ranges::find(available, EventName{"kmem", name}) != available.end())
       request.events.push_back({"kmem", name});
   const std::vector<std::string> clocks = read_clocks(tracefs).offered;
-  // This is the clock of 2008. A kernel without it uses another clock.
+  // kmemtraced of 2008 used this clock. If a kernel does not have it, the default clock is used.
   if (std::ranges::find(clocks, "mono") != clocks.end()) request.clock = "mono";
   return request;
 }
 
-// Files of a capture on another machine or day would be read as CPUs of this capture.
+// Refuses to record if the folder has files of other CPUs. They may be from another machine or day, and would be read
+// as a part of this recording.
 void refuse_other_files(const std::vector<unsigned>& cpus) {
   std::vector<std::string> others;
   for (const std::string& name : names_in(".")) {
@@ -103,7 +104,7 @@ void trace_into_files(const RecordOptions& options) {
   hooks.interrupted = [&] { return interrupt.interrupted(); };
   hooks.described = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) -> PageSink* {
     refuse_other_files(cpus);
-    ::unlink("total_overruns");  // the number is unknown until the end
+    ::unlink("total_overruns");  // the number of overruns is unknown until the end
     say("Copying /proc/kallsyms...\n");
     write_new_file("kallsyms", kernel.kallsyms);
     if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();

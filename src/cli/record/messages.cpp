@@ -36,7 +36,7 @@ void ProgressLine::show(std::string_view preparation) {
 void ProgressLine::update(const RecordProgress& progress, std::uint64_t written) {
   if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
   const double seconds = progress.seconds - shown_at_;
-  const std::uint64_t seen = progress.events + progress.lost;  // unlike progress.events, this sum never decreases
+  const std::uint64_t seen = progress.events + progress.lost;  // this sum never decreases, but progress.events can
   const double rate = static_cast<double>(seen - seen_) / seconds;
   RecorderCost cost;
   add_own_cost(cost);
@@ -102,7 +102,8 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   say("{}{}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", where, latest, humane_count(sum.read),
       outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes), outcome.recording.kernel.clock);
   const RecorderCost& cost = outcome.cost;
-  // The fill level of ring buffers is only sampled. If events were lost, a buffer was fuller than any sample.
+  // The fill level of the ring buffers is read only from time to time. If events were lost, a buffer was fuller than it
+  // was at any of these times.
   say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {}{:.0f}% full at most\n",
       cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes),
       sum.lost > 0 ? "seen to be " : "", cost.fullest_buffer * 100);

@@ -29,7 +29,8 @@ Error only_kmt(const char* what) {
       .hint("Use -o FILE.kmt; `kmemtrace convert` converts the file to trace.dat");
 }
 
-// Returns notes about the recorder and its options. docs/formats/kmt.md describes them in "Notes".
+// Returns notes about the recorder and its options, which are stored in the trace. docs/formats/kmt.md describes them
+// in "Notes".
 std::map<std::string, std::string> notes_of_recording(const RecordOptions& options) {
   std::string arguments = try_read_file("/proc/self/cmdline").value_or("");
   if (arguments.ends_with('\0')) arguments.pop_back();
@@ -39,8 +40,8 @@ std::map<std::string, std::string> notes_of_recording(const RecordOptions& optio
           {"command", fmt::format("{}", fmt::join(options.command, " "))}};
 }
 
-// Returns the kernel's counters of events that are not in pages. Other counters cover the whole recording, but this
-// file may cover only a part: with a flight recorder, or with several files.
+// Returns only those counters of lost events that no buffer page contains. The other counters cover the whole
+// recording. They would be wrong in a file that covers only a part: with a flight recorder, or with several files.
 std::string counts_of_part(const std::string& statistics) {
   std::string counts;
   for (const std::string_view line : split(statistics, '\n'))
@@ -49,7 +50,7 @@ std::string counts_of_part(const std::string& statistics) {
   return counts;
 }
 
-// Returns facts that were unknown when the description at the start of the file was written.
+// Returns the facts that were unknown when the start of the file was written.
 TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   TraceDescription end;
   end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;
@@ -63,8 +64,9 @@ TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   return end;
 }
 
-// Returns the disk space that is needed at the end. A trace.dat needs an extra page for each CPU, because it is copied
-// in steps. A .kmt needs space for unwritten blocks and for the chunks at the end.
+// Returns the disk space in bytes that is needed at the end of the recording. A trace.dat needs an extra page for each
+// CPU, because it is copied in steps. A .kmt file needs space for blocks that are not written yet and for the chunks at
+// the end.
 std::uint64_t bytes_at_end(const RecordOptions& options, const KernelDescription& kernel, std::size_t cpus) {
   if (writes_trace_dat(options)) return tracedat::metadata_bytes(kernel) + (18ull << 20);
   return (1ull << 20) + cpus * (1ull << 20);
@@ -123,7 +125,7 @@ void RecordOutput::turn(const RecordProgress& progress, const std::function<RawR
     if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
       say("{}{} has been written\n", line_begin, printable(*written));
   } catch (const Error& error) {
-    // The memory of the flight recorder can still be written at the end.
+    // a flight recorder continues, because its memory can still be written at the end
     if (flight_)
       say("{}warning: cannot write the requested file: {}\n", line_begin, error.what());
     else

@@ -59,7 +59,8 @@ Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherw
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
 
-// True if BPF programs can probably record the whole request. Some limits are known only after loading them.
+// True if BPF programs can probably record everything that is requested. Some limits are known only when the programs
+// are loaded.
 bool bpf_would_do(RecordOptions options) {
   options.backend = "bpf";
   try {
@@ -87,7 +88,8 @@ std::string tracefs_for(const RecordOptions& options) {
 
 int record_trace(const RecordOptions& options) {
   outlive_write_signals();
-  const InterruptGuard interrupt(SecondSignal::is_ignored);  // a second Ctrl+C must not destroy the trace
+  // a second Ctrl+C is ignored, because it would destroy the trace
+  const InterruptGuard interrupt(SecondSignal::is_ignored);
   std::optional<BootBuffer> boot;
   check_backend(options);
   if (options.boot && !(boot = boot_buffer_or_plan(options))) return 0;
@@ -131,7 +133,7 @@ int record_trace(const RecordOptions& options) {
       .at({written.path, {}, {}});
 }
 
-// Accepts a list of both kinds of stacks as "both".
+// Replaces a list of both kinds of stacks by the word "both".
 std::string unlist_stack_kinds(std::string& text) {
   if (text == "user,kernel" || text == "kernel,user") text = "both";
   return {};

@@ -30,7 +30,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
 
-// Adds rare events that give names of short-lived tasks and modules, and the times when names changed.
+// Adds rare events about tasks and modules. They give the names of short-lived tasks and modules, and the times when
+// names changed.
 void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
   for (const EventName& event :
        {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}, EventName{"cgroup", "cgroup_attach_task"},
@@ -61,7 +62,7 @@ std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, c
   return filters;
 }
 
-// An amount of bytes or of time: "64M", "30s". Exactly one of the two is set.
+// An amount in bytes or in time, such as "64M" or "30s". Exactly one of the two members is set.
 struct Amount {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> time_ns;
@@ -69,7 +70,7 @@ struct Amount {
 
 Amount parse_amount(const char* option, const std::string& text) {
   Amount amount;
-  // Sizes and times share the letter m: "5m" means five minutes, "5M" means five megabytes.
+  // The unit m is a time and the unit M is a size: "5m" means five minutes, and "5M" means five megabytes.
   const bool is_time = !text.empty() && (text.back() == 's' || text.back() == 'm' || text.back() == 'h');
   if (is_time)
     amount.time_ns = parse_duration(text);
@@ -91,7 +92,7 @@ bool wants_kernel_stacks(const RecordOptions& options) {
 
 bool wants_user_stacks(const RecordOptions& options) { return options.stacks == "user" || options.stacks == "both"; }
 
-// Throws before the recording, so that no recording is lost.
+// Throws Error before the recording, so that no recording is lost.
 void check_output(const std::string& path) {
   std::error_code code;
   if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
@@ -155,7 +156,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       if (std::find(request.events.begin(), request.events.end(), event) == request.events.end())
         request.events.push_back(event);
     }
-  // The end of a task is needed, because a task may end in its last system call.
+  // Adds the event for the end of a task. A task may end within a system call, and then the system call has no end
+  // event.
   if (const EventName end{"sched", "sched_process_exit"};
       options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())

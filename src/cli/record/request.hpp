@@ -29,7 +29,7 @@ struct RecordOptions {
   unsigned keep = 0;
   unsigned version = 7;
   bool version_given = false;
-  std::string stacks;  // "kernel", "user" or "both"; empty: no stacks
+  std::string stacks;  // "kernel", "user" or "both"; if empty, no stacks are recorded
   bool syscalls = false;
   bool page_owner = false;
   bool only_command = false;
@@ -46,11 +46,11 @@ bool wants_user_stacks(const RecordOptions& options);
 
 // All these functions throw Error.
 void check_output(const std::string& path);
-void check_backend(const RecordOptions& options);  // refuses options that only ftrace supports
+void check_backend(const RecordOptions& options);  // throws Error for options that only ftrace supports
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
 std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);
-// Returns the limit in bytes for all ring buffers together, and for the memory of a flight recorder.
+// Returns the memory limit in bytes for all ring buffers together, and for the memory of a flight recorder.
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs);
 
 }  // namespace kmt

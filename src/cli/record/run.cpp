@@ -29,12 +29,13 @@ bool ask(const std::string& question) {
 }  // namespace
 
 void outlive_write_signals() {
-  std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
+  std::signal(SIGPIPE, [](int) {});  // an empty handler, because COMMAND would inherit the action "ignore"
 }
 
 void offer_to_remove_stale(const std::string& tracefs, bool remove) {
   std::vector<std::string> stale = stale_instances(tracefs);
-  if (!stale.empty()) {  // the watcher process of the killed run may be removing the instance
+  // wait, because the watcher process of the killed recorder may be removing the instance right now
+  if (!stale.empty()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     stale = stale_instances(tracefs);
   }

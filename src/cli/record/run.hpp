@@ -14,24 +14,24 @@
 namespace kmt {
 
 struct RecordSteps {
-  std::string preparation;        // shown on a terminal before the first records; may be empty
-  std::function<bool()> ended;    // called at least every 100 ms; true ends the recording
-  std::function<void()> begins;   // called when the output is open; may be empty
-  std::function<void()> started;  // called right before the recording starts; may be empty
+  std::string preparation;        // text shown on a terminal before the first records; may be empty
+  std::function<bool()> ended;    // called at least every 100 ms; the recording ends when it returns true
+  std::function<void()> begins;   // called when the output file is open; may be empty
+  std::function<void()> started;  // called immediately before the recording starts; may be empty
   std::function<RecordOutcome(const RecordHooks&, const OpenSink&)> record;
 };
 
 struct RecordedTrace {
-  RecordOutcome outcome;  // includes errors of writing a file
+  RecordOutcome outcome;  // includes errors in writing the file
   WrittenTrace written;
 };
 
-// Handles SIGPIPE, because it would end the recorder and lose the trace. A write to a closed pipe then returns an
-// error.
+// Handles SIGPIPE, because by default it would kill the recorder and lose the trace. A write to a closed pipe then
+// returns an error.
 void outlive_write_signals();
 
-// Reports trace instances of killed runs, and removes them on request. Such instances use memory and slow down the
-// machine.
+// Reports tracefs instances that killed runs left, and removes them if `remove` is true. Such instances use memory and
+// slow down the machine.
 void offer_to_remove_stale(const std::string& tracefs, bool remove);
 
 // Records into `output` with a progress line, and completes the file. Throws Error.

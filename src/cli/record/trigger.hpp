@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Conditions that end a recording: a value in /proc/meminfo or /proc/vmstat crosses a limit, or an allocation fails.
+// The condition that ends a recording: a value in /proc/meminfo or /proc/vmstat crosses a limit, or an allocation
+// fails.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,18 @@ class Trigger {
   // Throws Error.
   explicit Trigger(const std::string& condition);
 
-  // Stores the start value for growth. Throws Error if the condition is already true.
+  // Stores the current value, from which growth is measured. Throws Error if the condition is already true.
   void start();
   bool wants_failures() const { return key_.empty(); }
-  // True if the condition is true now. Always false for failures, which the recording detects. Reads the value at most
-  // ten times per second.
+  // True if the condition is true now. Always false for failed allocations, which the recording itself detects. Reads
+  // the value at most ten times per second.
   bool holds();
-  // Returns a text such as "SUnreclaim is 2.1 GiB", with the value when the condition was last true.
+  // Returns text such as "SUnreclaim is 2.1 GiB", with the value from the last time the condition was true.
   std::string what_happened() const;
 
  private:
   std::string condition_;
-  std::string key_;  // name of a line; empty for failures
+  std::string key_;  // name of a line in /proc/meminfo or /proc/vmstat; empty for failed allocations
   char comparison_ = '>';
   std::uint64_t limit_ = 0;
   std::uint64_t at_start_ = 0;

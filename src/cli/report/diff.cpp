@@ -114,12 +114,13 @@ int diff_snapshots(const DiffArguments& options) {
 }
 
 int run_diff(const DiffArguments& options) {
-  // A recording and a snapshot are compared by the data that both have about kernel memory.
+  // A recording and a snapshot are compared by the state of kernel memory, which both have.
   const bool of_states =
       options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
   if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
-    if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // reports a missing file
+    // throws the error for a missing file
+    if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};
     throw Error("The second trace is missing")
         .hint(
             "Name two traces: kmemtrace diff A B. A single file must contain snapshots, written by `snapshot --every` "

@@ -68,8 +68,8 @@ Side read_side(const AnalyseOptions& analyse_options, const FilterOptions& filte
   return {stack_profile_of(report), report.findings};
 }
 
-// Returns the profile of FILE. Adds the profile of BASE if BASE is given and FILE was read completely. If only one of
-// the two traces has stacks, both profiles use call sites.
+// Returns the profile of FILE, and the profile of BASE if it is given. Leaves out BASE if reading FILE was interrupted.
+// If only one of the two traces has stacks, both profiles are by call site.
 std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack) {
   if (options.base.empty()) return {read_side(options.analyse, options.filter, by_stack = true)};
   AnalyseOptions of_base = options.analyse;
@@ -87,7 +87,7 @@ std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack)
   };
   const bool own_stacks = has_stacks(sides[0]);
   const bool alike = own_stacks == has_stacks(sides[1]);
-  if (by_stack != alike) {  // stacks appear only later in a trace
+  if (by_stack != alike) {  // read both again, because in one trace stacks appear only later
     by_stack = alike;
     sides = read();
   }

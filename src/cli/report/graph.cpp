@@ -36,8 +36,8 @@ namespace kmt {
 namespace {
 
 struct GraphArguments {
-  std::vector<std::string> words;      // names of files, or of functions to record
-  std::vector<std::string> processes;  // processes whose calls are shown or recorded
+  std::vector<std::string> words;      // names of files to read, or of functions to record
+  std::vector<std::string> processes;  // only the calls of these processes are shown or recorded
   CallRecordOptions recording;
   TraceOptions trace;
   SymbolOptions symbols;
@@ -113,13 +113,13 @@ Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherw
   3    not permitted to read the file, or to record calls, or not supported here
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
-// The selection of calls, and the style of the result.
+// The calls to show, and the style of the result.
 struct Shown {
   CallGraphRequest request;
   GraphOptions view;
 };
 
-// Returns the given options that select calls, as text.
+// Returns the options that select calls and were given, as text.
 std::string filters_of(const GraphArguments& options, const CallGraphRequest& request) {
   std::vector<std::string> given;
   for (const std::string& glob : request.functions) given.push_back("-F " + printable(glob));
@@ -142,7 +142,7 @@ Shown shown_of(const GraphArguments& options, bool is_recorded) {
   request.limit = options.limit;
   for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
   request.errors_only = options.errors_only;
-  // A filter by arguments implies that arguments are shown.
+  // A condition on arguments implies that arguments are shown.
   request.arguments = options.arguments || !options.recording.shown.empty() ||
                       !std::ranges::all_of(request.where, &CallCondition::of_result);
   GraphOptions& view = shown.view;
@@ -173,7 +173,7 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
 
 CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trace_options, const std::string& btf,
                          CallGraphRequest wanted, bool is_recorded) {
-  ReportRequest request;  // selects all events, because tasks free memory of other tasks
+  ReportRequest request;  // Selects the events of all tasks, because a task may free memory of another task.
   AnalyseOptions analyse;
   analyse.trace = trace_options;
   analyse.symbols = options.symbols;
@@ -190,8 +190,8 @@ CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trac
   return result;
 }
 
-// Checks before a recording that the file can be written. Does not open special files, because the reader of a pipe
-// would see the end of the data.
+// Checks before a recording that the file can be written. Does not open special files: if the file is a pipe, its
+// reader would see the end of the data.
 void try_to_write(const std::string& path) {
   std::error_code code;
   if (std::filesystem::exists(path, code) && !std::filesystem::is_regular_file(path, code)) return;
@@ -200,7 +200,7 @@ void try_to_write(const std::string& path) {
 
 int graph(const Command& command, const GraphArguments& options) {
   const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
-  const Shown shown = shown_of(options, is_recorded);  // throws errors before the recording
+  const Shown shown = shown_of(options, is_recorded);  // computed here, so that errors appear before the recording
   if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
     throw Error("Nothing to show, because neither a function nor a trace is given, and there is no trace.kmt here")
         .hint(
@@ -231,7 +231,7 @@ int graph(const Command& command, const GraphArguments& options) {
   } else {
     confine_reading(command, {options.html});
   }
-  // A new recording contains its types, and its values have numbers.
+  // A new recording contains its types.
   const std::string btf = is_recorded && recorded->has_types() ? "" : options.btf;
   if (!options.html.empty()) {
     AnalyseOptions analyse;

@@ -27,12 +27,12 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostRows = 2000;  // per table; JSON output has all rows
-constexpr std::size_t kMostLeaks = 200;  // fewer than other rows, because each has a curve
+constexpr std::size_t kMostRows = 2000;  // maximum number of rows per table of the page; JSON output has all rows
+constexpr std::size_t kMostLeaks = 200;  // fewer than for other tables, because each row has a curve
 constexpr std::size_t kFirstCalls = 1000;
 constexpr std::size_t kSlowestCalls = 1000;
 
-// The analyses of one trace for a page.
+// The results of analysing one trace for a page.
 struct Answers {
   ReportResult by_site;
   ReportResult by_cache;
@@ -45,7 +45,7 @@ struct Answers {
   bool complete() const { return by_site.trace.complete; }
 };
 
-// A trace and its options, determined before it is read.
+// A trace and the options for reading it.
 struct Reading {
   AnalyseOptions options;
   CallGraphRequest calls;  // filters
@@ -85,8 +85,8 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
           has_stacks};
 }
 
-// Two traces are compared by stacks if both have stacks, otherwise by call sites. Only the first
-// events of a trace are checked for stacks and calls. If they appear only later in a trace, the traces are read again.
+// Compares two traces by stack if both have stacks, and otherwise by call site. Only the first events of a trace are
+// checked for stacks and calls. If stacks or calls appear only later, the traces are read again.
 std::vector<Answers> ask(std::vector<Reading> readings, const ReportFilter& filter) {
   const auto ask_all = [&](bool by_stack) {
     std::vector<Answers> answers;
@@ -118,7 +118,7 @@ std::string calls_document(const CallsQuestion& calls, bool unfiltered) {
                      unfiltered, json_graph(calls.result, view));
 }
 
-// True if the options select events by properties that calls do not have.
+// True if the options select events by properties that calls do not have. In that case, the page shows no calls.
 bool leaves_calls(ReportFilter filter) {
   filter.pids.clear();
   return !filter.selects_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// --html: writes a report or a comparison as one HTML file.
+// Implements --html, which writes a report or a comparison as one HTML file.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace kmt {
 
-using TraceFiles = std::vector<std::string>;  // files of one trace; empty: the default trace
+using TraceFiles = std::vector<std::string>;  // paths of the files of one trace; if empty, the default trace
 
-// Reads one or two traces. If `investigation` has a document, reads none or one. If `calls` is given, the page shows
-// these calls first. Returns false if Ctrl+C ended the reading; the page then covers only a part. Throws Error.
+// Reads one or two traces and writes the page. If `investigation` has a document, there may also be no trace, but not
+// two. If `calls` is given, the page shows these calls first. Returns false if Ctrl+C ended the reading; then the page
+// covers only a part of the trace. Throws Error.
 bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
                 const ReportFilter& filter, const std::string& investigation = {},
                 const CallGraphRequest* calls = nullptr);

@@ -86,7 +86,7 @@ std::string verdicts_help() {
   return text;
 }
 
-// Analyses the trace with the default keys. Reads it again if stacks appear only later in the trace.
+// Analyses the trace with the default keys. If stacks appear only later in the trace, reads the trace again.
 ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest request) {
   const bool by_stack = begins_with_stacks(options);
   request.by = usual_leak_keys(by_stack);

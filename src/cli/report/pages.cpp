@@ -56,7 +56,7 @@ int pages(const PagesArguments& options) {
   if (!options.sort.empty()) view.sort = &column_named(pointers_to(page_task_columns()), options.sort);
 
   const std::unique_ptr<Source> source = open_for_reading(options.trace);
-  // The trace is read in advance if this is necessary for the names of tasks.
+  // Opens the trace a second time if the names of tasks must be read in advance.
   const std::unique_ptr<Source> ahead =
       may_tell_earlier_names(source->info().tables.event_types) ? open_for_reading(options.trace) : nullptr;
   bool complete = !ahead || read_trace(

@@ -92,7 +92,7 @@ Exit status:
   130  interrupted by Ctrl+C; the report covers the part that was read, and states this)";
 
 const Column<GroupRow>& group_column(std::string_view key) {
-  // "symbol" is the former name of this column, from when all grouping was by call site.
+  // "symbol" is an old name of this column, from the time when all grouping was by call site.
   return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
@@ -105,7 +105,7 @@ Error not_addable(std::string_view option, const Column<GroupRow>& sort) {
   return error;
 }
 
-// Refuses keys and columns that make no matrix.
+// Throws Error for keys and columns from which no matrix can be made.
 void check_matrix(const std::vector<GroupKey>& by, const Column<GroupRow>* amount) {
   if (by.size() < 2)
     throw Error("--matrix needs at least two keys")
@@ -119,7 +119,7 @@ int report_as_html(const ReportArguments& options) {
   return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
 }
 
-// Refuses options that have no effect in the style perf-report.
+// Throws Error for options that have no effect in the style perf-report.
 void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sort) {
   for (const char* const option : {"--columns", "--json", "--over-time"})
     if (command.has(option))
@@ -130,8 +130,8 @@ void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sor
   if (sort != nullptr && !adds_up(*sort)) throw not_addable("--style perf-report", *sort);
 }
 
-// Returns a text such as " (/usr/bin/make and 3 more)". Empty if there is no such finding or the
-// first one has no detail.
+// Returns text such as " (/usr/bin/make and 3 more)". Empty if there is no finding of this kind, or if the first one
+// has no detail.
 std::string example_of(const Findings& findings, Imperfection kind) {
   const auto first = std::ranges::find(findings.kept(), kind, &Finding::kind);
   if (first == findings.kept().end() || first->detail.empty()) return {};
@@ -139,7 +139,7 @@ std::string example_of(const Findings& findings, Imperfection kind) {
   return others == 0 ? fmt::format(" ({})", first->detail) : fmt::format(" ({} and {} more)", first->detail, others);
 }
 
-// Prints facts that the lines of perf report cannot show.
+// Prints facts about the trace for which the format of perf report has no place.
 void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
   if (const std::string missing = missing_cpus_text(trace); !missing.empty()) say("{}\n", missing);
   if (findings.count_of(Imperfection::sampled_events) > 0)
@@ -201,7 +201,7 @@ int report(const Command& command, const ReportArguments& options) {
     request.count_duplicates = true;
     if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
     perf_report.keys = request.by.size();
-    // Adds the key dso, because it distinguishes kernel functions from functions of programs.
+    // Adds the key dso, because only this key distinguishes kernel functions from functions of programs.
     const auto has = [&](GroupKey key) { return std::ranges::find(request.by, key) != request.by.end(); };
     if (has(GroupKey::user_symbol) && !has(GroupKey::dso)) request.by.push_back(GroupKey::dso);
   }

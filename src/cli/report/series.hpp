@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints a series of snapshots, for commands that read traces.
+// Prints a series of snapshots, for commands that usually read traces.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace kmt {
 
 using SeriesText = std::string (*)(const SnapshotSeries&, const SeriesOptions&, const TextStyle&);
 
-// True if the options name one file that has several snapshots and no trace.
+// True if the options name exactly one file, and this file has several snapshots but no trace.
 bool names_series(const TraceOptions& options);
 
-// Prints the series. Throws Error if the file is unreadable, or if options that apply to events are given. Returns true
-// if growth is confirmed.
+// Prints the series. Throws Error if the file is unreadable, or if options were given that apply only to events.
+// Returns true if growth is confirmed.
 bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
                   const SeriesOptions& view, const ResultOptions& result, SeriesText text);
 

@@ -31,7 +31,7 @@ struct SimulateArguments {
   std::vector<std::string> caches;
   std::string goal = "held";
   std::size_t suggest = SuggestionRequest{}.most;
-  std::string slabinfo;  // one copy of slabinfo, or two copies in order of time
+  std::string slabinfo;  // path of a copy of slabinfo, or of an earlier and a later copy
   SimulationOptions view;
   ResultOptions result;
 };
@@ -112,7 +112,7 @@ std::vector<SlabInfo> slabinfo_in(const std::string& path, std::uint64_t page_si
   return slabs;
 }
 
-// Uses the first and the last sample that have slabinfo.
+// Uses the first and the last of those samples that have slabinfo.
 void take_samples(const TraceInfo& info, SimulationRequest& request) {
   std::vector<std::string_view> texts;
   for (const StateSample& sample : info.recording.samples)
@@ -139,7 +139,8 @@ SimulationRequest request_of(const SimulateArguments& options) {
   return request;
 }
 
-// Replays the candidates in a separate pass. Returns false after Ctrl+C, because partial results are not used.
+// Replays the trace with the suggested caches in a separate pass. Returns false after Ctrl+C, because partial results
+// are not used.
 bool find_suggestions(const SimulateArguments& options, const std::vector<ProfiledKind>& profile,
                       SimulationRequest& request, std::optional<std::size_t>& candidates) {
   OpenedTrace trace(options.analyse, {});
@@ -170,7 +171,7 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
   CacheNames caches(trace.info());
   KmallocProfile profile(ahead->info(), trace.names());
   WatchedSource first(*ahead, options.analyse.trace.progress);
-  // The caches of control groups affect which names are learned, so the samples are read first.
+  // Reads the samples first, because caches of control groups affect which names of caches are learned.
   take_samples(trace.info(), request);
   const std::vector<std::string> copies = split_commas({options.slabinfo});
   if (!copies.empty()) request.slabinfo_before = slabinfo_in(copies.front(), trace.info().machine.page_size);
@@ -182,7 +183,7 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
     profile.add(batch);
   }
   caches.end_learning();
-  // The last sample is known only at the end of the trace.
+  // The last sample is known only after the whole trace has been read.
   if (copies.empty()) take_samples(ahead->info(), request);
   if (copies.size() > 1) request.slabinfo_after = slabinfo_in(copies[1], trace.info().machine.page_size);
   if (copies.size() == 1) request.slabinfo_after.clear();

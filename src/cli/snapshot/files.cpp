@@ -25,7 +25,7 @@ namespace kmt {
 
 namespace {
 
-// The kernel of copies. The page size is read from the copies.
+// Describes the kernel from which the files were copied. The page size is read from the copies.
 KernelDescription unknown_kernel() {
   KernelDescription kernel;
   kernel.page_size = 0;
@@ -41,7 +41,7 @@ TraceFile open(const std::string& path) {
 
 bool is_snapshot_file(const std::string& path) {
   try {
-    std::error_code none;  // checks first that the file is regular, because a pipe can be read only once
+    std::error_code none;  // checks first whether the file is regular, because a pipe can be read only once
     return std::filesystem::is_regular_file(path, none) &&
            kmt_format::content_of(open(path).bytes) == kmt_format::Content::snapshots;
   } catch (const Error&) {
@@ -75,7 +75,8 @@ Copies load_copies(const std::string& path) {
   if (path == "-") return copies_in_file("standard input", standard_input().bytes);
   if (!std::filesystem::is_directory(path, none)) return copies_in_file(path, MappedFile(path).bytes());
   if (!has_meminfo_copy(path)) return copies_in_folder(path);
-  // Support tools add the kernel's log and uname. Other folders are not searched, because they may be as large as "/".
+  // A folder that a support tool wrote also has the kernel's log and uname. Other folders are not searched for these
+  // files, because they may be as large as "/".
   Copies copies;
   for (const char* const commands : {"/sos_commands", "/insights_commands"})
     if (std::filesystem::is_directory(path + commands, none)) copies = copies_in_folder(path);

@@ -16,28 +16,30 @@
 
 namespace kmt {
 
-// True for a file with snapshots and no trace. False if the file cannot be opened or is not regular.
+// True if the file has snapshots and no trace. False if the file cannot be opened or is not regular.
 bool is_snapshot_file(const std::string& path);
-// True for a tar archive, also a compressed one. Throws Error if it cannot be read.
+// True for a tar archive, which may be compressed. Throws Error if the file cannot be read.
 bool is_archive_file(const std::string& path);
-// True for a regular file from which load_copies() reads reports of the kernel's log: a log, or a tar archive.
+// True for a regular file from which load_copies() reads reports of the kernel's log. Such a file is a log or a tar
+// archive.
 bool is_log_file(const std::string& path);
-// True for a file with snapshots, a log, and a folder with copies of kernel files.
+// True for a file with snapshots, for a kernel log, and for a folder with copies of kernel files.
 bool is_snapshot(const std::string& path);
-// True if the file has several snapshots, in a series or a trace. Some of them may be damaged.
+// True if the file has several snapshots, either as a series or within a trace. Some of the snapshots may be damaged.
 bool has_snapshots(const std::string& path);
 
-// Reads copies from a folder, a file, or standard input for "-". Throws Error.
+// Reads copies of kernel files from a folder, from a file, or from standard input if the path is "-". Throws Error.
 Copies load_copies(const std::string& path);
 
-// The snapshots in a file, the samples in a trace, or the reports in a log.
+// The snapshots of a series, the samples of the memory state in a trace, or the reports in a kernel log.
 class SnapshotFile {
  public:
-  explicit SnapshotFile(const std::string& path);                                   // throws Error, as at() does
-  std::size_t size() const { return reader_ ? reader_->size() : reports_.size(); }  // 1 or more
-  const kmt_format::SnapshotReader* reader() const { return reader_ ? &*reader_ : nullptr; }  // null for a log
+  explicit SnapshotFile(const std::string& path);  // throws Error in the cases in which at() does
+  std::size_t size() const { return reader_ ? reader_->size() : reports_.size(); }  // number of snapshots, at least 1
+  // null if the file is a log
+  const kmt_format::SnapshotReader* reader() const { return reader_ ? &*reader_ : nullptr; }
   StateSample sample(std::size_t index) { return reader_ ? reader_->at(index) : reports_.at(index); }
-  // Sets `elapsed_ns` to the time between the first snapshot and this one.
+  // Returns a snapshot. Sets `elapsed_ns` to the time between the first snapshot and this one.
   SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
   // Return the first or the last readable snapshot.
   SnapshotResult first() { return first_intact(false); }
@@ -51,13 +53,14 @@ class SnapshotFile {
   std::vector<StateSample> reports_;
 };
 
-// Returns the memory state of the machine that `kernel` describes.
+// Returns the state of memory in the sample. `kernel` describes the machine of the sample.
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
-// Returns the last intact snapshot of a file, or the snapshot in copies or a log. Throws Error.
-// Returns the snapshot in copies, or the last report of their log.
+// Returns the snapshot in the copies. If they have none, returns the last report of their kernel log.
 SnapshotResult snapshot_of(Copies&& copies);
+// Returns the last undamaged snapshot of a file. For copies of kernel files, returns the snapshot in them. For a kernel
+// log, returns the last report. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
-// Reads all snapshots. If there are too many, reads as many as growth analysis needs. Throws Error if no snapshot is
-// readable.
+// Reads the snapshots of a file. If there are very many, reads only as many as the analysis of growth needs. Throws
+// Error if no snapshot is readable.
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);
 }  // namespace kmt

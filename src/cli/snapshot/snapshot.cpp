@@ -62,7 +62,7 @@ Exit status:
   2    wrong usage, or a file or folder cannot be read or written
   3    not permitted to read or write the file)";
 
-// Describes the kernel that the copies are from, as far as known.
+// Describes the kernel from which the files were copied, as far as the files show it.
 KernelDescription described(const StateSample& sample) {
   const KernelMemory memory = parse_snapshot(sample, 0);
   KernelDescription kernel;
@@ -101,11 +101,11 @@ SnapshotResult take(const SnapshotArguments& options) {
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
 
-// Takes snapshots at regular intervals. A slow snapshot delays only the next one.
+// Takes snapshots at regular intervals. If a snapshot takes too long, only the next one is late.
 void take_series(const SnapshotArguments& options) {
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kShortest = 100'000'000;  // ns
-  constexpr std::chrono::milliseconds kTurn(50);    // maximum delay of Ctrl+C
+  constexpr std::chrono::milliseconds kTurn(50);    // the longest time until Ctrl+C has an effect
   if (options.output.empty()) throw wrong_series("--every needs an output file for the snapshots", "Add -o FILE.kmt");
   if (options.result.json)
     throw wrong_series("--every cannot be used with --json, because it only writes a file",
@@ -119,7 +119,7 @@ void take_series(const SnapshotArguments& options) {
 
   KernelDescription kernel = describe_running_kernel();
   kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
-  // A separate process removes the unfinished file if this process is killed.
+  // If this process is killed, a separate process removes the unfinished file.
   prepare_file(options.output);
   start_outside();
   kmt_format::SnapshotWriter file(options.output, kernel);
@@ -129,8 +129,8 @@ void take_series(const SnapshotArguments& options) {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
   };
   std::uint64_t taken = 0;
-  std::uint64_t late = 0;     // snapshots that started late because the previous one took too long
-  std::uint64_t longest = 0;  // longest duration of a snapshot in ns
+  std::uint64_t late = 0;     // number of snapshots that started late, because the previous snapshot took too long
+  std::uint64_t longest = 0;  // duration of the slowest snapshot in ns
   for (std::uint64_t next = 0; !guard.interrupted() && (options.lasting.empty() || next <= most);) {
     if (elapsed() < next) {
       std::this_thread::sleep_for(kTurn);

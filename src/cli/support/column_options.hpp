@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds columns by the names that users give in options.
+// Finds a column by the name that the user gives in an option.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ std::vector<const Column<Row>*> pointers_to(std::span<const Column<Row>> columns
   return pointers;
 }
 
-// Returns "  key  meaning" lines, one per column, for the help of options.
+// Returns a line "  key  meaning" for each column, for the help of options.
 template <typename Row>
 std::string list_of(const std::vector<const Column<Row>*>& columns) {
   std::size_t width = 0;
@@ -31,7 +31,7 @@ std::string list_of(const std::vector<const Column<Row>*>& columns) {
   return text;
 }
 
-// Throws Error if no column has this name. The hint of the error is the nearest name.
+// Throws Error if no column has this name. The hint of the error has the most similar name.
 template <typename Row>
 const Column<Row>& column_named(const std::vector<const Column<Row>*>& columns, std::string_view key,
                                 std::string_view missing = "Unknown column") {

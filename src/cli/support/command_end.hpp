@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Describes how COMMAND ended, from its wait status.
+// Describes how the process of COMMAND ended, according to its wait status.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@ namespace kmt {
 // Returns "make exited with 2" or "make was killed by signal 15".
 std::string describe_command_end(const std::string& command, int wait_status);
 
-// Returns the exit status that kmemtrace passes on. It is 128 + N after signal N, as in a shell.
+// Returns the exit status of kmemtrace after COMMAND ended. It is the exit status of COMMAND, or 128 + N after signal
+// N, as in a shell.
 int passed_on(int wait_status);
 
 }  // namespace kmt

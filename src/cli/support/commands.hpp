@@ -27,10 +27,10 @@ Command export_command();
 Command fleet_command();
 Command convert_command();
 Command repair_command();
-// `program` contains all commands when completion runs.
+// `program` must contain all commands when this command runs.
 Command completion_command(const Command& program);
 
-// A separate program that records as kmemtraced did in 2008.
+// Returns kmemtraced, a separate program that records as kmemtraced did in 2008.
 Command kmemtraced_program();
 
 }  // namespace kmt

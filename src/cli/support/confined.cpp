@@ -29,8 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// These commands need neither the kernel nor another program. Other commands call confine_reading() if they only read
-// files.
+// These commands need neither the kernel nor another program, so they are always confined. Other commands call
+// confine_reading() if they only read files.
 constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
                                                        "timeline", "diff",   "flamegraph", "export",
                                                        "convert",  "repair", "simulate",   "fleet"};
@@ -51,14 +51,14 @@ bool goes_to_a_server(const Command& command) {
 
 bool is_offline(const Command& command) { return std::ranges::find(kOffline, command.name) != kOffline.end(); }
 
-// For files of other users, ownership of outputs, and addresses in /proc/kallsyms.
+// Capabilities for reading files of other users, setting the owner of outputs, and seeing addresses in /proc/kallsyms.
 constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
-// The capabilities of kReading that are needed only to create outputs.
+// The capabilities of kReading that are needed only for creating outputs.
 constexpr unsigned kNaming[] = {CAP_CHOWN, CAP_FOWNER};
 // Additional capabilities for BPF programs, perf events, high-priority readers, and a port below 1024.
 constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
-// Additional capabilities for mounting tracefs, measuring the cost of BPF programs, BTF of modules, mappings of all
-// processes, and memory of maps and rings beyond the limits.
+// Additional capabilities that are needed only at the start. They are for mounting tracefs, measuring the cost of BPF
+// programs, reading BTF of modules and mappings of all processes, and exceeding the memory limits for maps and rings.
 constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_IPC_LOCK};
 
 template <typename... Lists>
@@ -68,7 +68,8 @@ std::vector<unsigned> all_of(const Lists&... lists) {
   return all;
 }
 
-// Libraries and the search for symbols read these files. /etc contains secrets, so only some of its files are listed.
+// Libraries and the search for symbols read these files. Only some files of /etc are listed, because /etc contains
+// secrets.
 constexpr std::array kAlwaysRead = {"/usr",
                                     "/lib",
                                     "/lib64",
@@ -91,7 +92,7 @@ constexpr std::array kAlwaysRead = {"/usr",
                                     "/dev/zero",
                                     "/dev/urandom",
                                     "/dev/random"};
-// For the names and certificates of servers.
+// These files are needed to find the names of servers and to verify their certificates.
 constexpr std::array kReadForNetwork = {"/etc/resolv.conf", "/etc/hosts",          "/etc/nsswitch.conf",
                                         "/etc/host.conf",   "/etc/gai.conf",       "/etc/services",
                                         "/etc/ssl",         "/run/systemd/resolve"};
@@ -111,7 +112,8 @@ void add_existing(const std::string& path, std::vector<std::string>& paths) {
   if (!path.empty() && fs::exists(path, code)) paths.push_back(path);
 }
 
-// Returns the values of an option or argument, including the default and the parts of values with commas.
+// Returns the values of an option or argument. This includes the default, and the parts of values that are lists with
+// commas.
 std::vector<std::string> words_of(const Option& option) {
   std::vector<std::string> words = option.given;
   if (const auto* const one = std::get_if<std::string*>(&option.target)) words.push_back(**one);
@@ -122,7 +124,7 @@ std::vector<std::string> words_of(const Option& option) {
   return words;
 }
 
-// Adds the other files of a relay trace.
+// If `file` belongs to a relay trace, allows reading the other files of this trace.
 void add_relay(const fs::path& file, Access& access) {
   if (!relay::cpu_of_name(file)) return;
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
@@ -132,7 +134,8 @@ void add_relay(const fs::path& file, Access& access) {
       access.read.push_back(fs::path(folder) / name);
 }
 
-// Adds the folder of a CTF trace if `path` is its metadata file. Adds the extra files in the parent folder.
+// If `path` is the metadata file of a CTF trace, allows reading the folder of the trace and the extra files in the
+// parent folder.
 void add_ctf(const fs::path& path, Access& access) {
   const bool is_metadata = path.filename() == "metadata";
   const fs::path folder = is_metadata ? fs::absolute(path).parent_path() : fs::absolute(path);
@@ -142,7 +145,7 @@ void add_ctf(const fs::path& path, Access& access) {
     add_existing(folder.parent_path() / name, access.read);
 }
 
-// Adds the files that the command line names.
+// Allows reading the files that the command line names, and the files that every command needs.
 void add_read(const Command& command, Network network, Access& access) {
   access.read.insert(access.read.end(), kAlwaysRead.begin(), kAlwaysRead.end());
   if (network == Network::as_before)
@@ -156,14 +159,15 @@ void add_read(const Command& command, Network network, Access& access) {
       add_ctf(without_slash(word), access);
     }
   }
-  // Without FILE, a command reads one of these files.
+  // without an argument FILE, a command reads one of these files
   const auto is_given = [](const Option& one) { return one.is_argument() && !one.given.empty(); };
   if (std::ranges::any_of(command.options, &Option::is_argument) && std::ranges::none_of(command.options, is_given)) {
     for (const char* const name : {"trace.kmt", "trace.dat"}) add_existing(name, access.read);
     add_relay("cpu0.out", access);
   }
   std::error_code code;
-  add_existing(fs::read_symlink("/proc/self/fd/0", code).string(), access.read);  // standard input may be a file
+  // standard input may be redirected from a file
+  add_existing(fs::read_symlink("/proc/self/fd/0", code).string(), access.read);
 }
 
 bool reads_a_folder(const Command& command) {
@@ -172,8 +176,8 @@ bool reads_a_folder(const Command& command) {
   });
 }
 
-// SQLite, the trace.dat writer and the page of an investigation need temporary files near the output. A damaged CTF
-// trace is copied to a temporary folder.
+// Prepares a place for temporary files near the output. SQLite, the writer of trace.dat and the page of an
+// investigation need temporary files. A damaged CTF trace is copied to a temporary folder.
 void prepare_scratch_of(const Command& command, const std::vector<std::string>& outputs) {
   const bool sorts = command.name == "export" || command.name == "convert" || command.name == "investigate";
   if (sorts && !outputs.empty() && !open_number(outputs.front())) {
@@ -203,7 +207,7 @@ void confine_to(const Command& command, const std::vector<std::string>& outputs,
   confine(access, network);
 }
 
-// A file is repaired in place or replaced by a new file.
+// Allows writing a file that is repaired. The file is repaired in place or replaced by a new file.
 void prepare_in_place(const std::string& file, const std::vector<std::string>& outputs, Access& access) {
   std::error_code code;
   if (!outputs.empty() && !fs::equivalent(file, outputs.front(), code)) return;
@@ -213,7 +217,7 @@ void prepare_in_place(const std::string& file, const std::vector<std::string>& o
   try {
     prepare_file(path);
   } catch (const Error&) {
-    // the folder is not writable, but the end of the file may be
+    // a new file cannot be created in this folder, but the file may still be repaired in place
   }
 }
 
@@ -228,15 +232,15 @@ void confine_reading(const Command& command, const std::vector<std::string>& out
 }
 
 void keep_watching() {
-  // Before Linux 5.8, these capabilities were part of CAP_SYS_ADMIN, which opening needs.
+  // Before Linux 5.8, these capabilities were part of CAP_SYS_ADMIN, so CAP_SYS_ADMIN must be kept.
   if (!knows_capability(CAP_PERFMON) || !knows_capability(CAP_BPF)) return;
   keep_capabilities(all_of(kReading, kWatching));
-  give_up_capabilities(kOpening);  // also drops capabilities of a process that is not root
+  give_up_capabilities(kOpening);  // also applies to a process that has capabilities but is not root
 }
 
 void confine_command(const Command& command) {
   keep_capabilities(is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
-  // debuginfod-find needs the network and its cache.
+  // debuginfod-find needs the network and a cache folder.
   if (!is_offline(command) || command.has("--debuginfod")) return;
   Access access;
   const std::vector<std::string> outputs = outputs_of(command);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Confines commands that only read traces, before they open a trace (base/confinement/confine.hpp). Also drops
-// capabilities of root that a command does not need (base/confinement/privileges.hpp). SECURITY.md has the lists.
+// Confines commands that only read traces, before they open a trace (base/confinement/confine.hpp). If the user is
+// root, also drops the capabilities that a command does not need (base/confinement/privileges.hpp). SECURITY.md has the
+// lists.
 #pragma once
 
 #include <string>
@@ -13,12 +14,12 @@ namespace kmt {
 // Call it with the parsed command before the command runs.
 void confine_command(const Command& command);
 
-// For commands that can also watch the kernel, but now only read files. Call it before opening a file. Empty outputs
-// are ignored. The command may write any file in `written_folders`.
+// Call it for a command that can also watch the kernel, but now only reads files. Call it before a file is opened.
+// Empty outputs are ignored. The command may write any file in `written_folders`.
 void confine_reading(const Command& command, const std::vector<std::string>& outputs,
                      const std::vector<std::string>& written_folders = {});
 
-// For commands that watch the kernel. Call it when nothing more must be loaded or mounted.
+// Call it in a command that watches the kernel, when nothing more needs to be loaded or mounted.
 void keep_watching();
 
 }  // namespace kmt

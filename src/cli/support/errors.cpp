@@ -24,9 +24,9 @@ int print_error(const Error& error) {
 
 namespace {
 
-// Must be safe in a signal handler.
+// This is a signal handler, so it may call only functions that are safe in one.
 extern "C" void say_abort(int) {
-  // The abort is not from the library: end the program as usual, perhaps with a core dump.
+  // The library did not cause this abort, so the program ends in the usual way, perhaps with a core dump.
   if (!ctf::LibraryCall::runs()) {
     std::signal(SIGABRT, SIG_DFL);
     std::raise(SIGABRT);

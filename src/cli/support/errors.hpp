@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints all errors of the program.
+// Prints the error messages of the program.
 #pragma once
 
 #include "base/error.hpp"
 
 namespace kmt {
 
-// Prints the problem, place, action and advice on stderr. Returns the exit status of the error.
+// Prints on stderr what is wrong, where it is, what was attempted and what to do. Returns the exit status for the
+// error.
 int print_error(const Error& error);
 
-// libbabeltrace2 aborts the program if a packet violates its assertions (BT_ASSERT). Such an abort then prints an error
-// message like other errors. Other aborts stay unchanged.
+// libbabeltrace2 aborts the program if a packet violates one of its assertions (BT_ASSERT). After this call, such an
+// abort prints an error message. Other aborts are not affected.
 void catch_aborts_of_libraries();
 
 }  // namespace kmt

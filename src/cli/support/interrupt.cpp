@@ -13,7 +13,7 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 int g_guards = 0;
 std::array<struct sigaction, InterruptGuard::kSignals.size()> g_before;
-// The actions for a second signal, if g_has_second is set.
+// The actions for a second signal. Valid if g_has_second is set.
 std::array<struct sigaction, InterruptGuard::kSignals.size()> g_second;
 volatile std::sig_atomic_t g_has_second = 0;
 
@@ -55,8 +55,8 @@ InterruptGuard::InterruptGuard(SecondSignal second) {
     sigaction(kSignals[i], nullptr, &g_before[i]);
     g_second[i] = g_before[i];
     if (g_before[i].sa_handler == SIG_IGN) g_second[i].sa_handler = SIG_DFL;
-    // An ignored SIGHUP (nohup) stays ignored. SIGINT is always handled, because a shell ignores SIGINT for background
-    // jobs of a script, but a user may send it by process ID.
+    // If SIGHUP is ignored (nohup), it stays ignored. SIGINT is always handled: a shell ignores it in background jobs
+    // of a script, but a user may still send SIGINT to the process.
     if (kSignals[i] != SIGHUP || g_before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
   g_has_second = second == SecondSignal::ends_program ? 1 : 0;

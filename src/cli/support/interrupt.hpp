@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes Ctrl+C end long work early instead of the program, so that the partial result can be shown.
+// Handles Ctrl+C so that it stops long work early but does not end the program. The partial result can then be shown.
 #pragma once
 
 #include <array>
@@ -7,21 +7,21 @@
 
 namespace kmt {
 
-// The exit status of a command whose result is incomplete because of Ctrl+C. It is 128 + SIGINT, as in shells.
+// The exit status of a command whose result is incomplete because of Ctrl+C. The value is 128 + SIGINT, as in shells.
 constexpr int kInterruptedExitCode = 130;
 // The data is too short or incomplete for an answer (leaks, investigate).
 constexpr int kCannotTellExitCode = 4;
 
-// The effect of a second signal: the default action or no effect.
+// A second signal ends the program or is ignored.
 enum class SecondSignal { ends_program, is_ignored };
 
-// Call it once. After this, a signal that ends the program first removes unfinished outputs. If a file size limit is
-// exceeded, the write fails as on a full disk. Executed programs get the default actions, and ignored signals stay
-// ignored.
+// Call it once. After this call, a signal that ends the program first removes unfinished outputs. If an output exceeds
+// the limit of file sizes, the write fails in the same way as on a full disk. Programs that this program starts get the
+// default actions. Signals that are ignored stay ignored.
 void handle_ending_signals();
 
-// While an object exists, the first SIGINT, SIGTERM or SIGHUP only sets a flag. An ignored SIGHUP stays ignored. Nested
-// guards share the flag. Use it in one thread only.
+// While an object of this class exists, the first SIGINT, SIGTERM or SIGHUP only sets a flag. If SIGHUP is ignored, it
+// stays ignored. All objects share the flag. Use this class in one thread only.
 class InterruptGuard {
  public:
   explicit InterruptGuard(SecondSignal second = SecondSignal::ends_program);
@@ -34,7 +34,7 @@ class InterruptGuard {
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 };
 
-// While an object exists, SIGUSR2 requests a file instead of ending the program.
+// While an object of this class exists, SIGUSR2 requests a file instead of ending the program.
 class FileRequestGuard {
  public:
   FileRequestGuard();
@@ -42,7 +42,7 @@ class FileRequestGuard {
   FileRequestGuard& operator=(const FileRequestGuard&) = delete;
   ~FileRequestGuard();
 
-  static bool asked();  // true if a file was requested since the last call
+  static bool asked();  // true if SIGUSR2 has requested a file since the last call
 
  private:
   struct sigaction before_ {};

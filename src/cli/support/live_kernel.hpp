@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gives names to addresses and cgroups of the running kernel, for commands that watch it. Also measures the cost of
-// watching.
+// Finds the names of addresses and cgroups of the running kernel, for commands that watch the kernel. Also measures the
+// CPU time of these commands.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace kmt {
 
 class LiveKernel {
  public:
-  // Prints a note on stderr if /proc/kallsyms hides addresses.
+  // Prints a note on stderr if /proc/kallsyms shows no addresses.
   LiveKernel();
   LiveKernel(const LiveKernel&) = delete;
   LiveKernel& operator=(const LiveKernel&) = delete;
 
-  // The reference stays valid.
+  // The reference stays valid as long as this object exists.
   const Kallsyms& symbols() const { return symbols_; }
-  // Reads the symbols again if modules changed. Returns true if they differ.
+  // Reads the symbols again if modules were loaded or unloaded. Returns true if the symbols changed.
   bool refresh();
   std::string cgroup_name(std::uint64_t id) { return cgroups_.name(id); }
   static std::string release();
@@ -34,7 +34,7 @@ class LiveKernel {
   CgroupNames cgroups_;
 };
 
-// Returns the CPU time of this process so far, in nanoseconds.
+// Returns the CPU time in nanoseconds that this process has used so far.
 std::uint64_t own_cpu_ns();
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Options of all commands that watch the running kernel through BPF.
+// Options of the commands that watch the running kernel with BPF programs.
 #pragma once
 
 #include <optional>
@@ -22,11 +22,11 @@ struct LiveOptions {
 // Adds -a, -p, --cgroup, -d and COMMAND. `options` must outlive the command.
 void add_live_options(Command& command, LiveOptions& options);
 
-// Returns the selected tasks. `child` is the process of COMMAND, which does not run yet. Throws Error.
+// Returns the selected tasks. `child` is the process of COMMAND, which has not started yet. Throws Error.
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child);
-// Returns the selection in words: "process 812", "cgroup a/b". Returns an empty text for the whole machine.
+// Returns the selection in words, such as "process 812" or "cgroup a/b". Returns an empty text for the whole machine.
 std::string selection_text(const LiveOptions& options);
-// Prints notes on stderr about restrictions of this kernel compared with newer kernels.
+// Prints notes on stderr about features that newer kernels have and this kernel does not.
 void say_caveats();
 
 }  // namespace kmt

@@ -13,14 +13,14 @@ namespace {
 
 enum class Stage : unsigned char { early, between, late };
 
-// Length and digits of a number without leading zeros. Longer numbers are larger, so numbers of any size can be
+// The length and the digits of a number without leading zeros. A longer number is larger. So numbers of any size can be
 // compared.
 using Digits = std::pair<std::size_t, std::string>;
 
 struct NameTime {
   Stage stage = Stage::between;
   std::vector<Digits> numbers;
-  std::string words;  // Text in which each number is replaced by "0".
+  std::string words;  // the text, in which each number is replaced by "0"
 
   bool operator<(const NameTime& other) const {
     return std::pair(stage, numbers) < std::pair(other.stage, other.numbers);
@@ -70,7 +70,8 @@ bool sort_by_time_in_names(std::vector<std::string>& names) {
   const auto has = [&](Stage stage) {
     return std::ranges::any_of(times, [stage](const auto& one) { return one.first.stage == stage; });
   };
-  // Names of machines have numbers too, but they also differ in words.
+  // Numbers in names of machines do not show an order in time. But names of different machines usually also differ in
+  // words.
   const bool only_numbers_differ =
       std::ranges::all_of(times, [&](const auto& one) { return one.first.words == times.front().first.words; });
   const bool all_differ = std::ranges::adjacent_find(

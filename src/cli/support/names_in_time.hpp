@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the order in time from names that people choose: before and after, t1 to t10.
+// Sorts files by time if people named them so that the names show the order, such as before and after, or t1 to t10.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace kmt {
 
-// Sorts the names by words and numbers. Words have the order: before, start, begin, first, old, then other words, then
-// after, end, last, finish, new. Returns false and changes nothing if this does not order all names.
+// Sorts the names by the words and numbers in them. Words are in this order: before, start, begin, first, old, then
+// other words, then after, end, last, finish, new. If this does not give a unique order, returns false and changes
+// nothing.
 bool sort_by_time_in_names(std::vector<std::string>& names);
 
 }  // namespace kmt

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Commands as tables of options. The parser of the command line (cli/command_line.hpp), the help and the completion use
-// these tables.
+// Describes commands as tables of options. Three parts of the program use these tables: the parser of the command line
+// (cli/command_line.hpp), the help and the shell completion.
 //
 // The description of a command is one sentence. `-h` shows only the first line of an option's help. `--help` shows all
-// lines and the footer, which has examples and the exit status. Lines of a footer that start with a blank stay
-// separate; other lines are joined to paragraphs.
+// lines, and then the footer with examples and the exit status. A line of the footer that starts with a blank stays a
+// separate line. Other lines are joined into paragraphs.
 #pragma once
 
 #include <cstddef>
@@ -30,30 +30,32 @@ struct OptionRange {
 constexpr OptionRange kCounts{0, 1'000'000'000};
 
 struct OptionRules {
-  std::vector<std::string> words = {};                  // allowed values; empty: all values
-  std::optional<OptionRange> range = {};                // the value must be a number in this range
-  std::function<std::string(std::string&)> check = {};  // returns an error text or "", and may change the value
+  std::vector<std::string> words = {};    // allowed values; if empty, any value is allowed
+  std::optional<OptionRange> range = {};  // if set, the value must be a number in this range
+  // Checks the value and may change it. Returns an error text, or "" if the value is valid.
+  std::function<std::string(std::string&)> check = {};
   bool required = false;
-  bool repeats = false;  // may be given several times, with one value each time
-  bool once = false;     // a flag that may be given only once
-  unsigned values = 1;   // number of values that the option needs
+  bool repeats = false;  // true: the option may be given several times, each time with one value
+  bool once = false;     // true: the flag may be given only once
+  unsigned values = 1;   // number of values that must follow the option
   bool may_be_empty = false;
-  std::vector<std::string> needs = {};     // other options that are required
+  std::vector<std::string> needs = {};     // names of other options that must also be given
   std::vector<std::string> excludes = {};  // conflicting options
 };
 
 struct Option {
-  std::string spec;  // "-o,--output", or "--no-color{false}", which sets false; "FILE" is an argument
+  // "-o,--output", or "--no-color{false}" for a flag that sets its target to false; "FILE" is an argument
+  std::string spec;
   OptionTarget target;
-  std::string value;  // name of the value in help; empty for flags and arguments
+  std::string value;  // name of the value in the help text; empty for flags and arguments
   std::string help;
   OptionRules rules;
-  std::vector<std::string> given = {};  // values on the command line; "true" for a flag
+  std::vector<std::string> given = {};  // values from the command line; for a flag, "true"
 
   bool is_argument() const { return !spec.starts_with('-'); }
   bool is_flag() const { return !is_argument() && value.empty(); }
-  std::vector<std::string> names() const;  // "-o", "--output"; empty for an argument
-  std::string title() const;               // name in messages: "--output"
+  std::vector<std::string> names() const;  // returns "-o" and "--output"; empty for an argument
+  std::string title() const;               // returns the name for messages: "--output"
   bool has_name(std::string_view name) const;
 };
 
@@ -61,11 +63,11 @@ struct Command {
   std::string name;
   std::string description;
   std::string footer;
-  std::function<int(const Command&)> run;                  // returns the exit status; throws Error
-  std::vector<std::string>* words_after_dashes = nullptr;  // receives the words after `--`
+  std::function<int(const Command&)> run;                  // runs the command and returns its exit status; throws Error
+  std::vector<std::string>* words_after_dashes = nullptr;  // if set, receives the words after `--`
   std::vector<Command> commands = {};
   std::vector<Option> options = help_flags();
-  std::vector<const Option*> order = {};  // options in the order of the command line
+  std::vector<const Option*> order = {};  // the options in the order in which the user gave them
 
   void argument(std::string spec, OptionTarget target, std::string help, OptionRules rules = {});
   void option(std::string spec, OptionTarget target, std::string value, std::string help, OptionRules rules = {});

@@ -26,7 +26,7 @@ std::optional<unsigned> columns_variable() {
   return columns == 0u ? std::nullopt : columns;
 }
 
-// Uses the same variables as setlocale(3) for LC_CTYPE.
+// True if the locale uses UTF-8. Reads the same variables as setlocale(3) does for LC_CTYPE.
 bool locale_is_utf8() {
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = std::getenv(name);
@@ -42,7 +42,7 @@ bool locale_is_utf8() {
 }  // namespace
 
 bool print_result(std::string_view text) {
-  std::signal(SIGPIPE, SIG_IGN);  // with SIGPIPE ignored, write(2) returns EPIPE
+  std::signal(SIGPIPE, SIG_IGN);  // if SIGPIPE is ignored, write(2) returns EPIPE
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written > 0) {

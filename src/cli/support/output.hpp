@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes results to stdout in a suitable style. Messages are written to stderr by other code.
+// Writes results to stdout in a style that suits the terminal. Messages on stderr are written elsewhere
+// (cli/support/say.hpp).
 #pragma once
 
 #include <string_view>
@@ -12,19 +13,20 @@ namespace kmt {
 // other failures, such as a full disk.
 bool print_result(std::string_view text);
 
-// Options of the user for the style.
+// Options with which the user chooses the style.
 struct StyleOptions {
   bool raw = false;
   bool colour = true;
   bool ascii = false;
 };
 
-// Returns the style for stdout. The width is that of the terminal, or COLUMNS, or 120. Colour is used only on a capable
-// terminal without NO_COLOR. Non-ASCII characters are used if LC_ALL, LC_CTYPE or LANG selects UTF-8.
+// Returns the style for stdout. The width is that of the terminal, or the variable COLUMNS, or 120. Colour is used only
+// on a terminal that supports it, and not if NO_COLOR is set. Non-ASCII characters are used if LC_ALL, LC_CTYPE or LANG
+// selects UTF-8.
 TextStyle stdout_style(const StyleOptions& options);
 
-// Opens stdin, stdout and stderr if they are closed, so that no file opened later receives their descriptors. Writing
-// to such a stream is still an error.
+// If stdin, stdout or stderr are closed, opens them. Otherwise, a file opened later could get the descriptor of a
+// standard stream. Writing to such a stream is still an error.
 void reserve_standard_streams();
 
 }  // namespace kmt

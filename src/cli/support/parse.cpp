@@ -26,8 +26,8 @@ Error bad_value(std::string_view text, const char* what, std::string hint) {
   return Error(fmt::format("\"{}\" is not {}", text, what)).hint(std::move(hint));
 }
 
-// Parses seconds with up to nine decimals. The result is exact, because a double cannot represent nanoseconds since
-// boot.
+// Parses seconds with up to nine decimals. Does not use double, because a double cannot represent every number of
+// nanoseconds since boot.
 std::optional<std::uint64_t> nanoseconds(std::string_view text) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::size_t point = text.find('.');

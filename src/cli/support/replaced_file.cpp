@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The existing file that an output would replace.
+// An existing file that an output would replace.
 struct Existing {
   std::string path;
   Bytes whole;
@@ -45,7 +45,8 @@ bool is_speedscope(const Existing& file) { return has(file, "speedscope.app/file
 bool is_firefox(const Existing& file) { return has(file, "\"preprocessedProfileVersion\""); }
 bool is_chrome(const Existing& file) { return has(file, "\"traceEvents\""); }
 bool is_dat(const Existing& file) { return tracedat::is_trace_dat(file.whole); }
-// A .kmt file without a readable chunk counts as a trace, because it may have been one.
+// True for a .kmt file with a trace. A .kmt file without any readable chunk also counts, because it may have been a
+// trace.
 bool is_kmt_trace(const Existing& file) {
   const kmt_format::Content content = kmt_format::content_of(file.whole);
   return kmt_format::is_kmt(file.whole) &&
@@ -55,15 +56,16 @@ bool is_kmt_of_snapshots(const Existing& file) {
   return kmt_format::content_of(file.whole) == kmt_format::Content::snapshots;
 }
 bool is_kmt_profile(const Existing& file) { return kmt_format::content_of(file.whole) == kmt_format::Content::profile; }
-// The schema is in the first pages, and names a column that only this program uses.
+// True for a database that this program wrote. The schema is in the first pages of the file and has a column name that
+// only this program uses.
 bool is_sqlite(const Existing& file) { return file.head.starts_with("SQLite format 3") && has(file, "lost_events"); }
 // "[slab];kmalloc_trace;vfs_read 4096"
 bool is_collapsed(const Existing& file) {
   return file.head.starts_with('[') && has({{}, {}, file.head.substr(0, file.head.find('\n'))}, "];");
 }
 
-// True if the text starts with messages of Protocol Buffers. Each message must have a length and a field number up to
-// `most_field`.
+// True if the text starts with messages of Protocol Buffers. Each message must have a valid length and a field number
+// up to `most_field`.
 bool is_protobuf(std::string_view text, std::uint64_t most_field) {
   constexpr unsigned kFieldsLookedAt = 16;
   constexpr std::uint64_t kWithLength = 2;
@@ -88,7 +90,7 @@ bool is_pprof(const Existing& file) {
 }
 
 struct OutputKind {
-  std::string_view name;  // name of an export format, of a command, or of a file extension
+  std::string_view name;  // name of an export format, a command or a file extension
   std::string_view noun;
   bool (*is)(const Existing&);
 };
@@ -117,7 +119,7 @@ std::string text_of(const Option* option) {
   return text ? **text : "";
 }
 
-// Returns the kind of the output of `convert` and `repair`. It is the same as the kind of the input.
+// Returns the kind of file that `convert` and `repair` write, which is the kind of their input.
 std::string kmt_kind_of(const std::string& input) {
   std::error_code code;
   if (!fs::is_regular_file(input, code)) return "kmt";
@@ -141,7 +143,7 @@ std::string kind_name(const Command& command, const Option& output, const std::s
   return "kmt";
 }
 
-// Returns an error if the output would destroy a file of another kind. Empty and special files can be replaced.
+// Returns an error if the output would replace a file of another kind. Empty files and special files may be replaced.
 std::optional<Error> refusal(const std::string& path, const OutputKind& kind) {
   std::error_code code;
   if (!fs::is_regular_file(path, code) || fs::file_size(path, code) == 0) return std::nullopt;
@@ -175,7 +177,7 @@ void refuse_other_kind(const Command& command, const Option& output) {
 }  // namespace
 
 void add_force(Command& command) {
-  static bool parsed = false;  // the parser needs a variable for the flag
+  static bool parsed = false;  // the parser needs a variable for the flag, but its value is not used
   if (std::ranges::any_of(kOutputs, [&](const char* name) { return command.find(name) != nullptr; }))
     command.flag("--force", &parsed,
                  "Replace an existing output of any kind (default: only an output of the same kind)");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Protects files from a mistaken file name of an output. An output replaces only files of the same kind.
+// Protects existing files if the user mistypes the name of an output. An output replaces only files of the same kind.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 
 namespace kmt {
 
-// Options and arguments that name outputs.
+// Names of the options and arguments that name outputs.
 inline constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
 
 // Adds --force to a command that has an output.
 void add_force(Command& command);
 
 // Call it with the parsed command before the command runs. Throws Error if an output exists, is not empty and has
-// another kind, unless --force is given.
+// another kind. With --force, any file may be replaced.
 void refuse_other_kinds(const Command& command);
 
 }  // namespace kmt

@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// Tries several times if a write fails, because messages are most important when calls fail. An unreadable stderr does
-// not stop a recording.
+// If a write fails, tries several times, because messages are most important when system calls fail. A failing stderr
+// does not stop a recording.
 void say_text(std::string_view text);
 
 template <typename... Values>
@@ -18,7 +18,7 @@ void say(fmt::format_string<Values...> format, Values&&... values) {
   say_text(fmt::format(format, std::forward<Values>(values)...));
 }
 
-// Prints a note that /proc/kallsyms shows no addresses, and how to change this.
+// Prints a note that /proc/kallsyms shows no addresses, and says how to change this.
 void say_lack_of_symbols();
 
 }  // namespace kmt

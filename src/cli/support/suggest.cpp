@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the optimal string alignment distance, computed row by row.
+// Returns the optimal string alignment distance of two words, computed row by row.
 std::size_t typing_errors(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);

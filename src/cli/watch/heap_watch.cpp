@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// Mean distance of the samples, which give live bytes and stacks to rows.
+// Mean number of bytes between samples. From the samples, rows get their live bytes and stacks.
 constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports the running kernel's allocations per interval, for `top` and `serve`.
+// Reports the allocations of the running kernel per interval, for `top` and `serve`.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace kmt {
 
-// Kernel pages exclude user memory and the page cache.
+// all: all pages; kernel: only pages that are neither user memory nor page cache
 enum class WatchedPages { all, kernel };
 
 class HeapWatch {
@@ -27,10 +27,10 @@ class HeapWatch {
   const SymbolNames& symbols() const { return kernel_.symbols(); }
   const TopAccount& account() const { return account_; }
 
-  // Reads new events. Call it several times per second. Returns true if an interval has ended: its time is over, or
-  // `is_last` is set.
+  // Reads new events. Call it several times per second. Returns true if an interval has ended, either because its time
+  // is over or because `is_last` is set.
   bool turn(bool is_last = false);
-  // Returns the result at the end of the last interval.
+  // Returns the result as it was at the end of the last interval.
   TopResult result(TopView view) const;
 
  private:

@@ -15,18 +15,18 @@ class LiveRun {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Creates the process of COMMAND, which waits until start(). Prints notes about restrictions of the kernel. `options`
-  // must outlive this object. Throws Error.
+  // Creates the process of COMMAND, which waits until start() is called. Prints notes about features that the kernel
+  // lacks. `options` must outlive this object. Throws Error.
   explicit LiveRun(const LiveOptions& options);
 
   const BpfSelection& selection() const { return selection_; }
-  // Lets COMMAND run. Prints on stderr that watching has started if a person or script may wait for this: on a
-  // terminal, or with -p. `what` is a word such as "Counting"; if it is null, prints nothing.
+  // Lets COMMAND run. On a terminal or with -p, prints on stderr that watching has started, because a person or script
+  // may wait for this message. `what` is a word such as "Counting"; if it is null, nothing is printed.
   void start(const char* what);
   // Returns false after Ctrl+C, when the time is over, and when COMMAND or all selected processes have ended.
   bool goes_on();
-  // Prints how COMMAND ended, if it has ended. Returns the exit status of COMMAND. Returns 0 without COMMAND, if
-  // COMMAND is still running, and after Ctrl+C, which also ends COMMAND.
+  // If COMMAND has ended, prints how it ended and returns its exit status. Returns 0 without COMMAND, if COMMAND still
+  // runs, and after Ctrl+C, which also ends COMMAND.
   int say_end();
 
  private:
@@ -38,7 +38,7 @@ class LiveRun {
   Clock::time_point start_;
 };
 
-// True if standard output is a pipe without a reader.
+// True if standard output is a pipe whose reader has closed it.
 bool stdout_has_no_reader();
 
 }  // namespace kmt

@@ -101,7 +101,7 @@ std::uint64_t parse_rate(const std::string& text) {
   return bytes;
 }
 
-// The minimum is one second, because file names contain seconds.
+// The minimum is one second, because the names of the files contain times in seconds.
 std::chrono::nanoseconds parse_every(const std::string& text) {
   const std::chrono::nanoseconds every(parse_duration(text));
   if (every < std::chrono::seconds(1)) throw Error("--every must be at least 1s");
@@ -129,7 +129,7 @@ class Profiler {
   void drain() { watcher_.drain(); }
   const Kallsyms& symbols() const { return kernel_.symbols(); }
 
-  // Returns the data since the start of the interval, and starts the next interval.
+  // Returns the data since the start of the current interval, and starts the next interval.
   HeapProfileForms end_interval() {
     watcher_.drain();
     const Moment end = now();
@@ -158,7 +158,7 @@ class Profiler {
   struct Moment {
     Clock::time_point time;
     std::uint64_t unix_ns;
-    HeapLosses losses;  // losses and CPU time until this moment
+    HeapLosses losses;  // the losses and the CPU time up to this moment
     std::uint64_t own_cpu_ns;
   };
 
@@ -178,7 +178,7 @@ class Profiler {
   LiveKernel kernel_;
   HeapProfile profile_;
   HeapWatcher watcher_;
-  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval includes the CPU time of the start
+  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // for the first interval, the CPU time of the start is included
 };
 
 void check_options(const ProfileArguments& options) {
@@ -192,7 +192,7 @@ void check_options(const ProfileArguments& options) {
   throw Error("--keep must be at least 1");
 }
 
-// Writes the profile to the requested file and to standard output.
+// Writes the profile to the requested file, and prints it on standard output.
 void give(const ProfileArguments& options, const HeapProfileForms& profile, const Kallsyms& symbols) {
   if (!options.output.empty()) {
     write_profile(options.output, profile, symbols);
@@ -204,7 +204,7 @@ void give(const ProfileArguments& options, const HeapProfileForms& profile, cons
     print_result(text_heap_profile(profile.result, symbols, options.limit, stdout_style(options.result.style)));
 }
 
-// Shows a saved profile in the same way as a profile that has just ended.
+// Shows a saved profile. The output looks the same as at the end of a run.
 void show(const Command& command, const ProfileArguments& options) {
   if (options.output.ends_with(".kmt"))
     throw Error("--show and -o FILE.kmt cannot be combined, because this would only copy the profile");
@@ -241,7 +241,7 @@ int profile(const ProfileArguments& options) {
     profiler.drain();
     if (options.continuous.empty() || Clock::now() < next) continue;
     write_interval();
-    // Intervals missed while the machine was suspended count as one.
+    // If the machine was suspended, all intervals that were missed count as one.
     next += every * ((Clock::now() - next) / every + 1);
   }
   if (!options.continuous.empty())

@@ -58,10 +58,10 @@ void write_continuous_profile(const std::string& folder, const std::string& suff
   const auto seconds = static_cast<std::time_t>(profile.result.start_unix_ns / 1'000'000'000);
   const std::string name = fmt::format("{}/{}{:%Y%m%dT%H%M%SZ}", folder, kPrefix, fmt::gmtime(seconds));
   std::string path = name + suffix;
-  // There may be other writers to the folder, and clocks may be set back.
+  // Adds a number if the name exists, because another process may write to the folder, and clocks may be set back.
   for (unsigned i = 2; fs::exists(path); ++i) path = fmt::format("{}-{}{}", name, i, suffix);
   write_profile(path, profile, symbols);
-  // The names are times, so they are sorted by time.
+  // The names are times, so sorting by name also sorts by time.
   std::vector<std::string> profiles;
   for (const std::string& one : names_in(folder))
     if (one.starts_with(kPrefix) && one.ends_with(suffix)) profiles.push_back(one);

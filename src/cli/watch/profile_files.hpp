@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a heap profile to a file, and writes the files of a continuous profile.
+// Writes a heap profile to a file. Also writes the series of files of a continuous profile.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace kmt {
 
-// A profile in all forms that can be written.
+// One profile in all the forms in which it can be written.
 struct HeapProfileForms {
   HeapProfileResult result;
-  DrawnProfile drawn;  // includes the facts of the profile
+  DrawnProfile drawn;  // the form for .kmt files, with facts about the recording
 };
 
-// Throws Error for an unknown extension. Known are *.pb.gz for pprof, *.json and *.kmt.
+// Throws Error if the extension is unknown. Known are *.pb.gz for pprof, *.json and *.kmt.
 void check_profile_name(const std::string& path);
-// Writes the profile in the format of the extension. Writes atomically, through a temporary file in the same folder.
-// Throws Error.
+// Writes the profile in the format that the extension of the name selects. The file is written atomically, through a
+// temporary file in the same folder. Throws Error.
 void write_profile(const std::string& path, const HeapProfileForms& profile, const Kallsyms& symbols);
-// Writes the profile into the folder, with its start time as the name. `suffix` is one of the known extensions. Never
-// replaces a file. Keeps only the latest `keep` files in the folder.
+// Writes the profile into the folder. The name of the file is the start time of the profile. `suffix` is one of the
+// known extensions. Never replaces a file. Deletes the oldest profiles in the folder, so that `keep` of them remain.
 void write_continuous_profile(const std::string& folder, const std::string& suffix, unsigned keep,
                               const HeapProfileForms& profile, const Kallsyms& symbols);
 

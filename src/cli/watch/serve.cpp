@@ -59,7 +59,7 @@ Exit status:
   2  wrong usage, or the address cannot be listened on
   3  not permitted or not supported here)";
 
-// The data that the threads of the server return to clients.
+// The metrics that the threads of the server return to clients.
 class Metrics : public prometheus::Collectable {
  public:
   void set(ExportedMetrics metrics) {
@@ -81,7 +81,7 @@ class Metrics : public prometheus::Collectable {
       .hint("Name a free ADDRESS:PORT of this machine, such as 127.0.0.1:9751");
 }
 
-// Binds to the address in advance, because the server only reports that it failed, but not the reason.
+// Tries to bind to the address before the server does, because the server reports a failure without its reason.
 void check_address(const std::string& address) {
   if (address.starts_with('[')) refuse(address, "IPv6 addresses are not supported");
   const std::size_t colon = address.rfind(':');
@@ -96,7 +96,7 @@ void check_address(const std::string& address) {
   place.sin_port = htons(port);
   if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is not an IPv4 address");
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // the server sets the same option
+  const int yes = 1;  // set because the server sets the same option
   ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
     refuse(address, std::strerror(errno));
@@ -141,7 +141,7 @@ void serve(const ServeArguments& options) {
     metrics->set(std::move(now));
   };
   publish();
-  // Listen only after the first data is published, so that every client receives data.
+  // The server starts to listen only when the first data is available, so every client receives data.
   const std::unique_ptr<prometheus::Exposer> exposer = listen(options.address);
   exposer->RegisterCollectable(metrics);
   say("Serving http://{}/metrics; press Ctrl+C to stop\n", printable(options.address));

@@ -60,7 +60,7 @@ std::uint64_t since(Clock::time_point start) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
 }
 
-// The counters and the state of memory at one moment.
+// The counters and the state of memory, read at one moment.
 struct Reading {
   std::uint64_t at_ns = 0;
   std::vector<StatRow> rows;
@@ -122,13 +122,14 @@ int stat(const StatArguments& options) {
       Reading now = read_now(counters, start);
       print(last, now, false);
       last = std::move(now);
-      // Intervals missed while the machine was suspended count as one.
+      // If the machine was suspended, all intervals that were missed count as one.
       next += *interval * ((since(start) - next) / *interval + 1);
     }
     std::this_thread::sleep_for(kPause);
   }
   const Reading end = read_now(counters, start);
-  if (interval) print(last, end, false);  // the last, shorter interval, so that intervals add up to the total
+  // prints the last interval, which is shorter, so that the intervals add up to the total
+  if (interval) print(last, end, false);
   print(first, end, true);
   return run.say_end();
 }

@@ -32,7 +32,7 @@ namespace kmt {
 
 namespace {
 
-constexpr int kLookMs = 100;  // interval for reading keys and the ring buffer
+constexpr int kLookMs = 100;  // in ms, between two reads of the keyboard and the ring buffer
 
 struct TopArguments {
   LiveOptions live;
@@ -84,7 +84,7 @@ std::vector<TopView> all_views() {
   return views;
 }
 
-// Saves the frame and returns the path of the file.
+// Saves the frame to a file and returns the path of the file.
 std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOptions options) {
   std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
   TextStyle style;
@@ -94,13 +94,13 @@ std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOption
   return path;
 }
 
-// The data of one view at one moment.
+// The content of one view at one moment.
 struct Frame {
   TopResult result;
   std::unordered_map<std::string, std::vector<TopRow>> stacks;  // stacks of each row
 };
 
-// The state that keys can change.
+// The state of the display, which keys change.
 class Browser {
  public:
   Browser(HeapWatch& watch, TopView view, TopOptions options)
@@ -110,7 +110,7 @@ class Browser {
 
   void refresh();
   void draw(TopScreen& screen);
-  // Returns false if the key ends the program.
+  // Handles a key. Returns false if the key ends the program.
   bool press(int key);
 
  private:
@@ -127,7 +127,7 @@ class Browser {
   TopView view_;
   TopOptions options_;
   TopResult frame_;
-  std::map<TopView, Frame> paused_;  // views that can be shown while paused
+  std::map<TopView, Frame> paused_;  // the frames of all views that can be shown while the display is paused
   std::vector<TopRow> rows_;
   std::size_t selected_ = 0;
   std::size_t first_ = 0;
@@ -135,7 +135,7 @@ class Browser {
   std::optional<std::string> expanded_;  // name of the row whose stacks are shown
   std::vector<TopLine> stacks_;
   bool editing_ = false;
-  bool shows_keys_ = false;  // until the next key
+  bool shows_keys_ = false;  // true: show the list of keys until the next key is pressed
   std::string message_;
 };
 
@@ -295,7 +295,7 @@ int top(const TopArguments& options) {
 
   std::optional<Browser> browser;
   if (screen) browser.emplace(watch, view, shown);
-  bool has_key = true;  // true, so that the first screen is drawn
+  bool has_key = true;  // initially true, so that the first screen is drawn
   unsigned frames = 0;
   const auto print_frame = [&] {
     TopResult result = watch.result(view);
@@ -327,7 +327,7 @@ int top(const TopArguments& options) {
   screen.reset();
   const int status = run.say_end();
   if (!frames_only) return status;
-  // Prints the data after the last complete interval.
+  // Also prints the data that came after the last complete interval.
   watch.turn(true);
   print_frame();
   return status;

@@ -13,7 +13,8 @@ namespace kmt {
 
 namespace {
 
-constexpr int kEscapeDelay = 25;  // ms to wait after an escape, which may be the start of a key sequence
+// in ms; after an escape character, this is the time to wait for the rest of a key sequence
+constexpr int kEscapeDelay = 25;
 
 attr_t attributes_of(TopLineKind kind) {
   switch (kind) {
@@ -61,7 +62,7 @@ void TopScreen::show(const std::vector<TopLine>& lines, const std::string& foote
     ::wattr_set(stdscr, attributes, 0, nullptr);
     ::wmove(stdscr, row, 0);
     ::waddnstr(stdscr, text.c_str(), -1);
-    // A line that is too long continues in the next row, where it is overwritten.
+    // If a line is too long, ncurses continues it in the next row, and the next line overwrites that part.
     if ((attributes & A_REVERSE) != 0) mvchgat(row, 0, -1, A_REVERSE, 0, nullptr);
   };
   for (int row = 0; row < last && row < static_cast<int>(lines.size()); ++row) {

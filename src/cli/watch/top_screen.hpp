@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Controls the terminal of `top` with ncurses. This code is independent of the data that `top` shows.
+// Controls the terminal of `top` with ncurses. This code does not depend on the data that `top` shows.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Values of special keys. The values of other keys are their characters.
+// Values of special keys. The value of any other key is its character.
 enum TopKey {
   kNoKey = -1,
   kKeyUp = 0x10000,
@@ -25,10 +25,10 @@ enum TopKey {
   kKeyBackspace
 };
 
-// Controls the terminal while the object exists.
+// Puts the terminal into the mode for `top` while an object of this class exists.
 class TopScreen {
  public:
-  // Throws Error if stdin or stdout is not a capable terminal.
+  // Throws Error if stdin or stdout is not a terminal with the needed capabilities.
   TopScreen();
   ~TopScreen();
   TopScreen(const TopScreen&) = delete;
@@ -36,7 +36,7 @@ class TopScreen {
 
   unsigned width() const;
   unsigned height() const;
-  // Truncates lines that do not fit. Shows `footer` in the last line of the screen.
+  // Shows the lines, and `footer` in the last line of the screen. Lines that do not fit are cut.
   void show(const std::vector<TopLine>& lines, const std::string& footer);
   // Returns the next key, or kNoKey after waiting `wait_ms` milliseconds.
   int key(int wait_ms);

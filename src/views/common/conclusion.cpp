@@ -15,7 +15,8 @@ namespace kmt {
 namespace {
 
 std::string bytes_text(double bytes) {
-  constexpr double kMost = 1e18;  // evidence.json may contain any number; this limit fits into 64 bits
+  // evidence.json may contain any number, but a number above this limit might not fit into 64 bits
+  constexpr double kMost = 1e18;
   return humane_bytes(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kMost)));
 }
 
@@ -37,7 +38,7 @@ std::string late_growth_text(const StateGrowth& state) {
                      bytes_text(state.late->bytes_per_s), from_to(state));
 }
 
-// The reason why no call site is named for confirmed growth.
+// Returns the reason why no call site is named although growth is confirmed.
 std::string why_unnamed(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (judgement.seen_seconds == 0) return ". Its allocator was not found: allocations could not be traced.";
@@ -62,7 +63,7 @@ std::string coverage_text(const InvestigationResult& result) {
                      coverage.asked_seconds, percent_text(coverage.share()));
 }
 
-// Returns the sentence about confirmed growth. The first sure finding is the fastest.
+// Returns the sentence about confirmed growth. The confirmed findings are sorted, and the fastest growth is first.
 std::string growth_text(const InvestigationResult& result) {
   const Conclusion& conclusion = result.conclusion;
   const auto& findings = result.judgement.findings;
@@ -94,7 +95,7 @@ std::string other_growth_text(const Conclusion& conclusion, const std::vector<St
   return out;
 }
 
-// Returns the sentence for no growth above the threshold. Slower growth may be confirmed.
+// Returns the sentence for the case that nothing grows faster than the threshold. Slower growth may be confirmed.
 std::string no_growth_text(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (!result.conclusion.state)
@@ -108,7 +109,7 @@ std::string no_growth_text(const InvestigationResult& result) {
       name_in_words(slow), bytes_text(3600 * slow.trend.bytes_per_s), from_to(slow));
 }
 
-// The reason why nothing in a trace can be judged.
+// Returns the reason why nothing can be judged by the trace.
 std::string why_no_trace_tells(const InvestigationResult& result) {
   const double seconds = std::max(result.trace_seconds, result.judgement.seen_seconds);
   switch (result.conclusion.unclear) {
@@ -175,7 +176,7 @@ std::string why_unclear(const InvestigationResult& result) {
   return "neither allocations nor the kernel's counters of slab caches could be read, only totals";
 }
 
-// Returns a sentence about the states that rose. It is empty if there are no states.
+// Returns a sentence about the kernel counters that rose. It is empty if no kernel counters were read.
 std::string sources_differ_text(const InvestigationResult& result) {
   const std::vector<StateGrowth>& states = result.judgement.states;
   if (states.empty()) return {};
@@ -189,7 +190,7 @@ std::string sources_differ_text(const InvestigationResult& result) {
                      rises.empty() ? "nothing rose" : fmt::format("{}", fmt::join(rises, ", ")));
 }
 
-// Returns a sentence about how to get an answer if too little of the time was covered.
+// Returns a sentence about how to get an answer if the evidence covers too little of the time.
 std::string advice_text(const InvestigationResult& result) {
   if (result.conclusion.unclear == Unclear::mostly_lost)
     return " Record again with larger buffers: `kmemtrace record -b 64M`, then `kmemtrace leaks`.";

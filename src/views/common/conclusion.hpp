@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sentences about the result of an investigation, the same in HTML, text and JSON.
+// Sentences about the result of an investigation. The HTML, text and JSON views all use these sentences.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace kmt {
 
 std::string conclusion_words(const InvestigationResult& result);
-// "195.3 KiB/s in do_pipe2 (call site alloc_pipe_info+0x52), by leaky (pid 7)"
+// Example: "195.3 KiB/s in do_pipe2 (call site alloc_pipe_info+0x52), by leaky (pid 7)"
 std::string cause_words(const GrowthFinding& finding);
 std::string words_of(const Reason& reason);
 std::string_view words_of(NoAccount why);

@@ -12,8 +12,9 @@ namespace kmt {
 struct DiffOptions {
   // One of diff_columns(); rows are sorted by the size of the change.
   const Column<GroupRow>* sort = find_group_column("allocated");
-  std::vector<const Column<GroupRow>*> columns;  // extra columns in text, after `sort`; empty: the defaults
-  std::size_t limit = 20;                        // most changed groups per table; 0: all
+  // columns that the text shows after `sort`; if empty, the text shows the default columns
+  std::vector<const Column<GroupRow>*> columns;
+  std::size_t limit = 20;  // maximum number of groups per table; the most changed groups are shown; 0 means all
   Noise noise;
 };
 

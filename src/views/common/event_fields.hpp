@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The fields of one event as printable text, for formats with one record per event. Caches printable names.
+// The fields of one event as printable text, for export formats with one record per event.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace kmt {
 
-// Returns "allocation", "failed", "free" … (docs/formats/export.md), or an empty string for events that neither
-// allocate nor free.
+// Returns "allocation", "failed", "free" and so on (docs/formats/export.md). Returns an empty string for events that
+// neither allocate nor free memory.
 std::string_view outcome_text(Outcome outcome);
 
 // The fields of an event. A field is empty if the event or its kind does not have it.
@@ -33,18 +33,20 @@ struct EventFields {
   std::optional<std::uint64_t> call_site;  // an address
   std::optional<unsigned> order;
   std::optional<int> node;
-  std::uint32_t allocation = 0;  // allocation started, failed or freed by the event (the first one of several); 0: none
+  // number of the allocation that the event started, failed to make, or freed; if it freed several, the first one; 0:
+  // none
+  std::uint32_t allocation = 0;
   std::optional<std::uint64_t> lifetime_ns;
 };
 
 class EventNames {
  public:
-  // Keeps references to both arguments.
+  // Keeps references to both arguments, so they must outlive this object.
   EventNames(const TraceInfo& info, const SymbolNames& symbols) : info_(info), symbols_(symbols) {}
 
   EventFields fields_of(const StreamedEvent& event);
-  // Appends the symbols of the frames, innermost first; symbols of programs include the program or library: "main
-  // (make)".
+  // Passes the symbol of each frame to `give`, innermost frame first. The symbol of a program frame includes the
+  // program or library: "main (make)".
   template <typename Give>
   void stack(StackId id, Give&& give) {
     for (const std::uint64_t address : info_.tables.stacks[id]) give(symbol(address));
@@ -53,7 +55,7 @@ class EventNames {
   const std::string& symbol(std::uint64_t address);
   const std::string& user_symbol(std::uint64_t frame);  // of TraceCode::user
   std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
-  const std::string& printable_text(std::string_view text);  // keyed by the address of the text
+  const std::string& printable_text(std::string_view text);  // the cache is keyed by the address of the text
 
  private:
   const std::string& gfp_text_of(std::uint32_t flags);
@@ -64,7 +66,7 @@ class EventNames {
   std::unordered_map<std::uint64_t, std::string> user_symbols_;
   std::unordered_map<std::uint32_t, std::string> gfp_texts_;
   std::unordered_map<int, std::string> migrate_types_;
-  // Key: original text; value: printable text.
+  // key: address of the original text; value: the original text and its printable form
   std::unordered_map<const char*, std::pair<std::string, std::string>> texts_;
 };
 

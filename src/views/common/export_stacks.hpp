@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports by stack for profile viewers: docs/formats/export.md.
+// Exports reports by stack to the formats of profile viewers (docs/formats/export.md).
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace kmt {
 
-// For `go tool pprof`: gzipped, with one sample type for each metric whose values add up. Labels: allocator, cache,
-// comm.
+// The format of `go tool pprof`, gzipped. It has one sample type for each metric whose values can be added. The labels
+// are allocator, cache and comm.
 std::string pprof_export(const StackProfile& profile);
-// The file format of speedscope, schema version 0.0.1, with one profile for each metric.
+// The file format of speedscope with schema version 0.0.1. It has one profile for each metric.
 std::string speedscope_export(const StackProfile& profile);
-// The processed profile format of Firefox Profiler, version 49, with one thread for each metric.
+// The processed profile format of Firefox Profiler, version 49. It has one thread for each metric.
 std::string firefox_export(const StackProfile& profile);
-// One line for each stack, outermost frame first: "[slab];do_syscall_64;__alloc_file 12800".
+// Returns one line for each stack, outermost frame first: "[slab];do_syscall_64;__alloc_file 12800".
 std::string collapsed_export(const StackProfile& profile, StackMetric metric);
 
 }  // namespace kmt

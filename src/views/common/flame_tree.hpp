@@ -17,14 +17,14 @@ struct FlameSum {
 
 struct FlameNode {
   Allocator allocator = Allocator::slab;
-  bool of_user = false;  // a function of a program, not of the kernel
-  FlameSum own;          // includes all children
-  FlameSum base;         // the same sum in the trace to compare with
-  // The key is the name, so that stacks of two traces match.
+  bool of_user = false;  // true: a function of a program; false: a kernel function
+  FlameSum own;          // sum of this function and all its children
+  FlameSum base;         // sum of the same function in the trace to compare with
+  // key: name of the function, because names match between two traces
   std::map<std::string, FlameNode> children;
 };
 
-// Adds the samples of a profile to `own` or to `base`. The allocator is always the outermost level.
+// Adds the samples of a profile to `own` or to `base` of the nodes. The allocator is always the outermost level.
 void add_to_tree(FlameNode& root, const StackProfile& profile, StackMetric metric, bool callers_first, bool to_base);
 
 }  // namespace kmt

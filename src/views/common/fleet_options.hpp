@@ -9,10 +9,10 @@
 namespace kmt {
 
 struct FleetOptions {
-  const Column<FleetRow>* sort_report = nullptr;     // required for reports
-  const Column<FleetLeakRow>* sort_leaks = nullptr;  // required for leaks
-  const Column<GroupRow>* sort_diff = nullptr;       // required for diffs
-  std::size_t limit = 20;                            // most rows per table; 0: all
+  const Column<FleetRow>* sort_report = nullptr;     // must be set for reports
+  const Column<FleetLeakRow>* sort_leaks = nullptr;  // must be set for leaks
+  const Column<GroupRow>* sort_diff = nullptr;       // must be set for diffs
+  std::size_t limit = 20;                            // maximum number of rows per table; 0: all
   Noise noise;
 };
 

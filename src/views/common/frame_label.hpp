@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Labels of stack frames that show only the function.
+// Labels stack frames with the name of the function only.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// "copy_process" for the kernel, "main (make)" for a function of a program or library.
+// Returns "copy_process" for a kernel function, and "main (make)" for a function of a program or library.
 inline std::string frame_label(const CodeAddress& code) {
   return code.object.empty() ? std::string(function_of(code.symbol)) : plain_text(code);
 }

@@ -11,13 +11,13 @@ namespace kmt {
 
 struct GraphOptions {
   const Column<GraphFunction>* sort = nullptr;  // nullptr: sort by total time
-  std::size_t top = 20;                         // most functions in the text table; 0: all
-  std::size_t most_functions = 0;               // most functions in the JSON; 0: all
+  std::size_t top = 20;                         // maximum number of functions in the text table; 0: all
+  std::size_t most_functions = 0;               // maximum number of functions in the JSON document; 0: all
   bool arguments = false;
   bool return_values = false;
-  bool texts = false;        // the JSON also has arguments and results as text
+  bool texts = false;        // true: the JSON document also has arguments and results as text
   std::string filters;       // names of the options that select calls; empty: none
-  bool sums_beyond = false;  // the filters do not apply to the sums of functions
+  bool sums_beyond = false;  // true: the sums of functions include calls that the filters exclude
 };
 
 }  // namespace kmt

@@ -14,10 +14,10 @@ enum class StacksShown : std::uint8_t { growing, all, none };
 
 struct LeaksOptions {
   const Column<LeakRow>* sort = find_leak_column("verdict");
-  std::size_t limit = 20;  // most groups per table; 0: all
-  bool filtered = false;   // true: filters select a part of the trace
+  std::size_t limit = 20;  // maximum number of groups per table; 0: all
+  bool filtered = false;   // true: filters select only a part of the trace
   // Text only.
-  bool is_brief = true;  // about a page: few groups that do not grow, and few stacks
+  bool is_brief = true;  // true: show about one page, with few stacks and few of the groups that do not grow
   StacksShown stacks = StacksShown::growing;
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }

@@ -27,8 +27,8 @@ std::string shell_word(const std::string& path) {
   return quoted + "'";
 }
 
-// Returns a command that shows what the process of a finding holds: its keys, its System V IPC objects or its open
-// files.
+// Returns a shell command that shows the kernel objects of the process that grows: its keys, its System V IPC objects
+// or its open files.
 std::string what_is_held(const GrowthFinding& finding) {
   const std::uint32_t process = finding.processes.front().process;
   const auto enters = [&](std::string_view call) { return finding.entry.find(call) != std::string::npos; };
@@ -38,8 +38,8 @@ std::string what_is_held(const GrowthFinding& finding) {
   return fmt::format("ls -l /proc/{}/fd | tail", process);
 }
 
-// True if `leaks` on the trace confirms a finding, or if the user gave the trace. A short recording of `investigate`
-// alone confirms nothing.
+// True if `leaks` on the trace confirms a finding, or if the user gave the trace. The short recording of `investigate`
+// does not confirm growth by itself.
 bool trace_shows_growth(const InvestigationResult& result) {
   return !result.watched || std::ranges::any_of(result.judgement.findings, [](const GrowthFinding& finding) {
     return finding.exact && finding.certainty == Certainty::sure;
@@ -54,7 +54,7 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
   const std::string sudo = result.by_root ? "" : "sudo ";
   const bool is_half_covered = result.conclusion.unclear == Unclear::half_covered && result.complete;
   if ((result.conclusion.verdict == GrowthVerdict::grows || is_half_covered) && judgement.seen_seconds > 0)
-    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // includes sources that the CPU budget excluded
+    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // a larger CPU budget allows more sources
   if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
     commands.push_back(
         fmt::format("{}kmemtrace investigate --for {:.0f}m", sudo, std::max(result.seconds / 60 * 5, 5.0)));
@@ -63,12 +63,13 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
 }  // namespace
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {
-  const bool is_live = result.cost.has_value();  // otherwise the processes may have ended or be on another machine
+  const bool is_live = result.cost.has_value();  // if not live, the processes may have ended or be on another machine
   const auto has_file = [&result](const char* name) {
     return !result.folder.empty() &&
            std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
   };
-  // An evidence file does not contain the kernel's files, so use the paths given as options.
+  // Returns the path of a file in the evidence folder. If the folder does not have the file, returns `copied`, which is
+  // the path that the user gave as an option.
   const auto file = [&](const char* name, const std::string& copied) {
     return has_file(name) ? shell_word(result.folder + "/" + name) : copied.empty() ? "" : shell_word(copied);
   };

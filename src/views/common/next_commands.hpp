@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shell commands that show more about the findings of an investigation, or collect data it could not read.
+// Shell commands that show more about the findings of an investigation, or that collect data which the investigation
+// could not read.
 #pragma once
 
 #include <string>

@@ -11,8 +11,8 @@ namespace kmt {
 
 struct PagesOptions {
   const Column<PageTaskRow>* sort = find_page_task_column("allocated-pages");
-  std::size_t limit = 20;  // most tasks and most failures to show; 0: all
-  bool filtered = false;   // filters select a part of the trace
+  std::size_t limit = 20;  // maximum number of tasks and of failures to show; 0: all
+  bool filtered = false;   // true: filters select only a part of the trace
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };

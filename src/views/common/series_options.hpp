@@ -12,19 +12,19 @@
 namespace kmt {
 
 enum class SeriesOrder : std::uint8_t {
-  growth,  // only judged rows: confirmed growth first, then by growth rate
-  change,  // by the change between the first and the last snapshot, largest first
+  growth,  // shows only judged rows: first confirmed growth, then the other rows by growth rate
+  change,  // sorts by the change between the first and the last snapshot, largest change first
 };
 
 struct SeriesOptions {
   SeriesOrder order = SeriesOrder::growth;
-  std::size_t limit = 10;  // most rows per part; 0: all
+  std::size_t limit = 10;  // maximum number of rows per part; 0: all
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };
 
-// Returns the rows of a part in the requested order. Ordered by growth, only growing rows are returned. In every other
-// order, the balance sheet keeps its own order.
+// Returns the rows of a part in the requested order. The order by growth returns only growing rows. In every other
+// order, the rows of the balance sheet stay as they are.
 inline std::vector<const SnapshotRow*> sorted_rows(const SnapshotSeries& series, SnapshotPart part, SeriesOrder order) {
   const bool by_growth = order == SeriesOrder::growth;
   std::vector<const SnapshotRow*> rows;

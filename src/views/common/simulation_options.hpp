@@ -7,7 +7,7 @@
 namespace kmt {
 
 struct SimulationOptions {
-  std::size_t limit = 10;  // most caches per simulated heap; 0: all
+  std::size_t limit = 10;  // maximum number of caches per simulated heap; 0: all
 
   std::size_t shown(std::size_t rows) const { return limit == 0 ? rows : std::min(limit, rows); }
 };

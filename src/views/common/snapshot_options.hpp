@@ -12,8 +12,9 @@
 namespace kmt {
 
 struct SnapshotOptions {
-  const Column<SlabCacheUse>* sort = &slab_cache_columns()[1];  // order of slab caches; the default is bytes held
-  std::size_t limit = 10;                                       // rows per table; 0: all
+  // column by which slab caches are sorted; the default is the number of bytes that the cache holds
+  const Column<SlabCacheUse>* sort = &slab_cache_columns()[1];
+  std::size_t limit = 10;  // maximum number of rows per table; 0: all
 
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };
@@ -29,7 +30,7 @@ std::vector<const Row*> largest(const std::vector<Row>& rows, const SnapshotOpti
   return sorted;
 }
 
-// Sorts by kernel memory, or by user memory if cgroup version 1 does not account kernel memory.
+// Sorts cgroups by kernel memory. If cgroup version 1 does not account kernel memory, sorts them by user memory.
 inline std::vector<const CgroupMemory*> shown_cgroups(const SnapshotResult& result, const SnapshotOptions& options) {
   return largest(result.memory.cgroups, options, [](const CgroupMemory& cgroup) {
     return std::pair(kernel_bytes(cgroup).value_or(0), user_bytes(cgroup).value_or(0));

@@ -47,7 +47,7 @@ class Maker {
   }
 
  private:
-  // Returns null if the report is not grouped by this key or the row has no value.
+  // Returns null if the report is not grouped by this key, or if the row has no value for the key.
   template <typename Value>
   const Value* key_of(const GroupRow& row, GroupKey key) const {
     const auto at = static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
@@ -58,7 +58,7 @@ class Maker {
     static const std::vector<CodeAddress> kNone;
     const auto* const stack = key_of<std::vector<CodeAddress>>(row, GroupKey::stack);
     const std::vector<CodeAddress>& all = stack == nullptr ? kNone : *stack;
-    if (all.empty() || !all.front().object.empty()) add_site(row, frames);  // no kernel frame
+    if (all.empty() || !all.front().object.empty()) add_site(row, frames);  // the stack has no kernel frame
     for (const CodeAddress& code : relevant_frames(all)) add_code(code, frames);
   }
 
@@ -71,7 +71,7 @@ class Maker {
       frames.push_back(frame({"unknown", {}, 0, 0}));
   }
 
-  // Adds a frame for each function that is inlined at this address according to debug info.
+  // Adds a frame for each function that debug info reports as inlined at this address.
   void add_code(const CodeAddress& code, std::vector<std::uint32_t>& frames) {
     const std::string compiled = printable(frame_label(code));
     if (code.source.empty())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts a report by stack into the form profilers use: stacks of frames with values such as bytes allocated or live.
+// Converts a report by stack to the data model of profilers: stacks of frames, each with values such as allocated or
+// live bytes.
 #pragma once
 
 #include <array>
@@ -13,15 +14,15 @@
 
 namespace kmt {
 
-// A value counted for each stack.
+// The values that each stack has.
 enum class StackMetric : std::uint8_t { hits, allocated, live_objects, live, wasted, peak };
 constexpr std::size_t kStackMetrics = 6;
 
 struct StackMetricInfo {
   StackMetric metric;
-  std::string_view name;  // as in --metric
-  bool bytes;             // otherwise a count
-  bool adds_up;           // false: the sum over several stacks is only an upper bound
+  std::string_view name;  // name for the option --metric
+  bool bytes;             // true: the unit is bytes; false: the value is a count
+  bool adds_up;           // false: adding the values of several stacks gives only an upper bound
   std::string_view pprof_name;
   std::string_view meaning;
 };
@@ -29,12 +30,12 @@ std::span<const StackMetricInfo> stack_metrics();
 const StackMetricInfo& info_of(StackMetric metric);
 
 struct ProfileFrame {
-  std::string function;  // without offset; printable, like all strings here
+  std::string function;  // function name without an offset; all strings in this structure are printable
   std::string file;      // empty: unknown
   std::uint32_t line = 0;
   std::uint64_t address = 0;  // 0: none
-  bool of_user = false;       // a frame of a program: `function` includes the program or library
-  std::string object = {};    // program or library
+  bool of_user = false;       // true: a function of a program, and `function` also names the program or library
+  std::string object = {};    // path of the program or library
   std::string build_id = {};  // build ID of `object`, in hex; empty: unknown
 };
 
@@ -55,16 +56,18 @@ struct StackProfile {
   std::vector<StackSample> samples;
 };
 
-// The keys a report must be grouped by; `labels` adds cache and task. Groups reach their peaks at different times, so
-// peaks of stacks are more accurate with fewer groups. Without `by_stack`, each call site is a stack of one frame.
+// Returns the keys by which a report must be grouped for a profile. `labels` adds cache and task. With fewer groups,
+// the peaks of stacks are more accurate, because groups reach their peaks at different times. Without `by_stack`, each
+// call site is a stack of one frame.
 enum class StackLabels { none, cache_and_task };
 std::vector<GroupKey> stack_profile_keys(StackLabels labels, bool by_stack = true);
-// Leaves out frames of the allocators and their wrappers. A sample without a kernel stack has one frame: the call site,
-// "pages of order N", or "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or "[vmalloc]". Never add
-// bytes of different allocators, since slabs are made of pages.
+// Converts the report. Frames of the allocators and of their wrappers are left out. A sample without a kernel stack has
+// one frame: the call site, "pages of order N", or "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or
+// "[vmalloc]". Never add bytes of different allocators, because slabs are made of pages.
 StackProfile stack_profile_of(const ReportResult& report);
 
-// Merges samples with equal frames, even if their caches or tasks differ. Keeps the order of first appearance.
+// Merges samples with equal frames, even if they have different caches or tasks. Keeps the order in which the stacks
+// first appear.
 std::vector<StackSample> merged_stacks(const StackProfile& profile);
 
 }  // namespace kmt

@@ -11,10 +11,10 @@
 
 namespace kmt {
 
-// Returns an entry for each kind of loss of samples.
+// Returns an entry for each way in which samples were lost.
 std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept);
 
-// Returns an entry if the cgroups of all found processes are unknown or may be wrong.
+// Returns an entry if the cgroups of all processes in the findings are unknown or may be wrong.
 std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes the "Trace Event Format": a JSON object with traceEvents. Times are in microseconds.
+// Writes the "Trace Event Format", which is a JSON object with the member traceEvents. Times are in microseconds.
 #include <iterator>
 
 #include <fmt/format.h>
@@ -12,13 +12,14 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kCounters = 1;  // IDs of pseudo-processes: viewers group tracks by process
+// Viewers group tracks by process, so each group of tracks is a pseudo-process with one of these IDs.
+constexpr unsigned kCounters = 1;
 constexpr unsigned kAllocations = 2;
 constexpr unsigned kCalls = 3;
 
 class Writer {
  public:
-  // Starts an event: writes the members that all events have. The caller adds the other members.
+  // Starts an event and writes the members that every event has. The caller adds the other members.
   void event(std::string_view phase, unsigned process, std::size_t thread, std::string_view name,
              std::uint64_t time_ns) {
     fmt::format_to(std::back_inserter(out_), "{}\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"name\":{},\"ts\":{}.{:03}",

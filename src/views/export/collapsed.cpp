@@ -8,7 +8,7 @@
 namespace kmt {
 
 std::string collapsed_export(const StackProfile& profile, StackMetric metric) {
-  // Offsets within functions are dropped, so all call sites in one function are one frame.
+  // Offsets within functions are dropped, so that all call sites in a function become one frame.
   std::map<std::string, std::uint64_t> lines;
   for (const StackSample& sample : profile.samples) {
     if (sample.value(metric) == 0) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The processed profile format of Firefox Profiler (docs-developer/processed-profile-format.md there), version 49.
-// Later versions upgrade it.
+// Writes the processed profile format of Firefox Profiler, version 49 (docs-developer/processed-profile-format.md in
+// the sources of Firefox Profiler). Later versions of Firefox Profiler convert it to the current format.
 #include <map>
 #include <numeric>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kCategoryColours[kAllocators] = {"orange", "purple", "brown", "yellow"};  // by Allocator
 
-// Returns a column with the same value in each row.
+// Returns a column that has the same value in every row.
 Json column(std::size_t length, const Json& value) { return Json(std::vector<Json>(length, value)); }
 
 class Thread {
@@ -40,7 +40,7 @@ class Thread {
     return at->second;
   }
   std::size_t stack(const StackSample& sample);
-  void add_tables(Json& thread) const;  // stacks, frames, functions and libraries
+  void add_tables(Json& thread) const;  // adds the tables of stacks, frames, functions and libraries
 
   const StackProfile& profile_;
   std::map<std::string, std::size_t> texts_;
@@ -49,7 +49,8 @@ class Thread {
   std::vector<Json> files_;
   std::vector<Json> lines_;
   std::vector<Json> addresses_;
-  std::map<std::pair<std::int64_t, std::uint32_t>, std::size_t> stacks_;  // key: prefix (-1: none) and frame
+  // key: index of the calling stack (-1: none), and the frame
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::size_t> stacks_;
   Json prefixes_ = Json::array();
   std::vector<std::uint32_t> stack_frames_;
   std::vector<unsigned> categories_;

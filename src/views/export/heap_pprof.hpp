@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A kernel heap profile for `go tool pprof` and other readers of profile.proto (google/pprof).
+// Exports a heap profile of the kernel for `go tool pprof` and other programs that read profile.proto (google/pprof).
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace kmt {
 
-// Gzipped protobuf with alloc_objects, alloc_space, inuse_objects and inuse_space; estimates are rounded.
+// Returns gzipped protobuf with the sample types alloc_objects, alloc_space, inuse_objects and inuse_space. Estimates
+// are rounded.
 std::string pprof_profile(const HeapProfileResult& result, const SymbolNames& symbols);
 
 }  // namespace kmt

@@ -33,8 +33,8 @@ class LinesExport : public EventSink {
   }
   void put_number(std::uint64_t number) { put(std::string_view(fmt::format_int(number).str())); }
 
-  // Returns the text of a stack; `add` appends each frame. Stacks repeat, so texts are cached. The cache has a limit,
-  // since the number of stacks has none.
+  // Returns the text of a stack. `add` appends the text of each frame. Texts of stacks are cached, because most stacks
+  // occur often. The cache is limited, because a trace may have any number of stacks.
   template <typename Add>
   const std::string& stack_text(StackId id, Add&& add) {
     constexpr std::size_t kMostKept = 1 << 13;
@@ -115,8 +115,8 @@ class CsvExport : public LinesExport {
     if (address) put("{:#x}", *address);
     comma();
   }
-  // Traces are untrusted, and a spreadsheet evaluates text that starts like a formula. So escape the first character of
-  // such text like an unprintable character.
+  // A spreadsheet evaluates text that starts like a formula, and the trace is untrusted. So the first character of such
+  // text is escaped like an unprintable character.
   void text(std::string_view text) {
     const bool quoted = text.find_first_of(",\"") != std::string_view::npos;
     if (quoted) put("\"");
@@ -131,7 +131,7 @@ class CsvExport : public LinesExport {
     }
     put("\"");
   }
-  // Returns the frames, separated by semicolons. Semicolons in names are escaped.
+  // Returns the frames, separated by semicolons. Semicolons within names are escaped.
   const std::string& joined(StackId id) {
     return stack_text(id, [](std::string& text, const std::string& frame) {
       if (!text.empty()) text += ';';
@@ -174,7 +174,7 @@ class JsonLinesExport : public LinesExport {
   void number(const char* key, const auto& number) {
     if (number) put(",\"{}\":{}", key, *number);
   }
-  // Written as text, because many readers keep only 53 bits of a number.
+  // Addresses are written as text, because many JSON readers keep only 53 bits of a number.
   void address(const char* key, const std::optional<std::uint64_t>& address) {
     if (address) put(",\"{}\":\"{:#x}\"", key, *address);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes one line for each event, as CSV or JSON (docs/formats/export.md). Passes the text on in pieces.
+// Writes one line for each event, as CSV or JSON (docs/formats/export.md). The text is passed to a sink in pieces.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ namespace kmt {
 
 using TextSink = std::function<void(std::string_view)>;
 
-// CSV according to RFC 4180, but with line feeds, and with a header line. The arguments of both functions must outlive
-// the result.
+// Writes CSV as in RFC 4180, with a header line, but with line feeds instead of CRLF. The arguments of both functions
+// must outlive the result.
 std::unique_ptr<EventSink> csv_export(const TraceInfo& info, const SymbolNames& symbols, TextSink sink);
-// One JSON object per line, without the fields that the event lacks.
+// Writes one JSON object per line. A field that the event does not have is left out.
 std::unique_ptr<EventSink> json_lines_export(const TraceInfo& info, const SymbolNames& symbols, TextSink sink);
 
 }  // namespace kmt

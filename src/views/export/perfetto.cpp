@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes Perfetto's trace.proto: one packet for each track and each event, all in one sequence.
+// Writes the format of Perfetto's trace.proto: one packet for each track and for each event. All packets are in one
+// sequence.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ enum WireUnit : std::int32_t { kUnspecified = 0, kBytes = 3 };
 template <typename Message>
 using Builder = protozero::pbf_builder<Message>;
 
-constexpr std::uint64_t kMemory = 1;  // UUIDs of the track groups; the tracks have the numbers after these
+constexpr std::uint64_t kMemory = 1;  // UUIDs of the groups of tracks; the tracks have the numbers after these
 constexpr std::uint64_t kAllocations = 2;
 constexpr std::uint64_t kCalls = 3;
 
@@ -53,7 +54,7 @@ class Writer {
     process.add_string(Process::process_name, name);
   }
 
-  // Adds a track below `parent`: a counter track if it has a unit.
+  // Adds a track below `parent`. A track with a unit is a counter track.
   std::uint64_t track(std::uint64_t parent, const std::string& name, const CounterUnit* unit = nullptr) {
     Builder<Packet> packet(trace_, Trace::packet);
     packet.add_uint32(Packet::trusted_packet_sequence_id, 1);
@@ -113,7 +114,7 @@ class Writer {
   std::uint64_t last_uuid_ = kCalls;
 };
 
-// Viewers draw lanes with equal names together, below their task.
+// The lanes of a task have equal names, so viewers draw them together below the task.
 struct TaskTracks {
   std::uint64_t task;
   std::vector<std::uint64_t> lanes;

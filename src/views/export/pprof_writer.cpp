@@ -6,7 +6,7 @@
 
 namespace kmt {
 
-// Fields of profile.proto.
+// Field numbers of profile.proto.
 enum class PprofWriter::Profile : protozero::pbf_tag_type {
   sample_type = 1,
   sample = 2,
@@ -45,7 +45,7 @@ using Builder = protozero::pbf_builder<Message>;
 }  // namespace
 
 PprofWriter::PprofWriter() : profile_(out_) {
-  text("");  // profile.proto requires the empty string as the first string
+  text("");  // profile.proto requires that the first string is empty
   mapping("[kernel.kallsyms]", {});
 }
 

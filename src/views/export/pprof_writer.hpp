@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes profile.proto of google/pprof: its tables of strings, functions and locations.
+// Writes the format profile.proto of google/pprof, with its tables of strings, functions and locations.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace kmt {
 
 class PprofWriter {
  public:
-  // Names of sample labels, the same in every export.
+  // Names of the labels of samples. Every pprof export uses these names.
   static constexpr std::string_view kAllocator = "allocator";
   static constexpr std::string_view kCache = "cache";
   static constexpr std::string_view kComm = "comm";
@@ -28,24 +28,26 @@ class PprofWriter {
 
   struct Label {
     std::string_view key;     // one of the label names above
-    std::string_view text;    // empty: `number` is the value
-    std::int64_t number = 0;  // if it is 0 and there is no text, the label is omitted
+    std::string_view text;    // text of the label; if empty, the label has the value `number`
+    std::int64_t number = 0;  // a label without text and with the number 0 is omitted
   };
 
-  // Makes texts printable.
+  // The functions of this class make all texts printable.
   void sample_type(std::string_view type, std::string_view unit);
-  // Adds a program or library and returns its number. Addresses in it are offsets. The build ID is in hex, or empty.
+  // Adds a program or library and returns its number. Locations in it have offsets as addresses. The build ID is in
+  // hex, or empty if unknown.
   std::uint64_t mapping(std::string_view object, std::string_view build_id);
-  // Adds a location and returns its number; the caller avoids duplicates. Function names are results of function_of().
+  // Adds a location and returns its number. The caller must not add a location twice. Function names must be results of
+  // function_of().
   std::uint64_t location(std::uint64_t address, std::string_view function, std::string_view file = {},
                          std::uint32_t line = 0, std::uint64_t mapping = kKernelMapping);
-  // Locations are innermost first. `values` has one value for each sample type.
+  // Adds a sample. The locations start with the innermost frame. `values` has one value for each sample type.
   void sample(const std::vector<std::uint64_t>& locations, const std::vector<std::int64_t>& values,
               const std::vector<Label>& labels);
   void comments(const std::vector<std::string>& comments);
   // 0: unknown.
   void time(std::int64_t unix_ns, std::int64_t duration_ns);
-  void period(std::int64_t bytes);  // average distance between two samples
+  void period(std::int64_t bytes);  // sets the average number of bytes between two samples
   void default_sample_type(std::string_view type);
   // Returns the whole profile, gzipped. Nothing can be added afterwards.
   std::string finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Metrics in Prometheus's text format; docs/prometheus.md lists them.
+// Writes metrics in the text format of Prometheus. docs/prometheus.md lists the metrics.
 #pragma once
 
 #include <vector>

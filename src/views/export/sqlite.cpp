@@ -17,7 +17,8 @@ namespace kmt {
 
 namespace {
 
-// Sums over rows of allocation_details. Pages of one allocation may be freed in parts, so `freed_bytes` is a sum.
+// SQL for the sums over rows of allocation_details. `freed_bytes` is a sum, because the pages of one allocation may be
+// freed in parts.
 constexpr std::string_view kMeasures =
     "sum(state <> 'failed') AS allocations, sum(state = 'failed') AS failed_allocations, "
     "coalesce(sum(bytes_requested) FILTER (WHERE state <> 'failed'), 0) AS bytes_requested, "
@@ -64,7 +65,7 @@ class SqliteExport : public EventSink {
   const TraceInfo& info_;
   EventNames names_;
   SqliteFile file_;
-  Schema schema_;  // creates the tables, so it must run before the statements are prepared
+  Schema schema_;  // creates the tables; must be initialised before the statements, which use the tables
   SqliteStatement event_;
   SqliteStatement allocation_;
   SqliteStatement end_;
@@ -89,7 +90,8 @@ class SqliteExport : public EventSink {
     std::uint64_t peak_ns = 0;
   };
   std::map<Allocator, Live> live_;
-  std::unordered_map<std::uint32_t, std::uint64_t> given_;  // bytes of live allocations that cannot be freed in parts
+  // key: allocation number; value: bytes of a live allocation whose kind cannot be freed in parts
+  std::unordered_map<std::uint32_t, std::uint64_t> given_;
 };
 
 SqliteExport::SqliteExport(const TraceInfo& info, const SymbolNames& symbols, const std::string& path)

@@ -12,7 +12,7 @@
 namespace kmt {
 
 SqliteFile::SqliteFile(const std::string& path) : path_(path) {
-  // SQLite sorts long indexes in temporary files.
+  // SQLite needs temporary files to sort long indexes.
   if (const std::string scratch = scratch_folder(); !scratch.empty()) ::setenv("SQLITE_TMPDIR", scratch.c_str(), 1);
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);

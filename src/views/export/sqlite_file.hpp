@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Owned SQLite handles whose failures throw Error.
+// Classes that own SQLite handles. Their functions throw Error if SQLite reports an error.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace kmt {
 
 class SqliteFile {
  public:
-  // Writes a new file. After a crash the file is incomplete, and the caller must remove it.
+  // Writes a new file. If the program crashes, the file remains incomplete and must be removed.
   explicit SqliteFile(const std::string& path);
 
   void run(const std::string& sql);
   sqlite3* get() const { return database_.get(); }
-  [[noreturn]] void fail() const;  // throws the last SQLite error
+  [[noreturn]] void fail() const;  // throws Error with the last error of SQLite
 
  private:
   struct Close {
@@ -28,14 +28,14 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-// A prepared statement: bind the values in order, then run(), which also resets it.
+// A prepared statement. Bind its values in order and then call run(), which executes and resets the statement.
 class SqliteStatement {
  public:
   SqliteStatement(const SqliteFile& file, std::string_view sql);
 
   SqliteStatement& null();
   SqliteStatement& number(std::int64_t number);
-  // Stored as a signed number modulo 2^64, so addresses from 2^63 on are negative.
+  // SQLite stores signed 64-bit numbers, so addresses from 2^63 on are stored as negative numbers.
   SqliteStatement& number(std::uint64_t number) { return this->number(static_cast<std::int64_t>(number)); }
   SqliteStatement& number(std::uint32_t number) { return this->number(std::int64_t{number}); }
   SqliteStatement& real(double number);
@@ -44,9 +44,9 @@ class SqliteStatement {
   SqliteStatement& maybe(const Optional& value) {
     return value ? number(*value) : null();
   }
-  // Binds NULL for 0, since no row has the ID 0.
+  // Binds NULL for 0, because no row has the ID 0.
   SqliteStatement& id(std::uint32_t id) { return id == 0 ? null() : number(id); }
-  SqliteStatement& text(std::string_view text);           // binds NULL if empty; the text must stay valid until run()
+  SqliteStatement& text(std::string_view text);  // binds NULL for an empty text; the text must stay valid until run()
   SqliteStatement& required_text(std::string_view text);  // never NULL
   void run();
 

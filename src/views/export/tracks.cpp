@@ -18,7 +18,8 @@ namespace {
 
 using Points = std::vector<CounterTrack::Point>;
 
-// Bytes that are live at the end of a bucket are also live at the start of the next bucket.
+// Returns the points of the live bytes. The bytes that are live at the end of a bucket are also live at the start of
+// the next bucket.
 Points live_of(const Timeline& timeline, const TimeAxis& axis) {
   Points points = {{axis.start_ns, 0}};
   for (std::size_t i = 0; i < timeline.points.size(); ++i)
@@ -26,7 +27,7 @@ Points live_of(const Timeline& timeline, const TimeAxis& axis) {
   return points;
 }
 
-// The rate of a bucket applies from its start.
+// Returns the points of a rate. The rate of a bucket applies from the start of the bucket.
 Points rate_of(const Timeline& timeline, const TimeAxis& axis, std::uint64_t TimeSeriesPoint::*count) {
   const double seconds = static_cast<double>(axis.width_ns) / 1e9;
   Points points;
@@ -77,7 +78,8 @@ std::vector<CounterTrack> counter_tracks(const TimelineResult& result) {
 
 namespace {
 
-// Returns the frames from the allocator to `main`, one per line. Frames of programs have the program's name appended.
+// Returns the frames from the allocator to `main`, one per line. The name of the program is appended to frames of
+// programs.
 std::string stack_text(const AllocationSlice& slice, const SymbolNames& symbols) {
   std::string text;
   for (const std::uint64_t address : slice.stack) text += printable(symbols.name(address)) + "\n";
@@ -129,7 +131,8 @@ std::string allocations_name(const AllocationSlices& slices) {
 
 CallTracks call_tracks(const CallGraphResult& result) {
   CallTracks tracks;
-  std::map<std::pair<std::int32_t, unsigned>, std::size_t> of_task;  // key: thread ID, and the CPU for idle tasks
+  // key: thread ID, and for idle tasks also the CPU, because all idle tasks have the thread ID 0
+  std::map<std::pair<std::int32_t, unsigned>, std::size_t> of_task;
   std::vector<std::uint64_t> last_ns;
   for (const GraphStep& step : result.steps) {
     const TracedCall& call = result.calls[step.call];

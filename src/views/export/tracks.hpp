@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Exports a trace over time for trace viewers: counters as tracks, and the largest allocations and traced calls as
-// slices (docs/formats/export.md).
+// Exports a trace over time for trace viewers. Counters become tracks. The largest allocations and the traced calls
+// become slices (docs/formats/export.md).
 #pragma once
 
 #include <string>
@@ -13,17 +13,18 @@
 
 namespace kmt {
 
-// The parts of a trace to show.
+// The results of one trace that an export shows.
 struct TrackExport {
   const TimelineResult& timeline;
   const AllocationSlices& allocations;
   const CallGraphResult& calls;
 };
 
-// Perfetto's protobuf format: counter tracks, and tracks for each task. The tracks of a task are its nested calls and
-// lanes of allocations that do not overlap.
+// Returns Perfetto's protobuf format with counter tracks and tracks for each task. A task has one track for its nested
+// calls. Its allocations are spread over several lanes, so that allocations in a lane do not overlap.
 std::string perfetto_export(const TrackExport& shown, const SymbolNames& symbols);
-// The Trace Event Format as a JSON object: counters, nestable asynchronous slices of allocations, and slices of calls.
+// Returns the Trace Event Format as a JSON object. Counters are counter events, allocations are nestable asynchronous
+// slices, and calls are slices.
 std::string chrome_export(const TrackExport& shown, const SymbolNames& symbols);
 
 // Both formats use the following types and functions.
@@ -33,24 +34,25 @@ struct CounterTrack {
     std::uint64_t time_ns = 0;
     double value = 0;
   };
-  std::string group;  // "slab", "meminfo"; printable, like all strings here
-  std::string name;   // "slab live", "slab dentry"
+  std::string group;  // for example "slab" or "meminfo"; all strings in this file are printable
+  std::string name;   // for example "slab live" or "slab dentry"
   CounterUnit unit = CounterUnit::bytes;
   std::vector<Point> points;
 };
 std::vector<CounterTrack> counter_tracks(const TimelineResult& timeline);
 
 struct SliceText {
-  std::string name;  // the function that allocated or was called, or the object allocated
+  std::string name;  // name of the function that allocated or was called, or of the allocated object
   std::vector<std::pair<std::string, std::string>> texts;
   std::vector<std::pair<std::string, std::uint64_t>> numbers;
 };
 SliceText slice_text(const AllocationSlice& slice, const SymbolNames& symbols);
-std::string allocations_name(const AllocationSlices& slices);  // "largest allocations: 620 slices, 7 instants"
-std::string track_name(const AllocationTrack& track);          // "make 1234"
+// for example "largest allocations: 620 slices, 7 instants"
+std::string allocations_name(const AllocationSlices& slices);
+std::string track_name(const AllocationTrack& track);  // "make 1234"
 
-// Starts and ends of calls, on the tracks of their tasks. Times on a track never decrease, and calls nest. A call
-// without a start or end in the trace is an instant.
+// The starts and ends of calls, on one track per task. On each track, times never decrease and calls are nested. A call
+// is an instant if its start or its end is not in the trace.
 struct CallTracks {
   enum class Kind : std::uint8_t { begin, end, instant };
   struct Step {
@@ -59,7 +61,7 @@ struct CallTracks {
     Kind kind = Kind::instant;
     std::uint64_t time_ns = 0;
   };
-  std::vector<std::string> names;  // names of the tracks: "make 1234", "<idle> CPU 0"
+  std::vector<std::string> names;  // for example "make 1234" or "<idle> CPU 0"
   std::vector<Step> steps;
 };
 CallTracks call_tracks(const CallGraphResult& result);

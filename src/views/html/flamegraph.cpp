@@ -19,16 +19,16 @@ namespace kmt {
 namespace {
 
 constexpr double kMargin = 10;
-constexpr double kWidth = 1200;  // width of the root frame
+constexpr double kWidth = 1200;  // width of the root frame in pixels
 constexpr double kRow = 17;
-constexpr double kTop = 58;                  // title and remarks
-constexpr double kBottom = 24;               // line about the frame under the pointer
-constexpr std::size_t kMostFrames = 10'000;  // a browser zooms this number in 0.2 s
-constexpr double kLetter = 6.6;              // average width of a letter
+constexpr double kTop = 58;                  // height of the title and the remarks
+constexpr double kBottom = 24;               // height of the line about the frame under the pointer
+constexpr std::size_t kMostFrames = 10'000;  // a browser can zoom a graph of this size in 0.2 s
+constexpr double kLetter = 6.6;              // average width of a letter in pixels
 constexpr unsigned kDeepest =
-    512;  // most levels drawn; a stack of a trace has at most 256 frames, plus inlined functions
+    512;  // maximum number of levels drawn; a stack of a trace has at most 256 frames, plus inlined functions
 
-// Escapes text for XML. The text must be printable: no control characters, and valid UTF-8.
+// Escapes text for XML. The text must be valid UTF-8 without control characters.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -44,7 +44,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Shortens the text to the width. Does not cut within a character.
+// Shortens the text to the width in pixels. Never cuts within a UTF-8 character.
 std::string fitting(std::string_view text, double width) {
   const auto columns = static_cast<std::size_t>(std::max(0.0, (width - 6) / kLetter));
   if (columns_of(text) <= columns) return std::string(text);
@@ -61,8 +61,8 @@ struct Colour {
   int blue;
 };
 
-// Kernel functions have warm colours, with one hue per allocator. Functions of programs are blue. A function always has
-// the same colour.
+// Returns the colour of a function, which is always the same. Kernel functions have warm colours, with one hue per
+// allocator. Functions of programs are blue.
 Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (const char c : function) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -78,7 +78,8 @@ Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   return {200, 200, 200};
 }
 
-// Growth is red, and shrinkage is green. The colour is deeper if the change is a larger share of the frame's value.
+// Returns red for growth and green for shrinkage. The colour is deeper if the change is a larger share of the frame's
+// value.
 Colour colour_of_change(std::uint64_t value, std::uint64_t base) {
   const double most = static_cast<double>(std::max(value, base));
   const double change = most == 0 ? 0 : (static_cast<double>(value) - static_cast<double>(base)) / most;
@@ -120,7 +121,7 @@ class Drawing {
   const StackMetricInfo& metric_;
   bool compares_;
   const FlameNode* allocator_ = nullptr;  // allocator of the frames being drawn
-  std::uint64_t left_out_ = 0;            // the largest value left out
+  std::uint64_t left_out_ = 0;            // the largest value that is not drawn
   double height_ = 0;
   std::string frames_;
   Flamegraph result_;
@@ -132,11 +133,12 @@ void add_values(const FlameNode& node, std::vector<std::uint64_t>& values) {
   for (const auto& [name, child] : node.children) add_values(child, values);
 }
 
-// Chooses the largest frames. A parent is at least as large as its children, so it is also chosen.
+// Chooses the largest frames. A parent is at least as large as each of its children, so the parents of chosen frames
+// are also chosen.
 void Drawing::choose_frames() {
   std::vector<std::uint64_t> values;
   add_values(root_, values);
-  result_.left_out = values.size();  // draw_frame() subtracts the drawn frames
+  result_.left_out = values.size();  // draw_frame() decrements this number for each drawn frame
   if (values.size() <= kMostFrames) return;
   const auto first_left_out = values.begin() + kMostFrames;
   std::ranges::nth_element(values, first_left_out, std::greater<>());
@@ -164,7 +166,7 @@ std::string Drawing::tooltip(const std::string& name, const FlameNode& node) con
                             amount(grew ? node.own.value - node.base.value : node.base.value - node.own.value));
 }
 
-// The root frame has no value, because bytes of several allocators must not be added.
+// Adds the root frame. The root has no value, because bytes of several allocators must not be added.
 void Drawing::frames_of_root() {
   std::string text;
   for (const auto& [name, node] : root_.children)
@@ -203,7 +205,7 @@ void Drawing::draw_frame(const std::string& name, const FlameNode& node, std::ui
   const double y = options_.callers_first ? kTop + level * kRow : height_ - kBottom - (level + 1) * kRow;
   const Colour colour =
       compares_ ? colour_of_change(node.own.value, node.base.value) : colour_of(name, node.allocator, node.of_user);
-  // The search shows its results as shares of the allocator named in this attribute.
+  // The script shows search results as shares of the allocator in this attribute.
   const std::string of =
       metric_.adds_up && level == 1 ? fmt::format(" data-allocator=\"{}\"", name_of(node.allocator)) : std::string();
   fmt::format_to(std::back_inserter(frames_),

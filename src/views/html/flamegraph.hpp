@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Draws a report by stack as a static SVG image. In a browser it can also be searched and zoomed.
+// Draws a report by stack as an SVG image (a flame graph). In a browser, the image can also be searched and zoomed.
 #pragma once
 
 #include <string>
@@ -11,19 +11,20 @@ namespace kmt {
 struct FlamegraphOptions {
   StackMetric metric = StackMetric::allocated;
   bool callers_first = false;        // true: the allocator is on top; false: the outermost frame is at the bottom
-  std::string title;                 // empty: the trace's name
-  bool lacks_stacks_of_one = false;  // true: the comparison is by call site, since only one trace has stacks
+  std::string title;                 // title of the image; if empty, the name of the trace
+  bool lacks_stacks_of_one = false;  // true: only one of the two traces has stacks, so they are compared by call site
 };
 
 struct Flamegraph {
   std::string svg;
-  std::uint64_t frames = 0;    // frames drawn
-  std::uint64_t left_out = 0;  // number of smallest frames left out if there are too many; they appear as gaps
+  std::uint64_t frames = 0;  // frames drawn
+  // number of small frames that are not drawn because there are too many frames; they appear as gaps
+  std::uint64_t left_out = 0;
 };
 
-// Widths are shares of the sum of all allocators, exact to a millionth of a pixel. Percentages refer only to the
-// frame's own allocator: slabs are made of pages, so values of different allocators are never added. If `base` is not
-// null, colours show growth and shrinkage since `base`.
+// Widths are shares of the sum over all allocators, exact to a millionth of a pixel. Percentages are shares of the
+// frame's own allocator. Values of different allocators are never added, because slabs are made of pages. If `base` is
+// not null, colours show growth and shrinkage since `base`.
 Flamegraph flamegraph(const StackProfile& profile, const StackProfile* base, const FlamegraphOptions& options);
 
 }  // namespace kmt

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs inside a flame graph's SVG. It fits the graph to the window, zooms on click or Enter, moves the focus with arrow
-// keys, and searches on Ctrl+F or /. The last line describes the frame under the pointer or with the focus.
+// Runs inside the SVG of a flame graph. It fits the graph to the window, zooms on click or Enter, moves the focus with
+// arrow keys, and searches on Ctrl+F or /. The last line of the graph describes the frame that is under the pointer or
+// has the focus.
 (() => {
   'use strict';
   const svg = document.documentElement;
   const said = document.getElementById('said');
   const [left, drawn, letter, row, least] = [10, 1200, 6.6, 17, 320];
-  // Positions and widths are fractions of the whole.
+  // Positions and widths are fractions of the width of the whole graph.
   const frames = [...document.querySelectorAll('#frames > g')].map((group) => {
     const rect = group.querySelector('rect');
     return {
@@ -45,7 +46,7 @@
   };
   const zoomOut = () => zoom({x: 0, width: 1});
 
-  // The current frame is the only one reachable by Tab.
+  // Only the current frame can be reached with Tab.
   let current = frames[0];
   const widest = (found) => found.reduce((a, b) => (a && a.width >= b.width ? a : b), undefined);
   const steps = {
@@ -59,7 +60,8 @@
   const touches = (one) => one.x < current.x + current.width && current.x < one.x + one.width;
   const above = (by) => widest(frames.filter((one) => one.shown && one.y === current.y + by && touches(one)));
 
-  // Returns the width within `of` that the frames cover. They must be sorted by start. Overlapping frames count once.
+  // Returns how much of the width of `of` the frames cover. The frames must be sorted by start. Parts where frames
+  // overlap count once.
   const coveredBy = (found, of) => {
     let [covered, end] = [0, of.x];
     for (const {x, width} of found) {

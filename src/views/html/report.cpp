@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/gzip.hpp"
 
-// The built front end.
+// Embeds the built front end (web/) into the program.
 asm(R"(
   .section .rodata
   .global kmemtrace_html_begin
@@ -41,7 +41,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// Removes the white space between JSON tokens, to keep the file small.
+// Removes the white space between the tokens of JSON, so that the HTML file is small.
 std::string compact(std::string_view json) {
   std::string out;
   out.reserve(json.size());

@@ -19,7 +19,7 @@ Json number_json(const CallValue& value) {
   return address_text(value.bits);
 }
 
-// Escapes like printable(), but also doubles backslashes, so that the original text can be restored.
+// Escapes unprintable bytes like printable(), and also doubles backslashes. So the original text can be restored.
 std::string escaped(std::string_view text) {
   std::string doubled;
   for (const char c : text) doubled.append(c == '\\' ? 2 : 1, c);

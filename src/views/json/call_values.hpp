@@ -11,10 +11,10 @@
 namespace kmt {
 
 Json arguments_json(const CallValues& arguments);
-// The values as the text view shows them: value_texts() with printable names.
+// Returns the values in the words of the text view (value_texts()). Names are printable.
 Json argument_texts_json(const CallValues& arguments);
 std::vector<NamedText> named_texts(const CallValues& arguments);
-// Names of the values that have the flag CallValue::is_late or is_cut.
+// Returns the names of the values that have the flag `which`: CallValue::is_late or CallValue::is_cut.
 Json names_json(const CallValues& arguments, bool CallValue::*which);
 Json value_json(const CallValue& value);
 

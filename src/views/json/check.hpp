@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `check --json`: the schema of docs/formats/check-json.md.
+// Writes the document of `check --json`. docs/formats/check-json.md has its schema.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace kmt {
 
-// Result for one file: a check result or an error.
+// The result for one file, which is a check result or an error.
 struct CheckedFile {
   std::string path;
   std::optional<CheckResult> result;
-  std::optional<Error> error;  // set if `result` is empty
+  std::optional<Error> error;  // set if the file could not be checked, and so `result` is empty
 };
 
 std::string json_check(const std::vector<CheckedFile>& files);

@@ -45,7 +45,8 @@ Json to_json(const Change& change) {
   return json;
 }
 
-// Two traces are joined by the text of their keys, and stacks by the names of their functions.
+// Returns the value of a key that both traces have. Allocations of two traces are matched by the text of their keys,
+// and stacks by the names of their functions.
 Json joined_key_to_json(GroupKey key, const KeyValue& value) {
   const auto* const frames = std::get_if<std::vector<CodeAddress>>(&value);
   if (frames == nullptr) return key_to_json(key, value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `diff --json`: the schema of docs/formats/diff-json.md.
+// Writes the document of `diff --json`. docs/formats/diff-json.md has its schema.
 #pragma once
 
 #include <string>

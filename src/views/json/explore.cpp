@@ -23,20 +23,21 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostGroups = 20'000;
-constexpr std::size_t kMostEntries = 300'000;  // groups times buckets
-constexpr std::size_t kMostSizes = 100'000;    // entries of the arrays of sizes
+constexpr std::size_t kMostEntries = 300'000;  // an entry is the traffic of one group in one bucket of time
+constexpr std::size_t kMostSizes = 100'000;    // length of the arrays about object sizes
 constexpr std::size_t kMostLifetimes = 100'000;
 constexpr std::size_t kMostCpus = 256;
 constexpr int kOtherCpus = -1;
-constexpr int kAnotherOfThem = -2;  // allocating CPU and freeing CPU differ, and both are among kOtherCpus
+// an object was freed on another CPU than it was allocated on, and both CPUs are merged into kOtherCpus
+constexpr int kAnotherOfThem = -2;
 constexpr const char* kOthers = "(others)";
 constexpr const char* kUnknown = "unknown";
-constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // larger JSON numbers are not exact
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // larger numbers are not exact in JSON
 
-// Sums may be negative, because duplicate events are subtracted.
+// Sums may be negative, because duplicate events are subtracted from them.
 Json number(std::uint64_t modulo) { return std::clamp(static_cast<std::int64_t>(modulo), -kLargest, kLargest); }
 
-// A table of unique strings; other tables refer to them by index.
+// A table in which each string occurs once. Other tables refer to a string by its index.
 class Strings {
  public:
   std::uint32_t id_of(std::string_view text) {
@@ -51,7 +52,7 @@ class Strings {
   Json list_ = Json::array();
 };
 
-// A table of unique stacks of functions, outermost first.
+// A table in which each stack occurs once. The functions of a stack are stored outermost first.
 class Stacks {
  public:
   explicit Stacks(Strings& strings) : strings_(strings) {}
@@ -81,7 +82,7 @@ class Stacks {
   Json stacks_ = Json::array();
 };
 
-// Builds a JSON object with one array for each column.
+// Builds a JSON object in which each column of a table is an array.
 class Columns {
  public:
   explicit Columns(std::initializer_list<const char*> names) {
@@ -98,7 +99,8 @@ class Columns {
   Json json_ = Json::object();
 };
 
-// Ranks a group by its largest share of any total, so that a group with one large value is shown.
+// Ranks the groups of a page. The rank of a group is its largest share of any total, so a group is shown even if only
+// one of its values is large.
 class Importance {
  public:
   explicit Importance(std::span<const GroupRow* const> rows) {
@@ -142,8 +144,8 @@ std::vector<const GroupRow*> most_important_first(const ReportResult& result) {
 
 double magnitude(std::uint64_t modulo) { return std::abs(static_cast<double>(static_cast<std::int64_t>(modulo))); }
 
-// Marks the entries to keep: all entries of the keys with the largest weights, up to `most` entries. Entries with the
-// same key must follow each other.
+// Marks the entries to keep. Entries with the same key are kept or dropped together, and the keys with the largest
+// weights come first. At most `most` entries are kept. Entries with the same key must be adjacent.
 template <typename Entry, typename Same, typename Weight>
 std::vector<bool> heaviest(const std::vector<Entry>& entries, std::size_t most, Same&& same, Weight&& weight) {
   struct Run {
@@ -168,7 +170,7 @@ std::vector<bool> heaviest(const std::vector<Entry>& entries, std::size_t most, 
   return stays;
 }
 
-// Returns the CPUs with most frees, counted for the freeing and the allocating CPU.
+// Returns the CPUs with the most frees. A free counts for the CPU that frees and for the CPU that allocated.
 std::set<unsigned> busiest_cpus(const std::vector<CpuTraffic>& entries) {
   std::map<unsigned, double> frees;
   for (const CpuTraffic& entry : entries) {
@@ -242,7 +244,7 @@ class Explorer {
     if (row.allocator == Allocator::pages && frames.empty()) site = pages;
     std::vector<std::string> functions;
     for (const CodeAddress& frame : frames) functions.insert(functions.begin(), frame_label(frame));
-    if (frames.empty() || !frames.front().object.empty())  // no kernel frame
+    if (frames.empty() || !frames.front().object.empty())  // the stack has no kernel frame
       functions.emplace_back(call_site != nullptr ? function_of(site) : site);
     groups_.add(static_cast<unsigned>(row.allocator), stacks_.id_of(functions), strings_.id_of(site),
                 strings_.id_of(cache_of(row)), strings_.id_of(plain_text(*value_of(GroupKey::comm, row))),
@@ -270,7 +272,7 @@ class Explorer {
     }
   }
 
-  // Groups and buckets are in ascending order, so storing their differences keeps the numbers small.
+  // Groups and buckets are in ascending order. So differences are stored, because they are small numbers.
   void add_change(std::uint32_t bucket, const TrafficCounts& counts) {
     const bool same_group = next_group_ == last_group_;
     changes_.add(next_group_ - last_group_, same_group ? bucket - last_bucket_ : bucket, number(counts.allocations),
@@ -298,7 +300,7 @@ class Explorer {
     return strings_.id_of(index == 0 ? kUnknown : std::string_view(traffic_.sites[index]));
   }
 
-  // Adds the most important sizes. The other sizes are stored only as sums per bucket.
+  // Adds the most important object sizes. For the other sizes, stores only the sum per bucket.
   void add_sizes(Json& json) {
     const auto wasted = [](const SizeTraffic& entry) {
       return entry.allocated > entry.requested ? entry.allocated - entry.requested : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes columns of numbers that the front end can sum over any time range (docs/formats/html-json.md, "explore").
+// Writes columns of numbers. The front end can sum them up over any range of time (docs/formats/html-json.md,
+// "explore").
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace kmt {
 
-// The report must have traffic and be grouped by explore_keys(). Small groups are merged, so that even for large traces
-// the document has only a few MiB.
+// The report must have data about traffic and must be grouped by explore_keys(). Small groups are merged, so the
+// document has only a few MiB even for large traces.
 std::string json_explore(const ReportResult& result, bool has_stacks);
 std::vector<GroupKey> explore_keys(bool has_stacks);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `fleet --json`: the schema of docs/formats/fleet-json.md.
+// Writes the document of `fleet --json`. docs/formats/fleet-json.md has its schema.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// Leaves out allocators without requests.
+// Returns the memory allocated inside a call, without the allocators that the call did not use.
 Json to_json(const InsideSums& inside) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kAllocators; ++i) {
@@ -27,7 +27,7 @@ Json to_json(const InsideSums& inside) {
   return json;
 }
 
-// Returns "" if the function's type has no return value to show.
+// Returns an empty text if the function returns nothing that can be shown.
 Json result_text(const TracedCall& call) {
   if (call.result) return value_text(*call.result, true);
   return call.typed ? Json("") : Json(nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A call graph as JSON: docs/formats/graph-json.md.
+// Writes a call graph as JSON (docs/formats/graph-json.md).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Group keys and lifetimes as JSON, the same in every document with groups.
+// Writes keys and lifetimes of groups as JSON. Every document with groups uses these functions.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace kmt {
 
 Json to_json(const CodeAddress& code);
 Json to_json(const Lifetimes& lifetimes);
-// Leaves out empty buckets.
+// Returns the buckets of the histogram that are not empty.
 Json histogram_to_json(const Lifetimes& lifetimes);
 Json key_to_json(GroupKey key, const KeyValue& value);
 // {"call-site": …, "cache": …}

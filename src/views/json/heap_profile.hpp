@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A sampled heap profile as JSON (docs/formats/profile-json.md).
+// Writes a sampled heap profile as JSON (docs/formats/profile-json.md).
 #pragma once
 
 #include <string>

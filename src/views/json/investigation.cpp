@@ -12,7 +12,7 @@ namespace kmt {
 namespace {
 
 Json whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
-// Rounds rates and times, which need no more digits.
+// Rounds a rate or a time, because more digits would not be meaningful.
 double rounded_to_tenths(double value) { return std::round(value * 10) / 10; }
 
 Json wholes(const std::vector<double>& values) {

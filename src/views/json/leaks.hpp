@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `leaks --json`: the schema of docs/formats/leaks-json.md.
+// Writes the document of `leaks --json`. docs/formats/leaks-json.md has its schema.
 #pragma once
 
 #include <string>

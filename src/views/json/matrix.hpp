@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The matrices of `report --matrix --json`: see docs/formats/report-json.md.
+// Writes the matrices of `report --matrix --json` (docs/formats/report-json.md).
 #pragma once
 
 #include <vector>

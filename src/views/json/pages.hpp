@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The activity of the page allocator as JSON (docs/formats/pages-json.md).
+// Writes the activity of the page allocator as JSON (docs/formats/pages-json.md).
 #pragma once
 
 #include <string>

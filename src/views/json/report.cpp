@@ -16,7 +16,7 @@ namespace {
 
 Json known(std::uint64_t bytes, bool is_known) { return is_known ? Json(bytes) : Json(nullptr); }
 
-// True in `live_is_upper_bound`: some of the live allocations may be freed already.
+// `live_is_upper_bound` is true if some of the allocations that look live may already be freed.
 void add_maybe_freed(const LiveCount& maybe_freed, Json& json) {
   json["live_is_upper_bound"] = maybe_freed.allocations > 0;
   json["maybe_freed_allocations"] = maybe_freed.allocations;
@@ -123,7 +123,7 @@ Json to_json_site(const GroupRow& row) {
   return json;
 }
 
-// Adds "call_sites" and "call_sites_total" of one allocator.
+// Adds the members "call_sites" and "call_sites_total" for one allocator.
 void add_call_sites(const ReportResult& result, Allocator allocator, const std::string& name,
                     const ReportOptions& options, Json& json) {
   if (result.by != std::vector<GroupKey>{GroupKey::call_site}) return;

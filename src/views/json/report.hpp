@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report --json`: the schema of docs/formats/report-json.md.
+// Writes the document of `report --json`. docs/formats/report-json.md has its schema.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace kmt {
 
 std::string json_report(const ReportResult& result, const ReportOptions& options);
-// Returns only the `groups` of the report.
+// Returns only the member `groups` of the document.
 std::string json_groups(const ReportResult& result, const ReportOptions& options);
 
 }  // namespace kmt

@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// The document of docs/formats/simulate-json.md.
+// Returns the document that docs/formats/simulate-json.md describes.
 std::string json_simulation(const SimulationResult& result, const SimulationOptions& options);
 
 }  // namespace kmt

@@ -24,8 +24,8 @@ Json to_json(const BalanceLine& line) {
   return json;
 }
 
-// Builds an object with many names. If a name occurs twice, the first value stays. Inserting into a Json object would
-// search all members each time.
+// Builds a JSON object with many members. If a name occurs twice, the first value is kept. This is faster than
+// inserting into a Json object, which searches all members each time.
 class Names {
  public:
   void add(std::string_view name, Json&& value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snapshot, and the changes between two snapshots, as JSON (docs/formats/snapshot-json.md).
+// Writes a snapshot, or the changes between two snapshots, as JSON (docs/formats/snapshot-json.md).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts of memory events as JSON (docs/formats/stat-json.md).
+// Writes counts of memory events as JSON (docs/formats/stat-json.md).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// `as_line`: the document is a single line.
+// If `as_line` is true, the document is a single line.
 std::string json_stat(const StatResult& result, bool as_line);
 
 }  // namespace kmt

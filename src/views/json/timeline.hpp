@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `timeline --json`: the schema of docs/formats/timeline-json.md.
+// Writes the document of `timeline --json`. docs/formats/timeline-json.md has its schema.
 #pragma once
 
 #include <string>

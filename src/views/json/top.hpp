@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A frame of `top` as JSON (docs/formats/top-json.md).
+// Writes one frame of `top` as JSON (docs/formats/top-json.md).
 #pragma once
 
 #include <string>

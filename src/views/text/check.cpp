@@ -25,7 +25,7 @@ std::string_view text_of(AffectedNumbers numbers) {
   return "nothing";
 }
 
-// Returns the findings that affect these numbers: "134,508 lost_events".
+// Returns the findings that affect this kind of reported numbers: "134,508 lost_events".
 std::string causes_of(AffectedNumbers numbers, const Findings& findings, const TextStyle& style) {
   std::string causes;
   for (std::size_t i = 0; i < kImperfections.size(); ++i) {
@@ -37,7 +37,7 @@ std::string causes_of(AffectedNumbers numbers, const Findings& findings, const T
   return causes;
 }
 
-// Says which reported numbers are affected, by how much, and what to do.
+// Says which reported numbers are affected and by how much, and what to do.
 std::string conclusion(const CheckResult& result, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
   const std::uint64_t lost = trace.lost_events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `check` as text, one file at a time.
+// Writes the result of `check` for one file as text.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ namespace {
 
 using GroupColumn = Column<GroupRow>;
 
-// The default columns of groups and of totals.
+// The default columns in tables of groups and in the table of totals.
 constexpr std::array kUsualColumns = {"hits",     "requested",  "allocated", "wasted",   "waste", "mean-life",
                                       "p99-life", "live-bytes", "peak",      "pingpong", "failed"};
 
@@ -42,7 +42,8 @@ std::string difference_text(const Change& change, Unit unit, const TextStyle& st
   return size == value_text(0, unit, style) ? size : sign + size;  // no "-0"
 }
 
-// The change of a percentage is shown in percentage points, because a percentage of a percentage misleads.
+// For a column in percent, the change is shown in percentage points, because a percentage of a percentage is
+// misleading.
 std::string relative_text(const Change& change, Unit unit, bool is_sum) {
   if (!change.difference) return "-";
   if (unit == Unit::percent) return fmt::format("{:+.1f} pt", *change.difference);

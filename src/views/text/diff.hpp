@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A comparison of two traces as text.
+// Writes a comparison of two traces as text.
 #pragma once
 
 #include <string>

@@ -38,8 +38,8 @@ void leave_out(const ExplainedAnomalies& explained, Counts& counts) {
 
 bool lacks_cpus(Imperfection kind) { return kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus; }
 
-// Sorts findings by severity, worst first, then by their order in kImperfections. Missing CPUs come first, since they
-// make all other findings uncertain.
+// Sorts findings by severity, worst first. Findings of equal severity have the order of kImperfections. Missing CPUs
+// come first, because they make all other findings uncertain.
 std::vector<Counted> worst_first(const Counts& counts) {
   std::vector<Counted> list;
   for (std::size_t i = 0; i < counts.size(); ++i)
@@ -62,7 +62,7 @@ Emphasis emphasis_of(Severity severity) {
   return Emphasis::bad;
 }
 
-// Colours the first `length` bytes.
+// Colours the first `length` bytes of the text.
 std::string with_coloured_start(const std::string& text, std::size_t length, Severity severity,
                                 const TextStyle& style) {
   return emphasised(text.substr(0, length), emphasis_of(severity), style) + text.substr(length);
@@ -84,7 +84,7 @@ std::string place_of(const Finding& finding) {
   return text;
 }
 
-// Returns ": DETAIL" of a finding that has no place in the trace, for example a note on the symbols used.
+// Returns ": DETAIL" for a finding that has no place in the trace, such as a note about the symbols used.
 std::string only_detail(const Findings& findings, Imperfection kind) {
   for (const Finding& finding : findings.kept())
     if (finding.kind == kind && !finding.cpu && !finding.offset && !finding.time_ns && !finding.detail.empty())
@@ -92,12 +92,12 @@ std::string only_detail(const Findings& findings, Imperfection kind) {
   return {};
 }
 
-// True if each finding of this kind is about a different file, named in the detail.
+// True if each finding of this kind is about a different file. The detail of the finding names the file.
 bool is_of_a_file(Imperfection kind) {
   return kind == Imperfection::no_user_symbols || kind == Imperfection::no_user_build_ids;
 }
 
-// Returns the file names: ": a, b, c and 2 more".
+// Returns the first file names: ": a, b, c and 2 more".
 std::string some_details(const Findings& findings, Imperfection kind) {
   constexpr std::uint64_t kMost = 3;
   std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Findings and anomalies as text.
+// Writes findings and anomalies as text.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@
 
 namespace kmt {
 
-// Returns a section of lines " 12,000 an object that was allocated before the trace began is freed" from both lists,
-// worst first. Leaves out explained anomalies, kinds that did not occur, and lost events (see lost_line()). Returns an
-// empty string if no line remains. `lossy`: lost events may be the cause of unmatched pairs.
+// Returns a section with a line for each kind in both lists, worst first: " 12,000 an object that was allocated before
+// the trace began is freed". Leaves out explained anomalies, kinds that did not occur, and lost events (see
+// lost_line()). Returns an empty string if no line remains. `lossy` is true if lost events may be the reason why
+// allocations and frees do not match.
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
                             const Findings& findings, bool lossy, const TextStyle& style,
                             const ExplainedAnomalies& explained = {});
 
-// Returns a line on the anomalies with a known cause, and on live allocations that may be freed; empty if there are
-// none.
+// Returns a line about anomalies that have a known cause, and about allocations that look live but may be freed.
+// Returns an empty string if there are none.
 std::string explained_line(const ExplainedAnomalies& explained, const LiveCount& maybe_freed, const TextStyle& style);
 
-// Returns one line per kind of finding, with its severity and up to `examples` places.
+// Returns one line per kind of finding, with the severity and up to `examples` places in the trace.
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style,
                           const ExplainedAnomalies& explained = {});
 

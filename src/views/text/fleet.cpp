@@ -69,7 +69,7 @@ std::string title_of(Allocator allocator, const std::vector<const FleetKeyInfo*>
   return fmt::format("{} by {}, ordered by {}, {}", capitalised(allocator), names_of(by), order, part);
 }
 
-// Returns a table with the keys and the shown columns of the first rows, followed by the rows of `sums`.
+// Returns a table with the keys and the shown columns of the first rows. The rows of `sums` follow at the end.
 template <typename Row>
 std::string rows_of(std::vector<const Row*> rows, const std::vector<Row>& sums, std::span<const Column<Row>> columns,
                     const std::vector<const FleetKeyInfo*>& by, const Column<Row>& sort, const TextStyle& style) {

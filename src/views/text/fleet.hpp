@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `fleet` as text.
+// Writes the results of `fleet` as text.
 #pragma once
 
 #include <string>

@@ -18,8 +18,9 @@ namespace {
 
 constexpr std::size_t kNoStep = ~std::size_t{0};
 
-// Formats a duration like ftrace: microseconds in seven characters, with a mark if it is above 10 us
-// (kernel/trace/trace_functions_graph.c, trace_find_mark() of kernel/trace/trace_output.c, Linux 6.1).
+// Formats a duration like ftrace does: microseconds in seven characters. A duration above 10 us has a mark. The
+// kernel's code is in kernel/trace/trace_functions_graph.c and in trace_find_mark() of kernel/trace/trace_output.c
+// (Linux 6.1).
 std::string duration_text(const std::optional<std::uint64_t>& duration_ns) {
   if (!duration_ns) return std::string(14, ' ');
   constexpr std::pair<std::uint64_t, char> kMarks[] = {{1'000'000'000, '$'}, {100'000'000, '@'}, {10'000'000, '*'},
@@ -37,7 +38,7 @@ std::string duration_text(const std::optional<std::uint64_t>& duration_ns) {
   return fmt::format("{} {:<12}", mark, number + " us");
 }
 
-// Returns "slab 1.2 KiB in 3, 192 B live in 1": bytes and number of allocations.
+// Returns the bytes and the number of allocations: "slab 1.2 KiB in 3, 192 B live in 1".
 std::string inside_text(Allocator allocator, const InsideSum& sum, const TextStyle& style) {
   std::string text(name_of(allocator));
   if (sum.allocations > 0) {
@@ -87,13 +88,13 @@ class GraphText {
  private:
   static unsigned digits(unsigned number) { return static_cast<unsigned>(fmt::formatted_size("{}", number)); }
 
-  // A call is shown on one line if no other line of its CPU comes before its end. Consecutive interrupts on top of the
-  // same call are shown as one block.
+  // Finds calls that are shown on one line, and blocks of interrupts. A call needs only one line if no other line of
+  // the same CPU comes before its end. Consecutive interrupts during the same call are one block.
   void find_leaves_and_blocks() {
     leaf_.resize(result_.calls.size());
     follows_in_block_.resize(result_.calls.size());
     ends_block_.resize(result_.calls.size(), true);
-    std::map<unsigned, std::size_t> last;  // last step of each CPU
+    std::map<unsigned, std::size_t> last;  // index of the last step of each CPU
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
       const GraphStep step = result_.steps[i];
       const TracedCall& call = result_.calls[step.call];
@@ -114,7 +115,7 @@ class GraphText {
     }
   }
 
-  // A call of irq_enter() starts another interrupt.
+  // Returns whether two interrupts are in one block. A call of irq_enter() starts a new block.
   bool are_of_one_block(const TracedCall& call, const TracedCall& next) const {
     return call.on_top && next.on_top && call.interrupt == next.interrupt && call.parent == next.parent &&
            call.tid == next.tid && !result_.functions[next.function].name.starts_with("irq_enter");
@@ -124,10 +125,10 @@ class GraphText {
     out_ += fmt::format(" {:>{}}) {}|  {:{}}{}\n", cpu, cpu_width_, duration_text(duration_ns), "", 2 * level, text);
   }
 
-  // Prints the losses before `time_ns`, one line for each CPU, in ftrace's words (print_trace_line(),
-  // kernel/trace/trace.c).
+  // Prints the events that were lost before `time_ns`, with one line for each CPU. The words are those of ftrace
+  // (print_trace_line() in kernel/trace/trace.c).
   void show_gaps(std::uint64_t time_ns) {
-    std::map<unsigned, std::optional<std::uint64_t>> lost;  // an empty value is an unknown number
+    std::map<unsigned, std::optional<std::uint64_t>> lost;  // value: number of lost events; empty if unknown
     for (; next_gap_ < result_.gaps.size() && result_.gaps[next_gap_].before_ns < time_ns; ++next_gap_) {
       const LostEvents& gap = result_.gaps[next_gap_];
       std::optional<std::uint64_t>& sum = lost.try_emplace(gap.cpu, 0).first->second;
@@ -138,7 +139,7 @@ class GraphText {
           count ? fmt::format("CPU:{} [LOST {} EVENTS]\n", cpu, *count) : fmt::format("CPU:{} [LOST EVENTS]\n", cpu);
   }
 
-  // Marks a task switch on a CPU like ftrace.
+  // Prints a line for a task switch on a CPU in the format of ftrace.
   void show_task(unsigned cpu, const TracedCall& call) {
     const std::string task = fmt::format("{}-{}", ascii(call.task), call.tid);
     const auto [running, is_first] = running_.try_emplace(cpu, task);
@@ -151,13 +152,13 @@ class GraphText {
 
   std::string name_of_function(const TracedCall& call) const { return ascii(result_.functions[call.function].name); }
 
-  // "vfs_read(file=0xffff…, count=4096) = 4096"
+  // Returns the call with its arguments and result: "vfs_read(file=0xffff…, count=4096) = 4096"
   std::string head(const TracedCall& call) const {
     std::string text = name_of_function(call) + '(';
     if (options_.arguments && call.arguments) text += values_text(*call.arguments);
     text += ')';
     if (options_.return_values && call.typed && call.result) text += " = " + value_text(*call.result, true);
-    // The ellipsis of cut strings is the only non-ASCII character.
+    // The ellipsis that marks a cut string is the only non-ASCII character in the text.
     constexpr std::string_view kCut = "…";
     for (std::size_t at = 0; !style_.unicode && (at = text.find(kCut, at)) != std::string::npos;)
       text.replace(at, kCut.size(), "...");
@@ -212,7 +213,7 @@ class GraphText {
   unsigned cpu_width_ = 1;
   std::size_t next_gap_ = 0;
   std::vector<bool> leaf_;              // by call
-  std::vector<bool> follows_in_block_;  // by call: the previous call is in the same interrupt block
+  std::vector<bool> follows_in_block_;  // indexed by call: true if the previous call is in the same block of interrupts
   std::vector<bool> ends_block_;
   std::map<unsigned, std::string> running_;  // by CPU
   std::string out_;
@@ -233,11 +234,12 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
     return column.usual ? column.importance < 8 || std::ranges::any_of(rows, says) : std::ranges::any_of(rows, says);
   };
   Table table = make_table(graph_function_columns(), rows, style.raw, shown);
-  // In a narrow table, columns that mark incomplete figures are dropped last.
+  // These columns show that numbers are incomplete. So a narrow table drops them last.
   for (TableColumn& column : table.columns)
     if (column.header == "Cut off" || column.header == "Lossy" || column.header == "Failed")
       column.importance = std::min<unsigned>(column.importance, 1);
-  // A narrow table may drop the column "selected", so the heading mentions the difference.
+  // Says in the heading whether the numbers include calls that the filters exclude. A narrow table may drop the column
+  // "selected".
   const char* const of_what = options.sums_beyond ? ", of all calls, selected or not" : "";
   std::string out =
       "\n" + heading(fmt::format("Functions, by {}{}", options.sort->key, of_what), style) + to_text(table, style);
@@ -258,7 +260,7 @@ std::string functions_text(const std::vector<std::string>& functions) {
   return text + (functions.size() == 1 ? " was" : " were");
 }
 
-// Returns notes on options for which the trace has no data.
+// Returns notes on requested data that the trace does not have.
 std::string what_lacks(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
   std::string out;
   const auto say = [&](const char* text) { out += "\n" + hanging("", text, style); };
@@ -342,7 +344,7 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
                                                                printable(function))),
                     style);
   const std::string found = anomaly_section({}, result.findings, false, style);
-  // A damaged trace may have contained calls.
+  // In a damaged trace, the damaged part may have contained calls.
   if (result.calls_traced == 0 && is_damaged(result.findings))
     return out + found + "\n" + hanging("", "No calls could be read.", style);
   return out + calls_text(result, options, style) + found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A call graph as text in the format of ftrace's function_graph, with the memory allocated in each call, and a table of
-// functions.
+// Writes a call graph as text in the format of ftrace's function_graph. Adds the memory that each call allocated, and a
+// table of functions.
 #pragma once
 
 #include <string>

@@ -52,7 +52,8 @@ bool tells_something(const Column<GroupRow>& column, const Rows& rows) {
   });
 }
 
-// Returns all columns if the style is raw, otherwise the sort column and the default columns that are not all zero.
+// Returns all columns if the style is raw. Otherwise returns the sort column and those default columns that are not all
+// zero.
 std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<GroupRow>& sort,
                                                 const ReportOptions& options, const TextStyle& style) {
   if (!options.columns.empty()) return options.columns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tables of groups, for any group keys.
+// Writes tables of groups for any group keys.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace kmt {
 
-// Returns a heading, a table, and the frames of stack keys. The table ends with one line for the groups left out and
-// one for the sum.
+// Returns a heading, a table, and the frames of stacks if stacks are a key. At the end of the table, one line shows the
+// groups left out and one line shows the sum.
 std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
                         const TextStyle& style);
 
-// Returns the frames of stack keys, or an empty string if stacks are not a key. A null pointer stands for a row whose
-// stack is not shown. `most_frames`: of each stack; 0: all.
+// Returns the frames of the stacks, or an empty string if stacks are not a key. For a row whose stack is not shown,
+// `rows` has a null pointer. `most_frames` is the maximum number of frames of each stack; 0 means all.
 std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
                         const TextStyle& style, std::size_t most_frames = 0);
 
-// Returns a readable text for the value of a key. A stack is shown as its first frame.
+// Returns the value of a key as readable text. For a stack, this is the first frame.
 std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style);
 
 }  // namespace kmt

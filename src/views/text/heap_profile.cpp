@@ -14,13 +14,13 @@ namespace kmt {
 
 namespace {
 
-// "12.0 MiB (10.1 to 14.2 MiB)"
+// Returns the estimate and its confidence interval: "12.0 MiB (10.1 to 14.2 MiB)"
 std::string bytes_with_interval(const Estimate& estimate, const TextStyle& style) {
   return fmt::format("{} ({} to {})", say_bytes(rounded(estimate.value), style),
                      say_bytes(rounded(estimate.low), style), say_bytes(rounded(estimate.high), style));
 }
 
-// Returns half the width of the confidence interval, as a share of the estimate.
+// Returns half the width of the confidence interval, divided by the estimate.
 std::string doubt(const Estimate& estimate) {
   if (estimate.value <= 0) return "-";
   return fmt::format("±{:.0f}%", 50 * (estimate.high - estimate.low) / estimate.value);
@@ -116,7 +116,7 @@ std::string rows_of(const HeapProfileResult& result, RowKind kind, const SymbolN
   return out + "\n";
 }
 
-// Returns lines on the sources of error that the intervals do not include.
+// Returns lines about errors that the confidence intervals do not include.
 std::string loss_lines(const HeapProfileResult& result, const TextStyle& style) {
   const HeapLosses& lost = result.losses;
   const std::pair<std::uint64_t, const char*> lines[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A sampled heap profile as text.
+// Writes a sampled heap profile as text.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Shows at most `limit` rows; 0: all.
+// Shows at most `limit` rows; 0 means all.
 std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames& symbols, std::size_t limit,
                               const TextStyle& style);
 

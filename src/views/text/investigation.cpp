@@ -17,7 +17,8 @@ namespace kmt {
 
 namespace {
 
-constexpr double kClearly = 1.05;  // numbers are rounded and estimated, so smaller differences do not count
+// the numbers are rounded and estimated, so a difference of less than 5 % does not count
+constexpr double kClearly = 1.05;
 constexpr std::size_t kMostFindings = 5;
 constexpr std::size_t kMostRows = 5;  // per finding
 constexpr std::size_t kMostFrames = 12;
@@ -53,13 +54,13 @@ std::string threads_text(const FindingProcess& process) {
   return fmt::format(", threads {}", fmt::join(names, ", "));
 }
 
-// Sources never agree exactly, so shares are limited to 100%.
+// Returns a share in percent. Different sources never agree exactly, so the share is limited to 100 %.
 std::string percent(double part, double whole_of) {
   return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
 }
 
-// Returns the total to which shares refer. Estimates of unrecorded memory can exceed the sum of the rows, and vice
-// versa.
+// Returns the total to which the shares of the rows refer. The rows contain estimates, so their sum may be larger or
+// smaller than the total of the finding. This returns the larger one.
 template <typename Row>
 double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
   double sum = 0;
@@ -91,7 +92,7 @@ std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
   return labelled("stack", path, style);
 }
 
-// Returns the growth in caches that are too small to be listed.
+// Returns the growth of the caches that are too small to be listed.
 double rest_of(const GrowthFinding& finding) {
   double rest = finding.trend.bytes_per_s;
   for (const FindingCache& cache : finding.caches) rest -= cache.bytes_per_s;
@@ -128,7 +129,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                     style);
   }
   constexpr double kLeastToTell = 0.005;
-  constexpr double kMore = 1.25;  // then other call sites free this memory, or the estimate is too high
+  constexpr double kMore = 1.25;  // above this factor, other call sites free this memory, or the estimate is too high
   bool is_first = true;
   for (const FindingCache& cache : finding.caches) {
     const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
@@ -167,7 +168,7 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
               {}};
   for (const StateGrowth& state : judgement.states) {
     if (table.rows.size() >= kMostStates || state.last <= state.first) break;
-    // After a late jump, the trend can be negative; then use the mean rate.
+    // If memory jumps late, the trend can be negative. In this case, shows the mean rate.
     const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
     table.rows.push_back(
         {{state.name == kUnaccounted ? "unaccounted memory" : ascii(state.shown_name()), size_text(state.first, style),
@@ -198,7 +199,7 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
   return out;
 }
 
-// Returns a command on one line, however long, so that it can be copied.
+// Returns a label and a command on a single line, even if the line is long, so that the command can be copied.
 std::string command_line(std::string_view label, const std::string& command) {
   return fmt::format("  {:<10} {}\n", label, ascii(command));
 }
@@ -211,7 +212,7 @@ std::string files_text(const InvestigationResult& result, const TextStyle& style
   return out;
 }
 
-// Repeats the verdict at the end, because the top of a long result has scrolled away.
+// Repeats the verdict at the end, because the start of a long result has scrolled off the screen.
 std::string answer_text(const InvestigationResult& result, const TextStyle& style) {
   std::string out = "\n" + heading("Answer", style);
   out += hanging("  ", ascii(conclusion_words(result)), style);
@@ -242,11 +243,12 @@ std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle
   return out;
 }
 
-// The factor allows for rounding errors: 3 * 0.8 is a little more than 0.01 * 240.
+// True if the CPU time exceeds the requested CPU time. The factor allows for rounding errors: 3 * 0.8 is a little more
+// than 0.01 * 240.
 bool is_more_than_asked(double cpu_seconds, double asked) { return cpu_seconds > asked * (1 + 1e-9); }
 
-// Returns the time in which `cpu_seconds` is `share` of all CPUs. The constant allows for rounding errors: 2.4 / 0.01 /
-// 2 exceeds 120.
+// Returns the duration of a run in which `cpu_seconds` is the part `share` of the time of all CPUs. The constant allows
+// for rounding errors: 2.4 / 0.01 / 2 exceeds 120.
 double seconds_of_share(double cpu_seconds, double share, unsigned cpus) {
   return std::ceil(cpu_seconds / share / cpus - 1e-6);
 }
@@ -284,7 +286,7 @@ std::string cost_text(const InvestigationPlan& plan) {
   return text;
 }
 
-// Returns a sentence on when the recording runs. This depends on the machine's load and the cost of samples.
+// Returns a sentence about when the recording runs. This depends on the load of the machine and on the cost of samples.
 std::string when_recorded(const InvestigationPlan& plan) {
   if (!plan.samples) return "it ends early if the CPU budget is used up, as on a busy machine";
   return "it needs CPU time for a fifth of the duration, or near the end for a few seconds; on a very busy machine "

@@ -8,9 +8,9 @@
 
 namespace kmt {
 
-// Returns one page of text.
+// Returns the result as about one page of text.
 std::string text_investigation(const InvestigationResult& result, const TextStyle& style);
-// Returns the plan and its cost; nothing is run.
+// Returns the plan and the estimated cost. Does not run anything.
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style);
 
 }  // namespace kmt

@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::size_t kSparkline = 12;  // columns
 
-// Limits of a brief report, which has at most 60 lines.
-constexpr std::size_t kBriefGrowing = 6;  // growing groups of an allocator
-constexpr std::size_t kBriefOthers = 3;   // other groups of an allocator, if none grows
+// Limits that keep a brief report below 60 lines.
+constexpr std::size_t kBriefGrowing = 6;  // number of growing groups shown per allocator
+constexpr std::size_t kBriefOthers = 3;   // number of other groups shown per allocator, if none grows
 constexpr std::size_t kBriefStacks = 2;
-constexpr std::size_t kBriefFrames = 8;  // of a stack
+constexpr std::size_t kBriefFrames = 8;  // number of frames shown per stack
 
 using Rows = std::vector<const LeakRow*>;
 
@@ -34,7 +34,7 @@ bool any_is_growing(const LeaksResult& result) {
                              [](const LeakTable& table) { return std::ranges::any_of(table.rows, is_growing); });
 }
 
-// The rows to show, in order.
+// Returns the rows to show, in order.
 Rows shown_rows(const LeakTable& table, const LeaksResult& result, const LeaksOptions& options) {
   Rows rows = sorted_leaks(table.rows, *options.sort);
   std::size_t most = options.shown(rows.size());
@@ -65,14 +65,14 @@ std::string over_time(const LeakRow& row, const TextStyle& style) {
 }
 
 // Returns a sparkline of object counts by age. The youngest objects are on the left, and objects as old as the
-// recording are on the right. The ages of each bar are four times those of the bar before it.
+// recording are on the right. Each bar stands for ages four times as high as the bar to its left.
 std::string ages(const LeakRow& row, const TimeAxis& axis, const TextStyle& style) {
   constexpr std::size_t kBars = 10;
   const std::uint64_t longest = std::max<std::uint64_t>(axis.end_ns - axis.start_ns, 1);
   std::vector<double> counts(kBars);
   for (const Lifetimes::Bucket& bucket : row.group.history->ages.buckets()) {
     const std::uint64_t times_younger = longest / std::max<std::uint64_t>(bucket.from_ns, 1);
-    // bar 1 from the right is for objects at least a quarter as old as the recording
+    // the rightmost bar has number 1 and is for objects at least a quarter as old as the recording
     const std::size_t from_right = static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;
     counts[kBars - std::clamp<std::size_t>(from_right, 1, kBars)] += static_cast<double>(bucket.count);
   }
@@ -97,7 +97,8 @@ std::string holders_of(const LeakRow& row) {
   return history.holders_in_all == 1 ? most : fmt::format("{}, {} more", most, history.holders_in_all - 1);
 }
 
-// If the caller is also a key, the table only numbers the stacks, and their frames follow the table.
+// True if the frames of the stacks follow the table. If the caller is also a key, the table only has the numbers of the
+// stacks.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
   return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
 }
@@ -139,7 +140,7 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
   return table;
 }
 
-// The number of stacks that a report may still show.
+// The number of stacks that the report may still show.
 using StacksLeft = std::size_t;
 
 std::string stacks_of(const LeakTable& leaks, const Rows& rows, const LeaksResult& result, const LeaksOptions& options,
@@ -177,7 +178,7 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
   return out + stacks_of(leaks, rows, result, options, style, stacks_left);
 }
 
-// Returns details on why memory in this trace is uncertain.
+// Returns details of the reason why memory in this trace is uncertain.
 std::string circumstance(Doubt doubt, const LeaksResult& result) {
   if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0 && result.trace.clock_in_ns)
     return fmt::format("; the last loss ends at {}", say_seconds(result.lost_until_ns));
@@ -233,11 +234,11 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
   return out.empty() ? out : "\n" + heading("Why live memory is uncertain", style) + out;
 }
 
-// Summary of all groups with one verdict.
+// The sum of all groups that have one verdict.
 struct Growing {
   std::size_t groups = 0;
   const LeakRow* fastest = nullptr;
-  Trend trend{};  // trend of `fastest`
+  Trend trend{};  // the trend of the group `fastest`
 };
 Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   Growing found;
@@ -304,7 +305,7 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
                      result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }
 
-// Names the processes that hold what grows; empty if nothing grows, or if the groups are processes.
+// Names the processes that hold the growing memory. Empty if nothing grows, or if the groups are processes.
 std::string who_holds(const LeaksResult& result, const TextStyle& style) {
   constexpr std::size_t kMost = 3;
   if (result.worst < LeakVerdict::uneven || result.holders.empty() || names_processes(result.by)) return {};
@@ -323,7 +324,7 @@ std::string who_holds(const LeaksResult& result, const TextStyle& style) {
       style);
 }
 
-// The command that shows more of what grows; empty if nothing does.
+// Returns the command that shows more about the growing memory. Empty if nothing grows.
 std::string next_step(const LeaksResult& result, const TextStyle& style) {
   if (!any_is_growing(result)) return {};
   return hanging(
@@ -332,11 +333,11 @@ std::string next_step(const LeaksResult& result, const TextStyle& style) {
       style);
 }
 
-// Names the groups and stacks that a brief report does not show.
+// Says how many groups and stacks a brief report does not show.
 std::string cut_line(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
   if (!options.is_brief) return {};
   std::size_t groups = 0;
-  std::size_t growing = 0;  // shown ones, which have stacks
+  std::size_t growing = 0;  // number of growing groups in the report; only these have stacks
   for (const LeakTable& table : result.tables) {
     const Rows rows = shown_rows(table, result, options);
     groups += table.rows.size() - rows.size();

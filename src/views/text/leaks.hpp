@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `leaks` as text.
+// Writes the result of `leaks` as text.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kLabelWidth = 13;  // includes the indent
+constexpr std::size_t kLabelWidth = 13;  // in characters, including the indent
 
 }  // namespace
 
@@ -99,7 +99,7 @@ std::string heading(std::string_view text, const TextStyle& style) {
 
 namespace {
 
-// Returns the recorded time if the events cover only a part of it.
+// Returns the length of the recording if the events cover only a part of that time.
 std::string recorded_part(const TraceSummary& trace, const TextStyle& style) {
   constexpr double kMuch = 1.05;
   if (static_cast<double>(trace.recorded_ns) < kMuch * static_cast<double>(trace.duration_ns)) return {};

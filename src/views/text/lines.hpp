@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions for numbers and for the labelled, wrapped lines of text around tables.
+// Functions for numbers in text, and for the labelled and wrapped lines before and after tables.
 #pragma once
 
 #include <cstdint>
@@ -16,50 +16,52 @@ namespace kmt {
 std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
-// Puts "<= " before a live count that is an upper bound. Output for scripts stays a number.
+// Puts "<= " before a count of live objects that is an upper bound. Does nothing in the raw style, in which scripts
+// need plain numbers.
 std::string upper_bound(const LiveCount& maybe_freed, std::string text, const TextStyle& style);
 // True if the keys name the process or task of an allocation.
 bool names_processes(const std::vector<GroupKey>& by);
-std::string say_seconds(std::uint64_t nanoseconds);  // returns "12.345678901", a time on the trace's clock
-std::string say_time(std::uint64_t unix_ns);         // "2026-01-31 23:59:59 UTC"
-// "1 free", "2 frees"
+std::string say_seconds(std::uint64_t nanoseconds);  // returns a time on the trace's clock in seconds: "12.345678901"
+std::string say_time(std::uint64_t unix_ns);         // for example "2026-01-31 23:59:59 UTC"
+// for example "1 free" or "2 frees"
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style);
-// "+1.5 MiB/s", "-312 B/s"
+// for example "+1.5 MiB/s" or "-312 B/s"
 std::string say_growth(double bytes_per_s);
 // Returns "12.3%", or "0%" if the whole is 0.
 std::string say_share(std::uint64_t part, std::uint64_t whole);
 
-// Returns " label text" with a hanging indent. An empty label continues the line above.
+// Returns " label text". Wrapped lines start below the text. An empty label continues the previous labelled line.
 std::string labelled(std::string_view label, std::string_view text, const TextStyle& style);
 // Returns `first` and the text. Wrapped lines are indented by the width of `first`.
 std::string hanging(std::string_view first, std::string_view text, const TextStyle& style);
-// Returns " label 12.3 MiB remark", aligned with other sums.
+// Returns " label 12.3 MiB remark". The numbers of several such lines are aligned.
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
 std::string heading(std::string_view text, const TextStyle& style);
 
-// Returns "MISSING: …" if the trace has no data of a CPU, which makes all results uncertain. Otherwise returns an empty
-// string.
+// Returns "MISSING: …" if the trace has no data of some CPU, because this makes all results uncertain. Otherwise
+// returns an empty string.
 std::string missing_cpus_text(const TraceSummary& trace);
-// Returns the trace's name, with notes on missing CPUs and on interrupted reading.
+// Returns the trace's name, with notes if CPUs are missing or if Ctrl+C stopped the reading.
 std::string trace_heading(const TraceSummary& trace, const TextStyle& style);
-// Returns the start of a report: heading, machine, time, the text `events`, and losses.
+// Returns the first lines of a report: heading, machine, time, the text `events`, and lost events.
 std::string trace_lines(const TraceSummary& trace, std::string_view events, const TextStyle& style);
-// Returns lines on the machine, the time and the ring buffers, for reports and `check`.
+// Returns lines about the machine, the recorded time and the ring buffers, for reports and `check`.
 std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
 inline bool may_lack_events(const TraceSummary& trace) { return trace.lost_events > 0 || !trace.loss_known; }
-// Returns a line on lost events: their number, their CPUs and the results they affect.
+// Returns a line about lost events: their number, their CPUs and the results that they affect.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 
-// Returns a line for the side of a diff that has no allocations of an allocator.
+// Returns a line for the case that one side of a diff has no allocations of an allocator.
 std::string no_allocations_line(std::string_view side, const TextStyle& style);
 
-// Returns a table of the kernel's own counters over the trace. It is empty without samples.
+// Returns a table of the kernel's memory counters and their changes during the trace. Empty if the trace has no samples
+// of these counters.
 std::string memory_lines(const MemoryState& memory, const TextStyle& style);
 
-// A message for the case that no event matches the filters.
+// The message for the case that no event matches the filters.
 extern const char* const kNothingSelected;
 
-// "Slab", for headings.
+// Returns "Slab" and so on, for headings.
 std::string capitalised(Allocator allocator);
 
 }  // namespace kmt

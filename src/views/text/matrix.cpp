@@ -14,14 +14,14 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kHeaderWidth = 16;
-constexpr std::size_t kKeyWidth = 26;  // width of each name, including blanks
+constexpr std::size_t kKeyWidth = 26;  // width of each name in characters, including blanks
 
 std::string header_of(GroupKey key, const KeyValue& value, const TextStyle& style) {
   const std::string text = key_text(key, value, style);
   return style.raw ? text : shortened(text, kHeaderWidth);
 }
 
-// Returns the number of columns that fit beside the names, "others" and the total.
+// Returns the number of columns that fit next to the names, the column "others" and the total.
 std::size_t columns_that_fit(const Matrix& matrix, const std::vector<GroupKey>& by, const TextStyle& style) {
   if (style.raw) return matrix.columns.size();
   constexpr std::size_t kOthersAndTotal = 24;
@@ -34,7 +34,7 @@ std::size_t columns_that_fit(const Matrix& matrix, const std::vector<GroupKey>& 
   return columns;
 }
 
-// The amounts of a line, in the order of the table's columns.
+// Returns the amounts of a line, in the order of the table's columns.
 std::vector<std::uint64_t> amounts_of(const MatrixRow& row, std::size_t columns, bool has_others) {
   std::vector<std::uint64_t> amounts(row.amounts.begin(), row.amounts.begin() + static_cast<std::ptrdiff_t>(columns));
   std::uint64_t others = row.others;

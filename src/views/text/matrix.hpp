@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report --matrix` as text.
+// Writes the matrices of `report --matrix` as text.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// `by` are the keys of the report. Columns that do not fit into the width are added to the column "others".
+// `by` has the keys of the report. Columns that do not fit into the width are summed up in the column "others".
 std::string text_matrices(const std::vector<Matrix>& matrices, const std::vector<GroupKey>& by,
                           const ReportOptions& options, const TextStyle& style);
 

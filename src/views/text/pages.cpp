@@ -73,8 +73,8 @@ std::string fallback_types(const PagesResult& result, const TextStyle& style) {
   return "\n" + heading("Fallbacks by migrate type", style) + to_text(table, style);
 }
 
-// Returns a table with all columns if the style is raw, otherwise with the sort column and the columns that are not all
-// zero.
+// Returns a table of tasks. It has all columns if the style is raw. Otherwise it has the sort column and those columns
+// that are not all zero.
 std::string tasks(const PagesResult& result, const PagesOptions& options, const TextStyle& style) {
   std::vector<const PageTaskRow*> rows = sorted_page_tasks(result.tasks, *options.sort);
   const std::size_t shown = options.shown(rows.size());
@@ -91,7 +91,7 @@ std::string tasks(const PagesResult& result, const PagesOptions& options, const 
   };
   Table table = make_table<PageTaskRow>(page_task_columns(), rows, style.raw, is_shown);
   for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
-  // Several columns have the header "pages", so columns are identified by position.
+  // Several columns have the header "pages", so a column is identified by its position.
   std::size_t place = 0;
   for (const Column<PageTaskRow>& column : page_task_columns()) {
     if (&column == options.sort) table.columns[place].importance = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page allocator's activity as text.
+// Writes the activity of the page allocator as text.
 #pragma once
 
 #include <string>

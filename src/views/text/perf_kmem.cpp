@@ -21,7 +21,7 @@ constexpr std::size_t kRuleWidth = 105;
 constexpr std::array kMigrateColumns = {"Unmovable", "Reclaimable", "Movable", "Reserved", "CMA/Isolated", "Unknown"};
 constexpr std::array kMigrateLabels = {"UNMOVABL", "RECLAIM", "MOVABLE", "RESERVED", "CMA/ISLT", "UNKNOWN"};
 constexpr std::size_t kUnknownType = kMigrateColumns.size() - 1;
-constexpr unsigned kLastOrder = 10;  // perf always shows all orders up to this order
+constexpr unsigned kLastOrder = 10;  // perf always shows all orders up to this one, even if they have no pages
 
 std::string rule() { return std::string(kRuleWidth, '-') + "\n"; }
 
@@ -38,8 +38,8 @@ double fragmentation(std::uint64_t requested, std::uint64_t allocated) {
   return 100.0 - 100.0 * static_cast<double>(std::min(requested, allocated)) / static_cast<double>(allocated);
 }
 
-// Migrate types are matched by the kernel's names, because the kernel's numbers changed in Linux 4.4 and perf's did
-// not.
+// Returns the column of a migrate type. The type is matched by name, because the kernel renumbered the types in Linux
+// 4.4 and perf did not.
 std::size_t column_of_type(const KeyValue& type) {
   const auto* named = std::get_if<NamedNumber>(&type);
   if (named == nullptr) return kUnknownType;
@@ -50,7 +50,7 @@ std::size_t column_of_type(const KeyValue& type) {
   return named->name == "CMA/Isolate" || named->name == "Isolate" ? 4 : kUnknownType;
 }
 
-// Returns "kmem_cache_create+1f", without 0x and module.
+// Returns the call site in the format of perf: "kmem_cache_create+1f", without 0x and without the module.
 std::string site_text(const KeyValue& key, bool raw_ip, std::string_view prefix) {
   const auto* code = std::get_if<CodeAddress>(&key);
   if (code == nullptr || code->address == 0) return "unknown";
@@ -66,7 +66,7 @@ std::string identity(const KeyValue& key) {
   return plain_text(key);
 }
 
-// Returns the rows of an allocator, merged by some of their keys.
+// Returns the rows of an allocator. Rows that have equal values for the keys in `by` are merged.
 std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, const std::vector<GroupKey>& by) {
   std::vector<std::size_t> places;
   places.reserve(by.size());
@@ -91,7 +91,7 @@ std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, c
   return sums;
 }
 
-// Like perf, orders equal call sites by address.
+// Compares two keys. As in perf, call sites are ordered by address.
 bool precedes(const KeyValue& a, const KeyValue& b) {
   const auto* const one = std::get_if<CodeAddress>(&a);
   const auto* const other = std::get_if<CodeAddress>(&b);
@@ -113,7 +113,7 @@ Rows ordered(const std::vector<GroupRow>& rows, const PerfKmemOptions& options, 
   return sorted;
 }
 
-// Limits the number of rows. Returns true if there were more.
+// Cuts the list after `limit` rows. Returns true if rows were removed.
 bool cut(Rows& rows, std::size_t limit) {
   if (limit == 0 || rows.size() <= limit) return false;
   rows.resize(limit);
@@ -167,11 +167,11 @@ std::string slab_text(const ReportResult& result, const PerfKmemOptions& options
   return out + slab_summary(slab);
 }
 
-// Positions of the page keys in a row. The page frame is the last key and optional.
+// Positions of the keys in a row about pages. The page frame is the last key and is optional.
 enum PageKey : std::uint8_t { kCaller, kOrder, kType, kGfp, kFrame };
 constexpr std::array kPageKeys = {GroupKey::caller, GroupKey::order, GroupKey::migrate_type, GroupKey::gfp};
 
-// Returns the GFP flags as a number, since perf has its own abbreviations for them.
+// Returns the GFP flags as a number, because perf uses its own abbreviations for the flags.
 std::string gfp_number(const KeyValue& gfp) {
   const auto* named = std::get_if<NamedNumber>(&gfp);
   return named == nullptr ? "unknown" : fmt::format("{:x}", named->number);

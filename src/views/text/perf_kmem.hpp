@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report --style perf-kmem`: the tables of `perf kmem stat`, for scripts that read them. The layout is that of perf
-// (Linux 6.1), and the numbers are from the report; docs/perf-kmem.md lists the differences.
+// `report --style perf-kmem` prints the tables of `perf kmem stat`, for scripts that read these tables. The layout is
+// that of perf (Linux 6.1), and the numbers are those of `report`. docs/perf-kmem.md lists the differences.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,26 @@
 namespace kmt {
 
 struct PerfKmemOptions {
-  // Set if the table is shown: its number of rows; 0: all.
+  // Maximum number of rows of the table; 0 means all. If empty, the table is not shown.
   std::optional<std::size_t> callers;
   std::optional<std::size_t> addresses;
   bool slab = true;
   bool pages = false;
-  bool live = false;                       // pages table: shows only pages live at the end
-  bool raw_ip = false;                     // addresses instead of symbols
-  const Column<GroupRow>* sort = nullptr;  // null: perf's default
+  bool live = false;                       // true: the table of pages shows only pages that are live at the end
+  bool raw_ip = false;                     // true: show addresses instead of symbols
+  const Column<GroupRow>* sort = nullptr;  // if null, the rows have the default order of perf
 };
 
-// The keys to group the report by.
+// Returns the keys by which the report must be grouped.
 std::vector<GroupKey> perf_kmem_keys(const PerfKmemOptions& options);
 
-// True if the output has call sites, which only the tables show.
+// True if the output has call sites. Only the tables have them.
 bool shows_code(const PerfKmemOptions& options);
 
 std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& options);
 
-// Returns lines on lost events, damage and interrupted reading. perf prints such lines to stderr or not at all. Often
-// empty.
+// Returns lines about lost events, damage and interrupted reading. Empty if there is nothing to report. perf prints
+// such lines to stderr or not at all.
 std::string perf_kmem_warnings(const ReportResult& result);
 
 }  // namespace kmt

@@ -48,8 +48,8 @@ std::uint64_t value_of(const GroupRow& row, const Column<GroupRow>* column) {
 
 bool has_any(const GroupTable& table) { return !table.rows.empty(); }
 
-// Events of all allocators are counted together, like in perf. Bytes are counted for one allocator only, because slab
-// objects are inside pages and would count twice.
+// Returns the allocator whose values are shown; empty means all. As in perf, events of all allocators are counted
+// together. Bytes are counted for one allocator only, because slab objects are inside pages and would count twice.
 std::optional<Allocator> allocator_of(const ReportResult& result, const PerfReportOptions& options) {
   if (options.allocator || options.share_of == nullptr) return options.allocator;
   const auto first = std::ranges::find_if(result.groups, has_any);

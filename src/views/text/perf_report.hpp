@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A report in the layout of `perf report --stdio`: a line for each group, with its share.
+// Writes a report in the layout of `perf report --stdio`, with a line for each group and its share.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,12 @@
 namespace kmt {
 
 struct PerfReportOptions {
-  const Column<GroupRow>* share_of = nullptr;  // column of the percentages; null: number of events, as in perf
-  std::size_t limit = 0;                       // lines; 0: all
-  std::size_t keys = 0;                        // number of keys to show, from the first key of the result
-  // Counts only this allocator; empty: all events, or bytes of the default allocator.
+  // column from which the percentages are computed; null: the number of events, as in perf
+  const Column<GroupRow>* share_of = nullptr;
+  std::size_t limit = 0;  // maximum number of lines; 0: all
+  std::size_t keys = 0;   // number of keys to show, starting with the first key of the result
+  // The allocator to count. If empty, numbers of events include all allocators, and bytes are those of the default
+  // allocator.
   std::optional<Allocator> allocator = {};
 };
 

@@ -22,7 +22,7 @@ constexpr std::size_t kLevels = kAsciiLevels.size();
 constexpr std::array<unsigned, 6> kColours = {36, 33, 35, 32, 31, 34};  // SGR codes: cyan, yellow, magenta, …
 constexpr std::size_t kIndent = 2;
 
-// The code must need three bytes in UTF-8.
+// Returns the UTF-8 text of a character. The code must be one that needs three bytes.
 std::string utf8(unsigned code) {
   return {static_cast<char>(0xE0u | code >> 12), static_cast<char>(0x80u | (code >> 6 & 0x3Fu)),
           static_cast<char>(0x80u | (code & 0x3Fu))};
@@ -39,7 +39,7 @@ struct Scale {
       high = std::max(high, value);
     }
   }
-  // Returns a number from 0 to steps - 1.
+  // Returns the step for the value. Steps are numbered from 0 to steps - 1.
   std::size_t step_of(double value, std::size_t steps) const {
     if (high <= low) return 0;
     const double share = value / (high - low) - low / (high - low);
@@ -47,7 +47,8 @@ struct Scale {
   }
 };
 
-// Returns the greatest value of each place. If there are fewer values than places, a value fills several places.
+// Distributes the values over the places. Each place has the greatest of its values. If there are fewer values than
+// places, a value fills several places.
 std::vector<double> fitted(std::span<const double> values, std::size_t places) {
   std::vector<double> out(places, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t place = 0; place < places && !values.empty(); ++place) {
@@ -59,8 +60,8 @@ std::vector<double> fitted(std::span<const double> values, std::size_t places) {
   return out;
 }
 
-// A canvas of dots: braille characters with eight dots each, or ASCII cells with one dot each. Rows count from the
-// bottom.
+// A canvas of dots. A braille character has eight dots, and an ASCII character counts as one dot. Rows are numbered
+// from the bottom.
 class Canvas {
  public:
   Canvas(std::size_t cells, std::size_t lines, bool unicode)
@@ -70,8 +71,8 @@ class Canvas {
   std::size_t rows() const { return unicode_ ? 4 * lines_ : lines_; }
 
   void set(std::size_t column, std::size_t row, std::size_t series) {
-    // Bits of "Braille Patterns" (Unicode 15), which are added to U+2800. First the left column, then the right column,
-    // each from the top.
+    // The bits of the dots of a braille character, relative to U+2800 (Unicode 15, "Braille Patterns"). The first list
+    // is the left column and the second is the right column, each from top to bottom.
     static constexpr std::array<std::array<std::uint8_t, 4>, 2> kDots = {
         {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
     const std::size_t from_top = rows() - 1 - row;
@@ -80,7 +81,7 @@ class Canvas {
     cell.series = series;
   }
 
-  // Returns a line without trailing blanks.
+  // Returns one line of the canvas without trailing blanks.
   std::string line(std::size_t from_top, bool colour) const {
     const auto begin = grid_.begin() + static_cast<std::ptrdiff_t>(from_top * cells_);
     auto end = begin + static_cast<std::ptrdiff_t>(cells_);
@@ -114,7 +115,7 @@ void draw(Canvas& canvas, const std::vector<double>& values, const Scale& scale,
   for (std::size_t column = 0; column < places.size(); ++column) {
     if (!std::isfinite(places[column])) continue;
     const std::size_t row = scale.step_of(places[column], canvas.rows());
-    // The vertical line starts at the previous value.
+    // Each column of a curve is a vertical line from the previous value to this value.
     const bool follows = column > 0 && std::isfinite(places[column - 1]);
     const std::size_t from = as_area ? zero : follows ? scale.step_of(places[column - 1], canvas.rows()) : row;
     for (std::size_t at = std::min(from, row); at <= std::max(from, row); ++at) canvas.set(column, at, series);
@@ -134,7 +135,7 @@ std::string legend(std::span<const PlotSeries> series, const TextStyle& style) {
   return out;
 }
 
-// Returns the curves of all series on one scale, with axes.
+// Returns the curves of all series on one scale, together with the axes.
 std::string curves(std::span<const PlotSeries> series, const PlotFrame& frame, const TextStyle& style) {
   Scale scale;
   if (frame.from_least) {
@@ -142,7 +143,7 @@ std::string curves(std::span<const PlotSeries> series, const PlotFrame& frame, c
     scale = {kNone, -kNone};
   }
   for (const PlotSeries& one : series) scale.take(one.values);
-  if (scale.low > scale.high) scale = {};  // no known values
+  if (scale.low > scale.high) scale = {};  // there are no known values
   const std::string top = frame.say(scale.high);
   const std::string bottom = frame.say(scale.low);
   const std::size_t label = std::max(top.size(), bottom.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Draws numbers with block or braille characters, or in ASCII. If there is not enough space for all values, each place
-// shows its greatest value, so that peaks stay visible. Infinite and NaN values count as unknown and are blank. The
+// Draws numbers with block or braille characters, or in ASCII. If there are more values than places, each place shows
+// its greatest value, so that peaks stay visible. Infinite and NaN values count as unknown and are left blank. The
 // scale includes zero unless `from_least` is set.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// "▁▂▅█": one character for each cell.
+// Returns one character for each cell: "▁▂▅█".
 std::string sparkline(std::span<const double> values, std::size_t cells, const TextStyle& style);
 
 struct PlotSeries {
@@ -23,15 +23,16 @@ struct PlotSeries {
 };
 
 struct PlotFrame {
-  std::size_t height = 8;  // height of the curve in lines
+  std::size_t height = 8;  // height of the curve in lines of text
   std::string begin;       // labels of the left and the right end: "0 s", "30.000 s"
   std::string end;
-  std::function<std::string(double)> say;  // returns the label of a value
-  bool from_least = false;  // starts the scale at the smallest value, to show small changes of large values
+  std::function<std::string(double)> say;  // returns the text for a value on the axis
+  // true: the scale starts at the smallest value, so that small changes of large values are visible
+  bool from_least = false;
 };
 
-// Returns a plot as wide as the style allows; each line ends with a newline. A single series is drawn as an area.
-// Several series share a plot with a legend, but without colour each series has its own plot and scale.
+// Returns a plot as wide as the style allows. Each line ends with a newline. A single series is drawn as an area.
+// Several series share one plot with a legend. Without colour, each series has its own plot and scale instead.
 std::string plot(const std::vector<PlotSeries>& series, const PlotFrame& frame, const TextStyle& style);
 
 }  // namespace kmt

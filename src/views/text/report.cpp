@@ -92,7 +92,7 @@ std::string page_lines(const PageTotals& pages, const TextStyle& style) {
   return out;
 }
 
-// Returns the lines that the totals of percpu memory and vmap areas have in common.
+// Returns the lines that both the totals of percpu memory and the totals of vmalloc areas have.
 std::string given_lines(const AllocatorTotals& totals, std::string_view allocated, std::string_view noun,
                         const TextStyle& style) {
   const auto bytes = [&](std::uint64_t sum) { return totals.knows_bytes ? say_bytes(sum, style) : "unknown"; };
@@ -139,7 +139,7 @@ std::string page_orders(const ReportResult& result, const TextStyle& style) {
   return "\n" + heading("Page allocations by order", style) + to_text(table, style);
 }
 
-// Returns lines on groups with many short-lived objects, which could be cached or reused.
+// Returns lines about groups with many short-lived objects. Such objects could be cached or reused.
 std::string churn_lines(const ReportResult& result, std::size_t most_shown, const TextStyle& style) {
   constexpr std::uint64_t kMany = 100'000;
   constexpr std::uint64_t kLeast = 1000;
@@ -172,7 +172,7 @@ std::string churn_lines(const ReportResult& result, std::size_t most_shown, cons
   return more == 0 ? out : out + emphasised(fmt::format("  ({} more)", more), Emphasis::aside, style) + "\n";
 }
 
-// Returns a short name for a table column. `check` prints the full sentences.
+// Returns a short name for a table column. `check` prints full sentences instead.
 std::string short_name(Imperfection kind) {
   switch (kind) {
     case Imperfection::allocated_before_trace: return "before trace";
@@ -188,7 +188,7 @@ std::string short_name(Imperfection kind) {
   }
 }
 
-// Returns a table of the two call sites of each anomaly. Explained anomalies are shown only if raw.
+// Returns a table of anomalies with the two call sites of each. Explained anomalies are shown only in the raw style.
 std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::vector<const AnomalyRow*> rows;
   for (const AnomalyRow& row : result.anomaly_sites)
@@ -215,7 +215,8 @@ std::string anomaly_sites(const ReportResult& result, const ReportOptions& optio
   return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);
 }
 
-// Returns a table: how many objects of each cache were live at the start of the trace, and how many of them were freed.
+// Returns a table with one line per cache: how many of its objects were live at the start of the trace, and how many of
+// these were freed during the trace.
 std::string older_objects(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const std::vector<OlderObjects>& caches = result.older.caches;
   if (caches.empty() || !result.older.lived) return {};
@@ -232,7 +233,7 @@ std::string older_objects(const ReportResult& result, const ReportOptions& optio
   return "\n" + heading("Objects from before the trace" + part, style) + to_text(table, style);
 }
 
-// True if the report asks only for stacks, and the trace has none.
+// True if the report is grouped only by stack, but the trace has no stacks.
 bool lacks_stacks(const ReportResult& result) {
   return result.by == std::vector{GroupKey::stack} && result.trace.stacks + result.trace.user_stacks == 0;
 }
@@ -282,7 +283,7 @@ std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by
   return text + ".";
 }
 
-// Says what of the recorded allocations is live, who allocated most of it, and which command judges it.
+// Says how much of the allocated memory is live, who allocated most of it, and which command judges whether it leaks.
 std::string conclusion(const ReportResult& result, const TextStyle& style) {
   const std::string pages = has_pages(result.pages) ? say_bytes(result.pages.live_bytes, style) + " of pages" : "";
   const char* const bound = result.slab.maybe_freed.allocations > 0 ? "at most " : "";
@@ -315,10 +316,10 @@ std::string cut_line(const ReportResult& result, std::size_t groups, bool leaves
   return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", left_out), style);
 }
 
-// Returns the largest groups, as many as the report has room for after `used` lines.
+// Returns as many of the largest groups as fit into the report after `used` lines.
 std::string brief_groups(const ReportResult& result, const ReportOptions& options, std::size_t used,
                          const TextStyle& style) {
-  // Beside the groups, a table has a blank line, title, header, "(N more)" and total.
+  // Lines of a table that are not groups: a blank line, the title, the header, "(N more)" and the total.
   constexpr std::size_t kBesideRows = 5;
   constexpr std::size_t kFewestRows = 3;
   constexpr std::size_t kMostRows = 12;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `report` as text.
+// Writes a report as text.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kWide = 110;  // number of columns from which plots are wider
+constexpr unsigned kWide = 110;  // plots are wider if lines have at least this number of characters
 
 std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) {
   constexpr double kMost = 9e18;
@@ -24,7 +24,7 @@ std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) 
   return (bytes < 0 ? "-" : plus ? "+" : "") + say_bytes(size, style);
 }
 
-// Draws the values of a row. The scale starts at the least value, since changes are often small compared with the
+// Draws the values of a row. The scale starts at the smallest value, because changes are often small compared with the
 // values.
 std::string picture(const SnapshotRow& row, const SnapshotSeries& series, const TextStyle& style) {
   std::vector<double> values(series.elapsed_ns.size(), std::nan(""));
@@ -91,7 +91,7 @@ std::string growing_rows(SnapshotPart part, const SnapshotSeries& series, const 
   return part_heading(part, "by growth", shown, rows.size(), style) + to_text(table, style);
 }
 
-// Returns the row with the fastest confirmed growth of a part, or null.
+// Returns the row of this part that has the fastest confirmed growth, or null.
 const SnapshotRow* certain_of(SnapshotPart part, const SnapshotSeries& series) {
   for (const SnapshotRow* row : sorted_rows(series, part, SeriesOrder::growth))
     if (row->verdict == LeakVerdict::certain) return row;

@@ -35,7 +35,7 @@ std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style
                      say_share(difference, now));
 }
 
-// Returns a note if most frees of a cache were untraced. No model can reproduce such a cache.
+// Returns a note if most frees of a cache have no trace event. No model can reproduce such a cache.
 std::string say_unseen(const SimulationResult& result, const std::string& cache) {
   const auto unseen = std::ranges::find(result.unseen_frees, cache, &UnseenFrees::cache);
   if (unseen == result.unseen_frees.end() || 2 * unseen->objects < unseen->allocations) return {};
@@ -193,7 +193,7 @@ std::string cache_table(const SimulatedHeap& heap, const SimulationOptions& opti
   return "\n" + heading(fmt::format("Caches, {}, by peak, {}", heap.name, part), style) + to_text(table, style);
 }
 
-// Returns a phrase on the part of the saving that depends on the new cache's per-CPU lists.
+// Returns a phrase about the part of the saving that depends on the per-CPU lists of the new cache.
 std::string uncertainty(const CacheSuggestion& suggestion, const TextStyle& style) {
   const std::string lists = say_bytes(suggestion.uncertain_bytes, style);
   const std::uint64_t now = suggestion.average_held;
@@ -204,7 +204,7 @@ std::string uncertainty(const CacheSuggestion& suggestion, const TextStyle& styl
   return fmt::format("up to {} of this saving depends on its per-CPU lists", lists);
 }
 
-// Returns a suggestion such as "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB", and its reason.
+// Returns a suggestion and its reason, such as "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB".
 std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t number, const TextStyle& style) {
   const std::uint64_t saved = suggestion.bytes_given - suggestion.bytes_given_then;
   const bool for_all = suggestion.function.empty();

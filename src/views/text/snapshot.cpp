@@ -45,7 +45,7 @@ std::string contradictions_text(const SnapshotResult& result, const TextStyle& s
   return out;
 }
 
-// Narrow tables first drop the shares and then shorten the sources. Labels are never shortened.
+// A narrow table first drops the column of shares and then shortens the column of sources. Labels are never shortened.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   constexpr unsigned kWithShares = 90;
   constexpr unsigned kOthers = 48;
@@ -163,7 +163,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   table.rows.back().aside = true;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
   std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
-  // Some kernels in virtual machines count memory that is not in any zone.
+  // Some kernels in virtual machines count free memory that is not in any zone.
   constexpr std::uint64_t kMuch = 64 << 20;
   const std::uint64_t in_meminfo = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
   if (in_meminfo > in_zones + kMuch)
@@ -174,7 +174,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
 }
 
-// Shows who needed memory, who was killed, and the largest tasks.
+// Shows which task needed memory, which task was killed, and which tasks were the largest.
 std::string oom_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   if (!result.memory.oom) return {};
   const OomKill& kill = *result.memory.oom;
@@ -196,7 +196,7 @@ std::string oom_text(const SnapshotResult& result, const SnapshotOptions& option
          to_text(table, style);
 }
 
-// Names the files of copies, and reports in their log.
+// Names the files that were copied, and the reports in the kernel's log.
 std::string files_text(const SnapshotResult& result, const TextStyle& style) {
   std::string out;
   if (!result.files.empty()) {
@@ -215,7 +215,7 @@ std::string files_text(const SnapshotResult& result, const TextStyle& style) {
   return out;
 }
 
-// Returns one line for each site; long stacks are wrapped.
+// Returns one line for each allocation site. Long stacks are wrapped.
 std::string sites_text(std::string_view what, const std::vector<AllocationSite>& sites, std::string_view noun,
                        const SnapshotOptions& options, const TextStyle& style) {
   if (sites.empty()) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snapshot as text, and the changes between two.
+// Writes a snapshot, or the changes between two snapshots, as text.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts of memory events as text.
+// Writes counts of memory events as text.
 #pragma once
 
 #include <string>

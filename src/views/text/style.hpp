@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The style of text output, which src/cli decides.
+// The style of text output. The code in src/cli chooses it.
 #pragma once
 
 namespace kmt {
 
 struct TextStyle {
-  static constexpr unsigned kMinWidth = 60;  // tables narrower than this would be useless
+  static constexpr unsigned kMinWidth = 60;  // a narrower table would be useless
   static constexpr unsigned kMaxWidth = 1000;
 
-  unsigned width = 120;  // line width in characters; 120 without a terminal
-  bool colour = false;   // escape sequences are allowed
-  bool raw = false;      // output for scripts: plain digits and full names; nothing is shortened or dropped
-  bool unicode = true;   // true: block and braille characters are allowed
+  unsigned width = 120;  // width of a line in characters; 120 if the output is not a terminal
+  bool colour = false;   // true: escape sequences for colours are allowed
+  // true: output for scripts, with plain digits and full names; no name is shortened and no column dropped
+  bool raw = false;
+  bool unicode = true;  // true: block and braille characters are allowed
 };
 
 }  // namespace kmt

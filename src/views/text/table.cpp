@@ -20,7 +20,8 @@ constexpr std::size_t kGap = 2;
 
 constexpr std::string_view kEllipsis = "…";
 
-// Returns the length below which names are not shortened. If the table is still too wide, columns are dropped.
+// Returns the length below which names are not shortened. If the table is still too wide with names of this length,
+// columns are dropped.
 std::size_t shortest_name(const Table& table) {
   const auto names =
       std::count_if(table.columns.begin(), table.columns.end(), [](const auto& column) { return column.name; });
@@ -35,7 +36,7 @@ std::vector<std::size_t> natural_widths(const Table& table) {
   return widths;
 }
 
-// Returns the widths of the columns that fit; 0: the column is dropped.
+// Returns the width of each column. A column that does not fit has width 0 and is dropped.
 std::vector<std::size_t> fitted_widths(const Table& table, const TextStyle& style) {
   std::vector<std::size_t> widths = natural_widths(table);
   if (style.raw) return widths;
@@ -145,7 +146,7 @@ std::string shortened(std::string_view name, std::size_t width) {
   if (name.size() <= width) return std::string(name);
   if (width < 3) return std::string(name.substr(0, width));
   const std::size_t room = width - 1;
-  // Does not cut into "+0x1f [ext4]" if two thirds of the width remain for the function.
+  // Keeps an ending such as "+0x1f [ext4]" whole if it needs at most a third of the width.
   const std::size_t offset = std::min(name.rfind('+'), name.size());
   const std::size_t ending = name.size() - offset;
   const std::size_t tail = ending <= room / 3 ? ending + (room - ending) / 4 : room / 3;

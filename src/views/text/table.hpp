@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text tables that fit a width. Names are shortened in the middle, the least important names first. Then the least
-// important columns are dropped. Lines never wrap.
+// Writes text tables that fit into a given width. If a table is too wide, names are first shortened in the middle,
+// starting with the least important names. Then the least important columns are dropped. Lines never wrap.
 #pragma once
 
 #include <optional>
@@ -13,21 +13,22 @@
 
 namespace kmt {
 
-// Emphasis is shown only if colour is allowed.
+// Emphasis is visible only if the style allows colour.
 enum class Emphasis { heading, aside, good, warning, bad };
 std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle& style);
 
 struct TableColumn {
   std::string header;
-  bool name = false;        // a name: aligned left, may be shortened
+  bool name = false;        // true: the column has names, which are aligned left and may be shortened
   unsigned importance = 0;  // like Column::importance
-  bool whole = false;       // must not be shortened
+  bool whole = false;       // true: names must not be shortened
 };
 
 struct TableRow {
-  std::vector<std::string> cells;         // one for each column; names are ASCII (cell_text()), others may be UTF-8
-  bool aside = false;                     // a sum or a remark, which is shown less prominently
-  std::optional<Emphasis> emphasis = {};  // used only if `aside` is false
+  // one cell for each column; names are ASCII (cell_text()), and other cells may be UTF-8
+  std::vector<std::string> cells;
+  bool aside = false;                     // true: the row is a sum or a remark and is shown less prominently
+  std::optional<Emphasis> emphasis = {};  // has no effect if `aside` is true
 };
 
 struct Table {
@@ -35,16 +36,16 @@ struct Table {
   std::vector<TableRow> rows;
 };
 
-// Each line has an indent of two blanks and ends with a newline.
+// Returns the lines of the table. Each line is indented by two blanks and ends with a newline.
 std::string to_text(const Table& table, const TextStyle& style);
 
-// Returns a value in readable form, or plain if `raw` is set.
+// Returns a value in readable form, or as a plain number if `raw` is set.
 std::string cell_text(const Cell& cell, Unit unit, bool raw);
 
-// Returns text of a trace as ASCII, so that its width equals its length. Other bytes become \xNN.
+// Returns text from a trace as ASCII, so that its width equals its length. Other bytes become \xNN.
 std::string ascii(std::string_view text);
 
-// Returns "kmem_cache_al…create+0x1f": cuts the middle of a name and keeps the offset.
+// Cuts the middle of a name and keeps the offset: "kmem_cache_al…create+0x1f".
 std::string shortened(std::string_view name, std::size_t width);
 
 // Returns a table of result rows with the columns that `shown` accepts.

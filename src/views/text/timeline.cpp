@@ -19,7 +19,7 @@ namespace {
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// Limits a size, since a trace may contain any number.
+// Limits the value to the range of the result, because a trace may contain any number.
 std::uint64_t magnitude(double value) {
   constexpr double kMost = 9e18;
   return static_cast<std::uint64_t>(std::llround(std::min(std::abs(value), kMost)));
@@ -46,7 +46,7 @@ double live(const TimeSeriesPoint& point) { return static_cast<double>(point.liv
 double allocated(const TimeSeriesPoint& point) { return static_cast<double>(point.bytes_allocated); }
 double count(const TimeSeriesPoint& point) { return static_cast<double>(point.allocations); }
 
-// Converts samples to buckets. Each bucket has the latest value so far.
+// Converts samples to one value per bucket. Each bucket has the latest value known at that time.
 std::vector<double> values_of(const MemorySeries& memory, const TimeAxis& axis) {
   std::vector<double> values(axis.buckets, std::nan(""));
   for (auto point = memory.points.begin(); point != memory.points.end() && !values.empty(); ++point) {
@@ -128,12 +128,12 @@ std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
   return table.rows.empty() ? "" : "\n" + heading("Samples", style) + to_text(table, style);
 }
 
-// Returns "SUnreclaim grew by 8.9 MiB from … to …, the trace explains 8.1 MiB."
+// Returns a sentence such as "SUnreclaim grew by 8.9 MiB from … to …, the trace explains 8.1 MiB."
 std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle& style) {
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
   const std::string by_events = fmt::format("according to the events of the trace it {}", grown(explained, style));
-  constexpr double kAbout = 1.05;  // within 5% counts as equal
+  constexpr double kAbout = 1.05;  // values that differ by less than 5 % count as equal
   const bool is_part = change != 0 && std::abs(explained) <= kAbout * std::abs(change) &&
                        (explained == 0 || (explained < 0) == (change < 0));
   const std::string rest = is_part ? fmt::format("the trace explains {}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `timeline` as text.
+// Writes the result of `timeline` as text.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result
   return {};
 }
 
-// Returns the importance of a column. A narrow screen drops the columns with the largest numbers first.
+// Returns a number for the importance of a column. A narrow screen first drops the columns with the largest number.
 unsigned importance_of(TopColumn column, TopColumn sorted) {
   if (column == sorted) return 0;
   switch (column) {
@@ -122,7 +122,7 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
     table.rows.push_back(std::move(line));
   }
   TextStyle plain = style;
-  plain.colour = false;  // the caller styles lines by their kind
+  plain.colour = false;  // the caller applies colours according to the kind of the line
   std::vector<TopLine> lines;
   for (std::string& text : lines_of(to_text(table, plain))) {
     const std::size_t row = options.first + lines.size() - 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One frame of `top` as lines. A screen styles the lines by kind, and other output prints them unchanged.
+// Writes one frame of `top` as lines. On a screen, a line is styled according to its kind. Other output prints the
+// lines unchanged.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +15,12 @@ namespace kmt {
 
 struct TopOptions {
   TopColumn sort = TopColumn::bytes_now;
-  std::string filter;                      // shows only rows whose names contain this text
-  std::size_t first = 0;                   // first row to show
+  std::string filter;                      // shows only the rows whose names contain this text
+  std::size_t first = 0;                   // index of the first row to show
   std::size_t rows = 0;                    // number of rows to show; 0: all
-  std::size_t selected = ~std::size_t{0};  // index among the rows that match the filter
+  std::size_t selected = ~std::size_t{0};  // index of the selected row among the rows that match the filter
   bool paused = false;
-  bool reversed = false;  // smallest values first
+  bool reversed = false;  // true: smallest values first
 };
 
 enum class TopLineKind { plain, heading, selected, aside };
@@ -31,8 +32,8 @@ struct TopLine {
 
 // Returns the sorted rows that match the filter.
 std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& options);
-// Returns the column that a view is sorted by. Stacks come only from samples and have no values for the last interval,
-// so such columns are replaced.
+// Returns the column by which the view is really sorted. Stacks come only from samples and have no values for the last
+// interval. So in the view of stacks, allocated bytes replace a column for the last interval.
 TopColumn sorted_by(TopView view, TopColumn column);
 
 // Returns four lines about the traced machine and the cost of tracing.
@@ -40,13 +41,13 @@ std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& opti
 // Returns the table with its header. `rows` is the result of rows_shown().
 std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow>& rows, const TopOptions& options,
                                const TextStyle& style);
-// Returns the lines that explain keys and columns.
+// Returns the lines that explain the keys and the columns.
 std::vector<TopLine> top_keys();
-// Returns the stacks of one row, each with its allocated bytes.
+// Returns the stacks of one row, each with the bytes that it allocated.
 std::vector<TopLine> top_stacks(const std::string& name, const std::vector<TopRow>& stacks, const SymbolNames& symbols,
                                 const TextStyle& style);
 
-// Returns heading, table and frames of stacks as plain text.
+// Returns the heading, the table and the frames of stacks as plain text.
 std::string text_top(const TopResult& result, const SymbolNames& symbols, const TopOptions& options,
                      const TextStyle& style);
 
