@@ -100,15 +100,17 @@ std::optional<AllocationSite> site_of(std::string_view line) {
 // Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". Columns after the two
 // numbers may be in any order.
 void parse_allocinfo(std::string_view text, KernelMemory& memory) {
-  bool has_sites = false;
+  bool has_unknown = false;
   each_line(text, [&](std::string_view line) {
     if (is_header(line)) return;
-    has_sites = true;
     auto site = site_of(line);
-    if (!site) return keep_unknown("allocinfo", line, memory);
+    if (!site) {
+      has_unknown = true;
+      return keep_unknown("allocinfo", line, memory);
+    }
     if (site->count != 0 || site->bytes != 0) memory.allocinfo.push_back(std::move(*site));
   });
-  if (!text.empty() && !has_sites)
+  if (!text.empty() && memory.allocinfo.empty() && !has_unknown)
     memory.missing.push_back({"allocinfo", "profiling is switched off", "sysctl vm.mem_profiling=1"});
 }
 

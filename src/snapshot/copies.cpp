@@ -52,22 +52,37 @@ struct Place {
   std::string name;
 };
 
-// Returns the place of a copy such as "sosreport-host/proc/meminfo" or "host/sos_commands/kernel/uname_-a".
+// Returns the place of a copy such as "sosreport-host/proc/meminfo", "copied/meminfo" or
+// "host/sos_commands/kernel/uname_-a".
 std::optional<Place> place_of(std::string_view path) {
   const auto root_before = [path](std::string_view end) -> std::optional<std::string> {
     if (!path.ends_with(end)) return std::nullopt;
     const std::string_view root = path.substr(0, path.size() - end.size());
     return root.empty() || root.ends_with('/') ? std::optional(std::string(root)) : std::nullopt;
   };
-  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"sos_commands/kernel/uname_-a", "uname"}, {"insights_commands/uname_-a", "uname"}, {"proc/uptime", "uptime"}};
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {{"sos_commands/kernel/uname_-a", "uname"},
+                                                                       {"insights_commands/uname_-a", "uname"},
+                                                                       {"uname", "uname"},
+                                                                       {"proc/uptime", "uptime"},
+                                                                       {"uptime", "uptime"}};
   for (const auto& [end, name] : kOthers)
     if (auto root = root_before(end)) return Place{std::move(*root), std::string(name)};
   for (const SnapshotSource& source : snapshot_sources()) {
     if (source.kind != SourceKind::file || !source.path.starts_with('/')) continue;
-    if (auto root = root_before(source.path.substr(1))) return Place{std::move(*root), std::string(source.name)};
+    for (const std::string_view end : {source.path.substr(1), source.name})  // "proc/meminfo", "meminfo"
+      if (auto root = root_before(end)) return Place{std::move(*root), std::string(source.name)};
   }
   return std::nullopt;
+}
+
+// Returns the time since boot in /proc/uptime, or 0 for other text, such as the output of the program uptime.
+std::uint64_t uptime_ns_of(const std::string& text) {
+  constexpr double kMost = 1e10;
+  Words words(std::string_view(text).substr(0, text.find('\n')));
+  const std::string_view number = words.next();
+  if (words.empty() || number.find_first_not_of("0123456789.") != std::string_view::npos) return 0;
+  const double seconds = std::strtod(text.c_str(), nullptr);
+  return seconds > 0 && seconds < kMost ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
 }
 
 struct CopiedFile {
@@ -82,7 +97,8 @@ class Finder {
 
   void take(std::string_view path, std::string&& text) {
     if (const auto place = place_of(path)) {
-      if (text.size() <= kMostOfACopy && !text.empty())
+      const bool is_usable = place->name == "uptime" ? uptime_ns_of(text) != 0 : !text.empty();
+      if (is_usable && text.size() <= kMostOfACopy)
         roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text)});
     } else {
       take_log(path, text);
@@ -156,11 +172,8 @@ class Finder {
       copies.files.push_back(uname->second.path);
       state.texts.emplace_back("uname", std::move(uname->second.text));
     }
-    if (const auto uptime = root.find("uptime"); uptime != root.end()) {
-      const double seconds = std::strtod(uptime->second.text.c_str(), nullptr);
-      constexpr double kMost = 1e10;
-      if (seconds > 0 && seconds < kMost) copies.uptime_ns = static_cast<std::uint64_t>(seconds * 1e9);
-    }
+    if (const auto uptime = root.find("uptime"); uptime != root.end())
+      copies.uptime_ns = uptime_ns_of(uptime->second.text);
     state.texts.emplace_back("missing", std::move(missing));
   }
 

@@ -60,6 +60,18 @@ TEST(Copies, OnlyWantedFilesOfAnArchiveAreRead) {
   EXPECT_EQ(found.memory.release, "6.1.0");
 }
 
+TEST(Copies, MayBeOutsideOfProc) {
+  const std::string tar = tar_of(tar_member("copied/meminfo", kMeminfo) + tar_member("copied/uptime", "60.5 1\n") +
+                                 tar_member("copied/uname", "Linux h 6.1.0 x86_64\n"));
+  const Copies copies = copies_in_file("copied.tar", bytes_of(tar));
+  EXPECT_EQ(copies.files, (std::vector<std::string>{"copied/meminfo", "copied/uname"}));
+  EXPECT_EQ(copies.uptime_ns, 60'500'000'000u);
+  // The output of the program uptime shows no time since boot in seconds.
+  const std::string other =
+      tar_of(tar_member("sos/proc/meminfo", kMeminfo) + tar_member("sos/uptime", " 10:00:00 up 1 day"));
+  EXPECT_EQ(copies_in_file("sos.tar", bytes_of(other)).uptime_ns, 0u);
+}
+
 TEST(Copies, PathsThatLeaveTheArchiveAreOnlyNames) {
   const std::string tar = tar_of(tar_member("../../../proc/meminfo", kMeminfo));
   const Copies copies = copies_in_file("x.tar", bytes_of(tar));
