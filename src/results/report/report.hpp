@@ -117,6 +117,7 @@ struct ReportResult {
   TraceSummary trace;
   Activity activity;
   std::vector<std::pair<std::string, std::uint64_t>> events;  // event name and count, most frequent first
+  std::uint64_t calls = 0;                                    // calls of kernel functions
   SlabTotals slab;
   PageTotals pages;
   AllocatorTotals percpu;
