@@ -12,7 +12,7 @@
 #include "base/endian.hpp"
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
-#include "formats/ctf/bit_reader.hpp"
+#include "formats/bit_reader.hpp"
 #include "formats/ctf/json_metadata.hpp"
 #include "formats/ctf/reader.hpp"
 
