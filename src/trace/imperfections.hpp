@@ -34,14 +34,15 @@ constexpr std::array kImperfections = {
 constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfections[static_cast<std::size_t>(kind)]; }
 std::string_view to_string(Severity severity);
 
-// Each of these imperfections means that events are missing. It is unknown when and how many.
+// Each of these imperfections means that events are missing, or that frees cannot be matched. It is unknown when and
+// how many.
 inline constexpr std::array kHidesEvents = {
     Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,
     Imperfection::unfinished_file, Imperfection::repaired_file,    Imperfection::damaged_section,
     Imperfection::damaged_block,   Imperfection::missing_section,  Imperfection::damaged_page,
     Imperfection::short_record,    Imperfection::bad_event_format, Imperfection::torn_record,
-    Imperfection::unreadable_line, Imperfection::damaged_stream};
+    Imperfection::unreadable_line, Imperfection::damaged_stream,   Imperfection::hidden_pointers};
 
 // One occurrence of an imperfection, at one place of the trace.
 struct Finding {

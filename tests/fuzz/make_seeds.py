@@ -199,7 +199,7 @@ def main():
         for form, first in (('told', number), ('found', 0xFF)):
             seeds.write(os.path.join(sys.argv[1], 'relay_fuzzer'), f'{abi}.{form}',
                   bytes([first]) + b''.join(relay_files.record(abi, event) for event in events))
-    for name, text in text_traces.SAMPLES.items():
+    for name, text in {**text_traces.SAMPLES, **text_traces.OTHERS}.items():
         seeds.write(os.path.join(sys.argv[1], 'text_fuzzer'), name, text.encode())
     seeds.write_wrapped_text_seeds(os.path.join(sys.argv[1], 'text_fuzzer'), text.encode())
 

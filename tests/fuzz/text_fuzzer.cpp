@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Treats any text as a trace. Reading, reporting, checking and converting must not crash, hang or use excessive memory,
-// and reading it as events and as records must return the same number of events.
+// Treats any text as a histogram or as a trace. Reading, reporting, checking and converting must not crash, hang or use
+// excessive memory, and reading a trace as events and as records must return the same number of events.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "base/error.hpp"
+#include "formats/text/histogram.hpp"
 #include "formats/text/reader.hpp"
 #include "formats/text/wrapped.hpp"
 #include "read_trace.hpp"
@@ -18,6 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // expected: the page has no trace
   }
   const kmt::TraceFile file{"fuzz", {data, size}, nullptr};
+  if (kmt::text::is_histogram(file.bytes))
+    for (const kmt::Histogram& histogram : kmt::text::read_histograms(file.bytes))
+      if (kmt::sums_of(histogram).size() != histogram.values.size()) std::abort();
   if (!kmt::text::is_text(file.bytes)) return 0;
   try {
     const std::uint64_t events = kmt::read_as_a_trace(file);

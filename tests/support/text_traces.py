@@ -57,3 +57,38 @@ swapper     0 [001]   123.456009:          kmem:kfree: call_site=rcu_core+0x1f p
 -      K                             0xffff88001e8a7a40          rcu_core
 ''',
 }
+
+# Text of other tracers, and sums by keys. Only seeds for the fuzzer.
+OTHERS = {
+    'function-graph': '''# tracer: function_graph
+#
+#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS
+#      |          |     |    |           |   |                     |   |   |   |
+  360.774522 |   1)     sh-812     |               |  do_open(dfd=0x3, mode=-1) { /* <-sys_open+0x62/0x110 */
+  360.774525 |   1)     sh-812     |   0.541 us    |    lock [fs](); /* = 0x0 */
+  360.774526 |   1)     sh-812     |               |    /* kmalloc: call_site=do_open+0x49/0xa0 ptr=(____ptrval____) bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL|__GFP_ZERO */
+  360.774527 |   1)   ==========> |
+  360.774528 |   1)     sh-812     |  d.h1 | ! 100.5 us |    tick() {
+  360.774529 |   1)   <========== |
+ ------------------------------------------
+ 1)     sh-812     =>   cc1-77
+ ------------------------------------------
+
+  360.774560 |   1)     cc1-77     | + 37.918 us   |  } /* do_open ret=-14 */
+      sh-7 [002] 10.000001: funcgraph_entry: --> f (3)
+      sh-7 [002] 10.000002: funcgraph_exit: <-- f (3) (start: 1a  end: 2a) over: 0
+''',
+    'function': '''# tracer: function
+            bash-812     [000] .....    88.000100: do_open [fs](dfd=3) <-sys_open
+''',
+    'histogram': '''# event histogram
+# trigger info: hist:keys=stacktrace,common_pid.execname:vals=bytes_req:size=2048 [active]
+{ stacktrace:
+         __kmalloc+0x11b/0x1b0
+, common_pid: bash            [       812] } hitcount:       1676  bytes_req:      33520
+{ call_site: [ffffffff8134b9c0] alloc_fdtable         } hitcount:       1676  bytes_req:      33520
+Totals:
+    Hits: 2161
+    Dropped: 3
+''',
+}

@@ -10,10 +10,11 @@ namespace kmt {
 
 namespace {
 
-// Returns a key for the task of an event. The key includes the CPU for idle tasks, which share one thread ID.
+// Returns a key for the task of an event. The key includes the CPU for idle tasks, which share one thread ID, and for
+// unknown tasks, which have negative IDs.
 std::uint64_t task_key(const Event& event) {
-  if (event.tid != 0) return static_cast<std::uint32_t>(event.tid);
-  return std::uint64_t{1} << 32 | event.cpu;
+  if (event.tid > 0) return static_cast<std::uint32_t>(event.tid);
+  return std::uint64_t{event.tid == 0 ? 1U : 2U} << 32 | event.cpu;
 }
 
 // True if this open call is too old to be the call that ends: events were lost while it ran, and the ending call

@@ -118,6 +118,7 @@ struct ReportAnalysis::State {
   void add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const;
   void add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys, std::vector<GroupRow>& rows) const;
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
+  std::uint64_t count_calls() const;
   Activity activity(const EventCounts& seen) const;
   std::vector<AnomalyRow> anomaly_rows();
   bool is_explained(const AnomalyKey& key);
@@ -256,6 +257,19 @@ void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vecto
     // The row has no allocations of its own: the first pages of these allocations were freed by another task.
     if (rows[row].allocations == 0) rows[row].first_ns = rows[row].last_ns = std::nullopt;
   }
+}
+
+// A call has an entry and an exit, unless the trace starts or ends during the call.
+std::uint64_t ReportAnalysis::State::count_calls() const {
+  std::uint64_t entries = 0;
+  std::uint64_t exits = 0;
+  const std::vector<std::uint64_t>& of_type = ledger.selected_events().of_type;
+  for (std::size_t type = 0; type < of_type.size(); ++type) {
+    const EventKind kind = info.tables.event_types[type].kind;
+    if (kind == EventKind::call_entry) entries += of_type[type];
+    if (kind == EventKind::call_exit) exits += of_type[type];
+  }
+  return std::max(entries, exits);
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_counts() const {
@@ -440,6 +454,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.trace.recorded_ns = recorded.length_ns();
   result.activity = state.activity(seen);
   result.events = state.event_counts();
+  result.calls = state.count_calls();
 
   state.find_maybe_freed();
   static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);

@@ -11,6 +11,7 @@
 #include "cli/input/filter_options.hpp"
 #include "cli/input/perf_kmem_options.hpp"
 #include "cli/input/tree_option.hpp"
+#include "cli/report/histogram.hpp"
 #include "cli/report/html.hpp"
 #include "cli/report/series.hpp"
 #include "cli/support/column_options.hpp"
@@ -180,6 +181,7 @@ int report(const Command& command, const ReportArguments& options) {
                  options.result, text_series_report);
     return 0;
   }
+  if (print_histograms(command, options.analyse.trace, options.limit, options.result)) return 0;
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.by = keys_of(options);

@@ -25,17 +25,17 @@ std::string file_of(const TraceOptions& options) {
   return options.files.empty() ? default_trace() : options.files.front();
 }
 
-void refuse_others(const Command& command) {
+}  // namespace
+
+void refuse_event_options(const Command& command, std::string_view content) {
   for (const Option& option : command.options) {
     if (option.given.empty()) continue;
     const auto is_known = [&](std::string_view name) { return option.has_name(name); };
     if (std::ranges::any_of(kOptions, is_known)) continue;
-    throw Error(fmt::format("{} applies to events, but the file is a series of snapshots", option.title()))
-        .hint("For snapshots, only --limit and the options for the output format apply, and --threshold for `leaks`");
+    throw Error(fmt::format("{} applies to events, but the file is {}", option.title(), content))
+        .hint("Then only --limit and the options for the output format apply, and --threshold for `leaks`");
   }
 }
-
-}  // namespace
 
 bool names_series(const TraceOptions& options) {
   const std::string file = file_of(options);
@@ -44,7 +44,7 @@ bool names_series(const TraceOptions& options) {
 
 bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
                   const SeriesOptions& view, const ResultOptions& result, SeriesText text) {
-  refuse_others(command);
+  refuse_event_options(command, "a series of snapshots");
   const SnapshotSeries series = read_series(file_of(files), threshold_bytes_per_s);
   print_result(result.json ? json_series(series, view) : text(series, view, stdout_style(result.style)));
   return series.found();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "cli/input/trace_options.hpp"
 #include "cli/support/options.hpp"
@@ -16,6 +17,9 @@ using SeriesText = std::string (*)(const SnapshotSeries&, const SeriesOptions&, 
 
 // True if the options name exactly one file, and this file has several snapshots but no trace.
 bool names_series(const TraceOptions& options);
+
+// Throws Error if options that apply to events are given. `content` is what the file is instead of a trace.
+void refuse_event_options(const Command& command, std::string_view content);
 
 // Prints the series. Throws Error if the file is unreadable, or if options were given that apply only to events.
 // Returns true if growth is confirmed.

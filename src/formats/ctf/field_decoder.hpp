@@ -9,7 +9,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "formats/ctf/bit_reader.hpp"
+#include "formats/bit_reader.hpp"
 #include "formats/ctf/field_node.hpp"
 
 namespace kmt::ctf {

@@ -12,8 +12,6 @@ namespace kmt::text {
 
 namespace {
 
-constexpr unsigned kMostCpus = 8192;
-
 // Removes the first word and the blanks before it from the text. Returns the word.
 std::string_view take_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -22,10 +20,14 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-// Parses "5.906771683:", "5.906771:", or "12345:" for ticks.
+// Parses a time and ":".
 bool parse_time(std::string_view word, Line& line) {
-  if (!word.ends_with(':')) return false;
-  word.remove_suffix(1);
+  return word.ends_with(':') && parse_clock(word.substr(0, word.size() - 1), line);
+}
+
+}  // namespace
+
+bool parse_clock(std::string_view word, Line& line) {
   const std::size_t point = word.find('.');
   const auto whole = parse_number<std::uint64_t>(word.substr(0, point));
   if (!whole) return false;
@@ -42,7 +44,7 @@ bool parse_time(std::string_view word, Line& line) {
   return true;
 }
 
-// Parses irq-info such as "d.h2.". The characters mean: interrupts off, reschedule needed, kind of interrupt, depth of
+// The characters mean: interrupts off, reschedule needed, kind of interrupt, depth of
 // disabled preemption, depth of disabled migration (trace_print_lat_fmt() in kernel/trace/trace_output.c, Linux 6.18).
 bool parse_irq_info(std::string_view word, Line& line) {
   constexpr std::size_t kContext = 2;
@@ -59,7 +61,19 @@ bool parse_irq_info(std::string_view word, Line& line) {
   return true;
 }
 
-// Parses "sh-148" or "sh-148  (  148)"; from perf also "sh   148" or "sh  148/149".
+namespace {
+
+// Removes the name of a buffer, which trace-cmd prints as "NAME:  " before the task. A task's name may contain such
+// text, too, but has at most 15 characters.
+std::string_view without_buffer(std::string_view comm) {
+  constexpr std::size_t kMostOfAName = 15;
+  const std::size_t colon = comm.find(": ");
+  if (comm.size() <= kMostOfAName || colon == std::string_view::npos) return comm;
+  return trim(comm.substr(colon + 2));
+}
+
+}  // namespace
+
 bool parse_task(std::string_view text, Line& line) {
   text = trim(text);
   if (text.ends_with(')')) text = trim(text.substr(0, text.rfind('(')));
@@ -75,8 +89,11 @@ bool parse_task(std::string_view text, Line& line) {
     line.tid = -line.tid;
     line.comm.remove_suffix(1);
   }
+  line.comm = without_buffer(line.comm);
   return separator == '-' || separator == ' ' || separator == '\t' || separator == '/';
 }
+
+namespace {
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
@@ -110,7 +127,19 @@ bool is_address(std::string_view name) {
   return name == "0" || (name.size() >= 8 && name.find_first_not_of("0123456789abcdef") == name.npos);
 }
 
-// Parses text like "kmalloc: call_site=…". The kmemtrace tracer printed no event name.
+// Parses a line of the function tracer: "f <-caller", or "f [module](fd=3) <-caller".
+bool parse_function(std::string_view text, Line& line) {
+  const std::size_t caller = text.find(" <-");
+  const std::size_t arguments = text.find('(');
+  if (caller == text.npos || text.substr(0, std::min(caller, arguments)).find(": ") != text.npos) return false;
+  line.system = "ftrace";
+  line.event = "function";
+  line.fields = trim(text);
+  return true;
+}
+
+}  // namespace
+
 bool parse_event(std::string_view rest, Line& line) {
   skip_difference_and_period(rest);
   const std::string_view before = rest;
@@ -119,6 +148,7 @@ bool parse_event(std::string_view rest, Line& line) {
     line.fields = trim(before);
     return true;
   }
+  if (!name.ends_with(':') && parse_function(before, line)) return true;
   if (name.size() < 2 || !name.ends_with(':')) return false;
   name.remove_suffix(1);
   if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
@@ -129,6 +159,8 @@ bool parse_event(std::string_view rest, Line& line) {
   line.fields = trim(rest);
   return is_name(name) && (line.system.empty() || is_name(line.system));
 }
+
+namespace {
 
 // Parses the text after the CPU, such as "d..1.  5.906771: kmalloc: call_site=…".
 bool parse_rest(std::string_view rest, Line& line) {
@@ -232,7 +264,7 @@ std::optional<Line> parse_line(std::string_view text) {
 
 bool was_event(std::string_view text) {
   if (text.starts_with('#')) return false;
-  for (const char* const field : {" call_site=", " ptr=", " pfn="})
+  for (const char* const field : {" call_site=", " ptr=", " pfn=", " bytes_req=", " bytes_alloc=", " gfp_flags="})
     if (text.find(field) != std::string_view::npos) return true;
   return any_prefix(text, [](Line line, std::string_view rest) {
     const std::string_view word = take_time(rest, line);

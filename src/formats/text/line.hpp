@@ -40,6 +40,19 @@ struct LostLine {
 };
 std::optional<LostLine> parse_lost(std::string_view line);
 
+constexpr unsigned kMostCpus = 8192;  // CPU numbers must be smaller
+
+// Parts of lines. Each function returns false if the text is something else.
+// Parses "sh-148" or "sh-148  (  148)"; from perf also "sh   148" or "sh  148/149".
+bool parse_task(std::string_view text, Line& line);
+// Parses irq-info such as "d.h2.".
+bool parse_irq_info(std::string_view word, Line& line);
+// Parses "5.906771683", "5.906771", or "12345" for ticks.
+bool parse_clock(std::string_view word, Line& line);
+// Parses text like "kmalloc: call_site=…", or "f <-caller" of the function tracer. The kmemtrace tracer printed no
+// event name.
+bool parse_event(std::string_view text, Line& line);
+
 // Parses a decimal number, or a hexadecimal number with 0x. Decimal numbers may be negative. The whole text must be the
 // number.
 std::optional<std::uint64_t> parse_value(std::string_view text);

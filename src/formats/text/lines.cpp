@@ -42,13 +42,37 @@ std::optional<Lines::Item> Lines::next() {
   const std::size_t end = std::min(rest_.find('\n'), rest_.size());
   std::string_view line = rest_.substr(0, end);
   offset_ = consumed();
+  text_ = line;
   rest_.remove_prefix(std::min(end + 1, rest_.size()));
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
   if (line.ends_with('\r')) line.remove_suffix(1);
+  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);  // quoted in a mail
   if (const auto lost = parse_lost(line)) return Item(*lost);
-  if (const auto event = parse(line)) return Item(*event);
-  if (was_event(line)) return Item(Unreadable{"it is damaged, cut off or has an unknown form"});
+  if (const auto event = parse(line)) {
+    const auto call = parse_call_event(*event);
+    return call ? complete(*call) : Item(*event);
+  }
+  if (const auto call = parse_call(line)) return call;
+  if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
+  if (was_event(line) || (has_calls_ && was_call(line)))
+    return Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   return Item(line);
+}
+
+// Parses a line of the function_graph tracer.
+std::optional<Lines::Item> Lines::parse_call(std::string_view line) {
+  if (const auto call = parse_call_line(line)) return complete(*call);
+  const auto change = parse_switch_line(line);
+  const auto interrupt = parse_interrupt_line(line);
+  if (change) calls_.add(*change);
+  if (interrupt) calls_.add(*interrupt);
+  return change || interrupt ? std::optional(Item(line)) : std::nullopt;
+}
+
+Lines::Item Lines::complete(CallLine call) {
+  has_calls_ = true;
+  calls_.complete(call, ++number_);
+  return call.part == CallPart::comment ? Item(call.line) : Item(call);
 }
 
 std::optional<Line> Lines::parse(std::string_view line) {
@@ -99,7 +123,7 @@ std::optional<Line> Lines::parse_minimal(std::string_view text) {
   return line;
 }
 
-std::string_view value_of(std::string_view fields, std::string_view key) {
+std::string_view padded_value_of(std::string_view fields, std::string_view key) {
   for (std::size_t at = fields.find(key); at != std::string_view::npos; at = fields.find(key, at + 1)) {
     if (at > 0 && fields[at - 1] != ' ') continue;
     std::string_view rest = fields.substr(at + key.size());
@@ -109,9 +133,14 @@ std::string_view value_of(std::string_view fields, std::string_view key) {
       rest.remove_prefix(2);
     else
       continue;
-    return rest.substr(0, rest.find(' '));
+    const std::size_t blanks = std::min(rest.find_first_not_of(' '), rest.size());
+    const std::string_view padded = rest.substr(0, rest.find(' ', blanks));
+    const bool is_next_field = blanks > 0 && padded.find('=') != std::string_view::npos;
+    return is_next_field ? std::string_view() : padded;
   }
   return {};
 }
+
+std::string_view value_of(std::string_view fields, std::string_view key) { return trim(padded_value_of(fields, key)); }
 
 }  // namespace kmt::text

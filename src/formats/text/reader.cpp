@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/records_by_cpu.hpp"
 #include "formats/task_notes.hpp"
 #include "formats/text/trace.hpp"
+#include "trace/calls/records.hpp"
 
 namespace kmt::text {
 
@@ -32,11 +35,20 @@ Finding unreadable(const Lines::Unreadable& line, std::uint64_t offset) {
   return {Imperfection::unreadable_line, line.why, {}, offset, {}};
 }
 
+// Adds the start of the line, to show the user what cannot be read. Not for conversions, which may be anonymous.
+Finding quoting(Finding finding, std::string_view text) {
+  constexpr std::size_t kMostShown = 200;
+  const std::string_view line = trim(text);
+  finding.detail += fmt::format("{}\"{}\"{}", finding.detail.empty() ? "" : ": ", line.substr(0, kMostShown),
+                                line.size() > kMostShown ? "…" : "");
+  return finding;
+}
+
 // Reads the events of all CPUs in the order of the lines.
 class LineStream : public CpuStream {
  public:
   LineStream(const TextTrace& trace, RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
-      : trace_(trace), lines_(trace.bytes()), decoder_(decoder), info_(info), consumed_(consumed) {}
+      : trace_(trace), lines_(trace.lines()), decoder_(decoder), info_(info), consumed_(consumed) {}
 
   bool read(EventBatch& batch) override {
     batch.clear();
@@ -44,18 +56,38 @@ class LineStream : public CpuStream {
       const auto item = lines_.next();
       if (!item) break;
       if (const Line* const line = std::get_if<Line>(&*item)) add(*line, batch);
+      if (const CallLine* const call = std::get_if<CallLine>(&*item)) add(*call, batch);
       if (const LostLine* const lost = std::get_if<LostLine>(&*item)) add_lost(*lost);
-      if (const auto* const other = std::get_if<Lines::Unreadable>(&*item))
-        info_.findings.add(unreadable(*other, lines_.offset()));
+      if (const auto* const other = std::get_if<Lines::Unreadable>(&*item)) report(unreadable(*other, lines_.offset()));
     }
     consumed_ = lines_.consumed();
     return !batch.empty();
   }
 
  private:
+  void report(Finding finding) {
+    const bool wants = info_.findings.wants(finding.kind);
+    info_.findings.add(wants ? quoting(std::move(finding), lines_.text()) : std::move(finding));
+  }
+
   void add(const Line& line, EventBatch& batch) {
     learn_name(trace_, line, info_.tasks.names);
-    if (!trace_.encode(line, record_)) return info_.findings.add(unreadable(line, lines_.offset()));
+    if (!trace_.encode(line, lines_.offset(), record_)) return report(unreadable(line, lines_.offset()));
+    check_time(line);
+    decoder_.decode(record_, line.time, line.cpu, lines_.offset(), batch);
+  }
+
+  void add(const CallLine& call, EventBatch& batch) {
+    learn_name(trace_, call.line, info_.tasks.names);
+    check_time(call.line);
+    trace_.encode(call, record_, [&](std::uint64_t time, Bytes record) {
+      last_ns_[call.line.cpu] = time;
+      decoder_.decode(record, time, call.line.cpu, lines_.offset(), batch);
+    });
+  }
+
+  // Ends a loss before the line, and reports a time that is earlier than the one before it.
+  void check_time(const Line& line) {
     std::uint64_t& last = last_ns_[line.cpu];
     if (const auto open = open_losses_.find(line.cpu); open != open_losses_.end()) {
       info_.losses.intervals[open->second].after_ns = line.time;
@@ -65,7 +97,6 @@ class LineStream : public CpuStream {
       info_.findings.add({Imperfection::time_goes_backward, fmt::format("by {}", last - line.time), line.cpu,
                           lines_.offset(), line.time});
     last = line.time;
-    decoder_.decode(record_, line.time, line.cpu, lines_.offset(), batch);
   }
 
   void add_lost(const LostLine& lost) {
@@ -97,6 +128,7 @@ class TextSource : public Source {
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     TraceDescription description = trace_.description();
     info_.path = file.path;
+    if (options.call_records) info_.calls.records = std::make_shared<CallRecords>();
     info_.format = "text of events, assuming pages of 4 KiB";  // the text does not state the page size
     if (!file.damage.empty()) info_.findings.add({Imperfection::truncated_file, file.damage});
     info_.findings.merge(trace_.findings());
@@ -125,9 +157,11 @@ class TextSource : public Source {
 
 TaskNameHistory names_in(const TextTrace& trace) {
   TaskNameHistory names;
-  Lines lines(trace.bytes());
-  while (const auto item = lines.next())
+  Lines lines = trace.lines();
+  while (const auto item = lines.next()) {
     if (const Line* const line = std::get_if<Line>(&*item)) learn_name(trace, *line, names);
+    if (const CallLine* const call = std::get_if<CallLine>(&*item)) learn_name(trace, call->line, names);
+  }
   return names;
 }
 
@@ -142,7 +176,7 @@ bool is_text(Bytes bytes) {
       std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()).starts_with(kTracer);
   Lines lines(begin);
   while (const auto item = lines.next()) {
-    if (std::holds_alternative<Line>(*item)) return true;
+    if (std::holds_alternative<Line>(*item) || std::holds_alternative<CallLine>(*item)) return true;
     const auto* const other = std::get_if<std::string_view>(&*item);
     is_only_header = is_only_header && other != nullptr && (other->empty() || other->starts_with('#'));
   }
@@ -162,14 +196,18 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   sink.describe(description);
   RecordsByCpu records(sink, kPageBytes);
   std::vector<std::uint8_t> record;
-  Lines lines(trace.bytes());
+  Lines lines = trace.lines();
   while (const auto item = lines.next()) {
     if (const auto* const lost = std::get_if<LostLine>(&*item)) records.lost(lost->cpu, lost->count);
     if (const auto* const other = std::get_if<Lines::Unreadable>(&*item))
       findings.add(unreadable(*other, lines.offset()));
+    if (const CallLine* const call = std::get_if<CallLine>(&*item))
+      trace.encode(*call, record, [&](std::uint64_t time, const std::vector<std::uint8_t>& encoded) {
+        records.record(call->line.cpu, time, encoded);
+      });
     const Line* const line = std::get_if<Line>(&*item);
     if (line == nullptr) continue;
-    if (trace.encode(*line, record))
+    if (trace.encode(*line, lines.offset(), record))
       records.record(line->cpu, line->time, record);
     else
       findings.add(unreadable(*line, lines.offset()));

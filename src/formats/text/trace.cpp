@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 
@@ -55,18 +56,15 @@ constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"}
 // Functions get made-up addresses, which are far from kernel addresses.
 constexpr std::uint64_t kFirstFunction = std::uint64_t{1} << 44;
 constexpr std::uint64_t kFunctionBytes = 1 << 20;
+constexpr std::string_view kUnknownFunction = "(unknown)";  // a call that ends, but its start is not in the trace
 
-bool is_nothing(std::string_view pointer) { return pointer == "(nil)" || pointer == "(null)"; }
-
-// The kernel prints "(____ptrval____)" before it has random numbers for hashing.
-bool is_hidden(std::string_view pointer) { return pointer.find("ptrval") != std::string_view::npos; }
+// An object whose pointer is hidden gets an address of its own, so it never matches another object. The kernel has no
+// such addresses.
+constexpr std::uint64_t kFirstHidden = std::uint64_t{1} << 52;
+constexpr std::uint64_t kHiddenBytes = 16;
 
 bool is_word(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
-std::optional<std::uint64_t> pointer_of(std::string_view text) {
-  return text.starts_with("0x") ? parse_value(text) : parse_value(fmt::format("0x{}", text));
 }
 
 // A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80". " [module]" may follow. It may also be an address.
@@ -79,11 +77,12 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   const std::string_view value = value_of(fields, "call_site");
   if (value.empty()) return CallSite{};
   const bool digits = value.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  const bool is_address = value.starts_with("0x") || (digits && value.size() >= 8);
+  const bool is_address =
+      value.starts_with("0x") || (digits && value.size() >= 8) || is_nothing(value) || is_hidden(value);
   const std::size_t plus = value.rfind('+');
   std::optional<std::uint64_t> offset = 0;
   if (is_address)
-    offset = pointer_of(value);
+    offset = is_nothing(value) || is_hidden(value) ? 0 : parse_hexadecimal(value);
   else if (plus != std::string_view::npos)
     offset = parse_value(value.substr(plus + 1, value.find('/', plus) - plus - 1));
   if (!offset) return std::nullopt;
@@ -102,7 +101,8 @@ Bytes without_cut_off_line(Bytes file) {
   std::size_t whole = file.size();
   while (whole > 0 && file[whole - 1] != '\n') --whole;
   const auto last = Lines(file.subspan(whole)).next();
-  return last && std::holds_alternative<Line>(*last) ? file.first(whole) : file;
+  const bool is_event = last && (std::holds_alternative<Line>(*last) || std::holds_alternative<CallLine>(*last));
+  return is_event ? file.first(whole) : file;
 }
 
 std::string_view system_of(const Line& line) {
@@ -121,17 +121,34 @@ TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
   Lines lines(file_);
   while (const auto item = lines.next()) {
     if (const Line* const line = std::get_if<Line>(&*item)) learn(*line);
+    if (const CallLine* const call = std::get_if<CallLine>(&*item)) learn(*call);
     if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);
     if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) learn_header(*other);
   }
+  first_tasks_ = lines.first_tasks();
   describe();
 }
 
-void TextTrace::learn(const Line& line) {
+void TextTrace::learn_place(const Line& line) {
   cpus_ = std::max(cpus_, line.cpu + 1);
   time_in_ns_ = time_in_ns_ && line.time_in_ns;
   lacks_cpus_ = lacks_cpus_ || !line.has_cpu;
   learn_name(line);
+}
+
+void TextTrace::learn(const CallLine& call) {
+  learn_place(call.line);
+  calls_.learn(call);
+  learn_function(call.function.empty() ? kUnknownFunction : call.function);
+}
+
+void TextTrace::learn_function(std::string_view function) {
+  if (functions_.find(function) == functions_.end())
+    functions_.emplace(function, kFirstFunction + functions_.size() * kFunctionBytes);
+}
+
+void TextTrace::learn(const Line& line) {
+  learn_place(line);
   auto found = shapes_.find(line.event);
   if (found == shapes_.end()) {
     if (shapes_.size() == kMostEvents) return;
@@ -154,7 +171,8 @@ void TextTrace::learn(const Line& line) {
   }
   learn_call_site(line.fields);
   learn_flags(value_of(line.fields, "gfp_flags"));
-  learn_pointer(value_of(line.fields, "ptr"));
+  pointers_.add(padded_value_of(line.fields, "ptr"));
+  pointers_.add_width(padded_value_of(line.fields, "page"));
 }
 
 void TextTrace::learn_name(const Line& line) {
@@ -169,10 +187,10 @@ void TextTrace::learn_call_site(std::string_view fields) {
   const std::optional<CallSite> site = call_site_in(fields);
   if (!site) return;
   if (site->function.empty()) {
-    if (site->offset > 0xFFFFFFFF) long_pointers_ = true;
+    pointers_.add_address(site->offset);
     return;
   }
-  functions_.emplace(site->function, kFirstFunction + functions_.size() * kFunctionBytes);
+  learn_function(site->function);
 }
 
 void TextTrace::learn_flags(std::string_view flags) {
@@ -187,19 +205,6 @@ void TextTrace::learn_flags(std::string_view flags) {
     else
       too_many_flags_ = true;
   }
-}
-
-// Counts pointers that may be hashed. %p prints all digits without 0x, and a hash has 32 bits.
-void TextTrace::learn_pointer(std::string_view pointer) {
-  if (pointer.empty() || is_nothing(pointer)) return;
-  ++pointers_;
-  if (is_hidden(pointer)) ++hidden_pointers_;
-  const std::uint64_t value = pointer_of(pointer).value_or(0);
-  if (value > 0xFFFFFFFF) long_pointers_ = true;
-  const bool may_be_hash = !pointer.starts_with("0x") && value != 0;
-  if (may_be_hash && pointer.size() == 16 && value <= 0xFFFFFFFF) ++hashed_pointers_;
-  // On 32-bit kernels, half of all hashes are below the kernel's address range.
-  if (may_be_hash && pointer.size() == 8 && value < 0x80000000) ++hashed_pointers_;
 }
 
 // Reads the number of overwritten events and of CPUs from header lines. The kernel writes "#
@@ -229,11 +234,9 @@ void TextTrace::learn_header(std::string_view line) {
 }
 
 void TextTrace::describe() {
-  constexpr unsigned kMostCpus = 8192;
   KernelDescription& kernel = description_.kernel;
   kernel.byte_order = kHostOrder;
-  kernel.long_bytes = long_pointers_ || hashed_pointers_ > 0 ? 8 : 4;
-  if (pointers_ == 0) kernel.long_bytes = 8;
+  kernel.long_bytes = pointers_.long_bytes();
   kernel.page_size = kPageBytes;
   kernel.sub_buffer_bytes = kPageBytes;
   kernel.cpus = std::min(cpus_, kMostCpus);
@@ -261,6 +264,7 @@ void TextTrace::describe() {
     kernel.formats.push_back(
         {shape.system, format_text(name, shape.id, fields, names_flags_ ? flags : std::vector<FlagName>{})});
   }
+  if (calls_.any()) calls_.describe(static_cast<unsigned>(shapes_.size() + 1), kernel);
   for (const auto& [function, address] : functions_) {
     const std::size_t module = function.find(" [");
     kernel.kallsyms +=
@@ -275,9 +279,13 @@ void TextTrace::describe() {
   if (lacks_cpus_) findings_.add({Imperfection::unknown_cpus, ""});
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, ""});
   if (names_flags_ && too_many_flags_) findings_.add({Imperfection::too_many_flag_names, ""});
-  if (hashed_pointers_ * 4 > pointers_ || hidden_pointers_ > 0)
-    findings_.add({Imperfection::hashed_pointers,
-                   hidden_pointers_ > 0 ? fmt::format("{} of them are not shown at all", hidden_pointers_) : ""});
+  if (pointers_.are_hashed()) findings_.add({Imperfection::hashed_pointers, ""});
+  if (pointers_.hidden() > 0) findings_.add({Imperfection::hidden_pointers, ""}, pointers_.hidden());
+}
+
+std::uint64_t TextTrace::address_of(std::string_view function) const {
+  const auto found = functions_.find(function.empty() ? kUnknownFunction : function);
+  return found == functions_.end() ? 0 : found->second;
 }
 
 std::optional<std::uint64_t> TextTrace::call_site_of(std::string_view fields) const {
@@ -300,17 +308,19 @@ std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
   return flags;
 }
 
-// The kernel prints a failed allocation as page=(nil) pfn=0x0 (include/trace/events/kmem.h, Linux 6.18).
+// The kernel prints a failed allocation as page=(null) pfn=0, and since Linux 4.15 with zeros instead of "(null)"
+// (include/trace/events/kmem.h, Linux 6.18). Linux 2.6.31 to 2.6.39 compute the frame number from the NULL pointer.
 std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const {
-  const std::optional<std::uint64_t> frame = parse_value(value_of(fields, "pfn"));
   const std::string_view page = value_of(fields, "page");
+  if (page == "(null)") return kNoPage;
+  const std::optional<std::uint64_t> frame = parse_value(value_of(fields, "pfn"));
   const bool none = is_nothing(page) || (!page.empty() && page.find_first_not_of("0x") == std::string_view::npos);
   if (frame == 0 && none) return kNoPage;
   return frame && is_no_page(*frame, description_.kernel.long_bytes) ? kNoPage : frame;
 }
 
 // Returns nothing if the value is unreadable.
-std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields) const {
+std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields, std::uint64_t offset) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);
   if (value.empty() && field.code != Code::frame)  // this line lacks the field, but other lines of the event have it
@@ -319,7 +329,9 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
     case Code::number:
       if (value == "true" || value == "false") return value == "true" ? 1 : 0;
       return parse_value(value);
-    case Code::pointer: return is_nothing(value) || is_hidden(value) ? 0 : pointer_of(value);
+    case Code::pointer:
+      if (is_hidden(value)) return kFirstHidden + offset * kHiddenBytes;
+      return is_nothing(value) ? 0 : parse_hexadecimal(value);
     case Code::frame: return frame_of(fields);
     case Code::flags: return flags_of(value);
     case Code::call_site: return call_site_of(fields);
@@ -329,16 +341,13 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
 }
 
 bool TextTrace::is_whole(EventKind kind, std::string_view fields) {
-  const auto has = [fields](const char* name) {
-    const std::string_view value = value_of(fields, name);
-    return !value.empty() && !is_hidden(value);
-  };
+  const auto has = [fields](const char* name) { return !value_of(fields, name).empty(); };
   if (is_slab_alloc(kind) && !(has("bytes_req") && has("bytes_alloc"))) return false;
   if ((kind == EventKind::page_alloc || kind == EventKind::page_free) && !has("order")) return false;
   return kind == EventKind::other || std::ranges::any_of(kIdentities, has);
 }
 
-bool TextTrace::encode(const Line& line, std::vector<std::uint8_t>& record) const {
+bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::uint8_t>& record) const {
   const auto found = shapes_.find(line.event);
   if (found == shapes_.end() || !is_whole(found->second.kind, line.fields)) return false;
   const Shape& shape = found->second;
@@ -358,7 +367,7 @@ bool TextTrace::encode(const Line& line, std::vector<std::uint8_t>& record) cons
       record.push_back(0);
       continue;
     }
-    const std::optional<std::uint64_t> value = value_at(shape.known[i], line.fields);
+    const std::optional<std::uint64_t> value = value_at(shape.known[i], line.fields, offset);
     if (!value) return false;
     if (field.bytes == 8)
       store(record.data() + at, *value, order);

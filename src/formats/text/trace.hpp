@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "formats/ftrace/format_text.hpp"
+#include "formats/text/call_records.hpp"
 #include "formats/text/lines.hpp"
+#include "formats/text/pointer.hpp"
 #include "formats/text/task_lines.hpp"
 #include "formats/trace_description.hpp"
 #include "trace/event.hpp"
@@ -23,7 +25,8 @@ class TextTrace {
   // Borrows the bytes.
   explicit TextTrace(Bytes file);
 
-  Bytes bytes() const { return file_; }
+  // Reads the trace from its start.
+  Lines lines() const { return Lines(file_, &first_tasks_); }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
   // True if the line states the name of its task, and that task may have several names.
@@ -31,8 +34,21 @@ class TextTrace {
     return has_name(line) && (events_have_names_ || renamed_.count(line.tid) != 0);
   }
 
-  // Makes a record of the line. Returns false if a value is unreadable, or if an essential value is missing.
-  bool encode(const Line& line, std::vector<std::uint8_t>& record) const;
+  // Makes a record of the line at this offset in the file. Returns false if a value is unreadable, or if an essential
+  // value is missing.
+  bool encode(const Line& line, std::uint64_t offset, std::vector<std::uint8_t>& record) const;
+  // Makes records of a call: one for its entry or exit, two for a leaf. Calls take(time, record) for each.
+  template <typename Take>
+  void encode(const CallLine& call, std::vector<std::uint8_t>& record, const Take& take) const {
+    const std::uint64_t function = address_of(call.function);
+    if (call.part != CallPart::exit) {
+      calls_.encode_entry(call, function, record);
+      take(call.line.time, record);
+    }
+    if (call.part == CallPart::entry) return;
+    calls_.encode_exit(call, function, record);
+    take(end_of(call), record);
+  }
 
  private:
   struct Shape {  // format of one event
@@ -46,21 +62,26 @@ class TextTrace {
   };
 
   void learn(const Line& line);
+  void learn(const CallLine& call);
+  void learn_place(const Line& line);
   static bool has_name(const Line& line) { return line.tid > 0 && line.comm != "<...>"; }
   void learn_name(const Line& line);
+  void learn_function(std::string_view function);
   void learn_call_site(std::string_view fields);
   void learn_flags(std::string_view flags);
-  void learn_pointer(std::string_view pointer);
   void learn_header(std::string_view line);
   void describe();
+  std::uint64_t address_of(std::string_view function) const;
   std::optional<std::uint64_t> call_site_of(std::string_view fields) const;
   std::optional<std::uint64_t> flags_of(std::string_view flags) const;
   std::optional<std::uint64_t> frame_of(std::string_view fields) const;
-  std::optional<std::uint64_t> value_at(unsigned field, std::string_view fields) const;
+  std::optional<std::uint64_t> value_at(unsigned field, std::string_view fields, std::uint64_t offset) const;
 
   static bool is_whole(EventKind kind, std::string_view fields);
 
   Bytes file_;
+  FirstTasks first_tasks_;
+  CallRecordFormat calls_;
   TraceDescription description_;
   Findings findings_;
   std::map<std::string, Shape, std::less<>> shapes_;             // by event name
@@ -73,10 +94,7 @@ class TextTrace {
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
   bool lacks_cpus_ = false;
-  bool long_pointers_ = false;
-  std::uint64_t pointers_ = 0;
-  std::uint64_t hashed_pointers_ = 0;
-  std::uint64_t hidden_pointers_ = 0;
+  PointerCounts pointers_;
   std::optional<std::uint64_t> overwritten_;  // from the header of a `trace` file
   unsigned cpus_ = 0;
 };

@@ -10,7 +10,8 @@ AffectedNumbers affected_by(Imperfection kind) {
     case Imperfection::no_frees_recorded:
     case Imperfection::freed_by_another_family:
     case Imperfection::freed_by_another_cache:
-    case Imperfection::hashed_pointers: return AffectedNumbers::live;
+    case Imperfection::hashed_pointers:
+    case Imperfection::hidden_pointers: return AffectedNumbers::live;
     case Imperfection::free_before_allocation: return AffectedNumbers::lifetimes;
     case Imperfection::suspended:
     case Imperfection::clock_jumps:

@@ -187,6 +187,7 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["complete"] = result.trace.complete;
   json["trace"] = to_json(result.trace);
   json["events"] = to_json(result.events);
+  json["calls"] = result.calls;
   json["slab"] = to_json(result.slab);
   json["pages"] = to_json(result.pages);
   json["memory"] = to_json(result.memory);

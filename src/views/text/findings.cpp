@@ -84,6 +84,20 @@ std::string place_of(const Finding& finding) {
   return text;
 }
 
+// Returns lines with the first places in the trace where this was found.
+std::string first_places(const Findings& findings, Imperfection kind, std::size_t most, std::size_t indent,
+                         const TextStyle& style) {
+  std::string out;
+  std::size_t places = 0;
+  for (const Finding& finding : findings.kept()) {
+    if (finding.kind != kind || place_of(finding).empty()) continue;
+    if (++places <= most) out += hanging(std::string(indent, ' ') + "- ", place_of(finding), style);
+  }
+  if (places <= most) return out;
+  const std::string more = fmt::format("{:{}}  … --json shows the first {}", "", indent, places);
+  return out + emphasised(more, Emphasis::aside, style) + "\n";
+}
+
 // Returns ": DETAIL" for a finding that has no place in the trace, such as a note about the symbols used.
 std::string only_detail(const Findings& findings, Imperfection kind) {
   for (const Finding& finding : findings.kept())
@@ -129,6 +143,7 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
     std::string text(describe(kind).sentence);
     text += is_of_a_file(kind) ? some_details(findings, kind) : count == 1 ? only_detail(findings, kind) : "";
     out += with_coloured_start(hanging(first, text, style), first.size(), describe(kind).severity, style);
+    if (kind == Imperfection::unreadable_line) out += first_places(findings, kind, 3, first.size(), style);
   }
   if (out.empty()) return out;
   if (lossy && !anomalies.empty())
@@ -172,15 +187,7 @@ std::string finding_lines(const Findings& findings, std::size_t examples, const 
     const std::string first =
         fmt::format("  {:<{}}  {:>{}}  ", to_string(text.severity), kSeverityWidth, say_count(count, style), width);
     out += with_coloured_start(hanging(first, text.sentence, style), first.size(), text.severity, style);
-    std::size_t places = 0;
-    for (const Finding& finding : findings.kept()) {
-      if (finding.kind != kind || place_of(finding).empty()) continue;
-      if (++places <= examples) out += hanging(std::string(first.size(), ' ') + "- ", place_of(finding), style);
-    }
-    if (places > examples) {
-      const std::string more = fmt::format("{:{}}  … --json shows the first {}", "", first.size(), places);
-      out += emphasised(more, Emphasis::aside, style) + "\n";
-    }
+    out += first_places(findings, kind, examples, first.size(), style);
   }
   return out;
 }

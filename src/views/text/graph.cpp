@@ -293,13 +293,10 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
   const auto say = [&](const std::string& text) { return "\n" + hanging("", text, style); };
   if (result.calls_traced == 0 && !result.not_called.empty())
     return say(fmt::format("{} not called while recording.", functions_text(result.not_called)));
-  if (result.calls_traced == 0 && result.trace.format.starts_with("text"))
-    return say(
-        "No calls: kmemtrace does not read calls from text (funcgraph_entry lines of trace-cmd report). Show the "
-        "original trace.dat.");
   if (result.calls_traced == 0)
     return say(
-        "This trace holds no calls. To record calls, run: kmemtrace graph FUNCTION -- COMMAND, or with ftrace's "
+        "This trace holds no calls with a start and an end; the function tracer does not record them. To record calls, "
+        "run: kmemtrace graph FUNCTION -- COMMAND, or with ftrace's "
         "function_graph: trace-cmd record -p function_graph -g FUNCTION -e kmem COMMAND");
   const std::string not_called =
       result.not_called.empty() ? ""

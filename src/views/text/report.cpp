@@ -40,6 +40,11 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
   std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
   if (!result.events.empty()) events += ": " + event_list(result, style);
   out += labelled("events", events, style);
+  if (result.calls > 0)
+    out += labelled("calls",
+                    fmt::format("{} of kernel functions: `kmemtrace graph {}` shows them",
+                                say_number_of(result.calls, "call", style), printable(trace.path)),
+                    style);
   if (trace.stacks > 0) out += labelled("stacks", say_count(trace.stacks, style) + " different kernel stacks", style);
   if (trace.user_stacks > 0)
     out += labelled("user stacks", say_count(trace.user_stacks, style) + " different stacks of programs", style);

@@ -9,14 +9,17 @@
 
 #include <fmt/format.h>
 
+#include "base/endian.hpp"
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
-#include "formats/ctf/bit_reader.hpp"
+#include "formats/bit_reader.hpp"
 #include "formats/ctf/json_metadata.hpp"
 #include "formats/ctf/reader.hpp"
 
 namespace kmt::ctf {
 namespace {
+
+using namespace std::string_literals;
 
 Bytes bytes_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
@@ -120,7 +123,6 @@ class JsonTraceTest : public testing::Test {
 };
 
 TEST_F(JsonTraceTest, ReadsAllFieldClasses) {
-  using namespace std::string_literals;
   const auto location = [](const char* name) { return fmt::format(R"({{"path":["{}"]}})", name); };
   expect_read({}, "");
   expect_read({{"a", R"({"type":"fixed-length-bit-array","length":12,"byte-order":"little-endian"})"},
@@ -156,7 +158,6 @@ TEST_F(JsonTraceTest, ReadsAllFieldClasses) {
 }
 
 TEST_F(JsonTraceTest, FollowsSelectors) {
-  using namespace std::string_literals;
   const std::string optional = R"({"type":"optional","selector-field-location":{"path":["n"]},)"
                                R"("selector-field-ranges":[[1,2],[5,5]],"field-class":)" +
                                integer(16) + "}";
@@ -196,6 +197,33 @@ TEST_F(JsonTraceTest, UpdatesTheClock) {
   EXPECT_EQ(events[0].time_ns, 3'500'016'000u);
   EXPECT_EQ(events[1].time_ns, 3'500'240'000u);
   EXPECT_EQ(events[2].time_ns, 3'500'261'000u);  // 8 bits wrapped
+}
+
+// Packets with LTTng's header of 37 bytes, or that of CTF2-PMETA-1.0 with 44 bytes, and two bytes of padding.
+std::string in_packets(const std::string& text, std::uint32_t header_bytes, ByteOrder order) {
+  constexpr std::size_t kMost = 50;
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); at += kMost) {
+    const std::string part = text.substr(at, kMost);
+    std::string header(header_bytes, '\0');
+    const auto put = [&header, order](std::size_t place, std::uint32_t value) {
+      store(reinterpret_cast<std::uint8_t*>(header.data()) + place, value, order);
+    };
+    put(0, 0x75D11D57);
+    const auto content = static_cast<std::uint32_t>(header_bytes + part.size());
+    put(24, content * 8);
+    put(28, (content + 2) * 8);
+    header[35] = 2;
+    if (header_bytes > 40) put(40, header_bytes * 8);
+    out += header + part + "\0\0"s;
+  }
+  return out;
+}
+
+TEST_F(JsonTraceTest, ReadsMetadataInPackets) {
+  for (const std::uint32_t header_bytes : {37u, 44u, 52u})
+    for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
+      EXPECT_EQ(read(in_packets(metadata_with({}), header_bytes, order), usual_fields(0)).size(), 1u) << header_bytes;
 }
 
 std::string fault_of(const std::string& metadata) {

@@ -117,9 +117,95 @@ TEST(TextTrace, AHeaderAloneIsATraceWithoutEvents) {
 TEST(TextTrace, LinesOfOtherTracersAreSkipped) {
   const ReadText found = read(line(kWhole) + "# tracer: nop\ncpus=2\n => do_syscall_64\n\n" +
                               "\tffffffff81234567 kmem_alloc+0x17 ([kernel.kallsyms])\n" +
-                              "sh-148 [000] d..1. 5.000003: do_sys_open <-sys_open\n");
+                              "sh-148 [000] d..1. 5.000003: what another tracer says\n");
   EXPECT_EQ(found.events.size(), 1u);
   EXPECT_EQ(found.unreadable(), 0u);
+}
+
+TEST(TextTrace, TheFunctionTracerHasEvents) {
+  for (const char* const form : {"sh-148 [000] d.h1. 5.000003: do_sys_open <-sys_open\n",
+                                 "sh-148 [000] d.h1. 5.000003: do_sys_open [fs](dfd=0x3, mode=0) <-sys_open\n",
+                                 "sh-148 0d.h1. 5us : do_sys_open <-sys_open\n",
+                                 "sh-148 [000] 5.000003: function: do_sys_open <-- sys_open\n"}) {
+    const ReadText found = read(line(kWhole) + form);
+    ASSERT_EQ(found.events.size(), 2u) << form;
+    EXPECT_EQ(found.info.tables.event_types[found.events[1].type.value].name, "function") << form;
+    EXPECT_EQ(found.unreadable(), 0u) << form;
+  }
+}
+
+// All spellings of NULL: of kernels before and after 4.15, and of libtraceevent.
+TEST(TextTrace, SpellingsOfNull) {
+  for (const char* const null :
+       {"          (null)", "  (null)", "(null)", "(nil)", "0x0", "0", "0000000000000000", "00000000"}) {
+    const std::string ptr = std::string("call_site=foo+0x1/0x9 ptr=") + null;
+    const ReadText found = read(line(ptr, "sh-148 [000] d..1. 5.000001: kfree: ") +
+                                line(ptr + " bytes_req=8 bytes_alloc=16 gfp_flags=GFP_KERNEL"));
+    ASSERT_EQ(found.events.size(), 2u) << null;
+    EXPECT_EQ(found.events[0].address, 0u) << null;
+    EXPECT_EQ(found.events[1].address, 0u) << null;
+    EXPECT_EQ(found.events[1].bytes_allocated, 16u) << null;
+    EXPECT_EQ(found.unreadable(), 0u) << null;
+  }
+}
+
+TEST(TextTrace, APageThatIsNullIsAFailedAllocation) {
+  const auto page = [](const std::string& fields) {
+    const ReadText found =
+        read(line(fields + " order=0 migratetype=0 gfp_flags=0", "sh-1 [000] .... 5.000001: mm_page_alloc: "));
+    return found.events.at(0).address;
+  };
+  EXPECT_EQ(page("page=          (null) pfn=0"), kNoPage);
+  EXPECT_EQ(page("page=  (null) pfn=4160749568"), kNoPage);
+  EXPECT_EQ(page("page=(nil) pfn=0x0"), kNoPage);
+  EXPECT_EQ(page("page=0000000000000000 pfn=0x0"), kNoPage);
+  EXPECT_EQ(page("page=c1a2f3c0 pfn=61950"), 61950u);
+  EXPECT_EQ(page("page=(____ptrval____) pfn=61950"), 61950u);
+}
+
+TEST(TextTrace, HiddenPointersCountButDoNotMatch) {
+  struct Case {
+    const char* pointer;
+    unsigned word_bits;
+  };
+  for (const Case& one : {Case{"(____ptrval____)", 64}, Case{"(ptrval)", 32}, Case{"xxxxxxxxxxxxxxxx", 64}}) {
+    const std::string ptr = std::string("call_site=foo+0x1/0x9 ptr=") + one.pointer;
+    const std::string allocation = line(ptr + " bytes_req=8 bytes_alloc=16 gfp_flags=GFP_KERNEL");
+    const ReadText found = read(allocation + allocation + line(ptr, "sh-148 [000] d..1. 5.000001: kfree: "));
+    ASSERT_EQ(found.events.size(), 3u) << one.pointer;
+    EXPECT_EQ(found.events[0].bytes_requested, 8u);
+    EXPECT_NE(found.events[0].address, 0u);
+    EXPECT_NE(found.events[0].address, found.events[1].address);
+    EXPECT_NE(found.events[0].address, found.events[2].address);
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::hidden_pointers), 3u);
+    EXPECT_EQ(found.info.machine.word_bits, one.word_bits) << one.pointer;
+  }
+}
+
+TEST(TextTrace, UnreadableLinesAreQuoted) {
+  const ReadText found = read(line(kWhole) + line("call_site=foo+0x1 ptr=zzzz bytes_req=8 bytes_alloc=8 gfp_flags=0"));
+  for (const Finding& finding : found.info.findings.kept())
+    if (finding.kind == Imperfection::unreadable_line) {
+      EXPECT_NE(finding.detail.find("ptr=zzzz bytes_req=8"), std::string::npos) << finding.detail;
+      return;
+    }
+  ADD_FAILURE();
+}
+
+// The first line of a copied text often lacks its start.
+TEST(TextTrace, ALineWithoutAStartIsCounted) {
+  const ReadText found = read("00001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL\n" + line(kWhole));
+  EXPECT_EQ(found.events.size(), 1u);
+  EXPECT_EQ(found.unreadable(), 1u);
+}
+
+TEST(TextTrace, NamesOfBuffersAndMarksOfQuotesAreSkipped) {
+  for (const char* const head : {"mem:            sh-148 [000] d..1. 5.000001: kmalloc: ",
+                                 "> sh-148 [000] d..1. 5.000001: kmalloc: ", ">> sh-148 [000] 5.000001: kmalloc: "}) {
+    const ReadText found = read(line(kWhole, head));
+    ASSERT_EQ(found.events.size(), 1u) << head;
+    EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'001'000), "sh") << head;
+  }
 }
 
 TEST(TextTrace, InvalidValuesMakeALineUnreadable) {

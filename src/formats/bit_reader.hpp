@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the bits of a packet of CTF 2. Throws Error if the content ends too early.
+// Reads the bits of a packet, as CTF 2 lays them out. Throws Error if the content ends too early.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "base/byte_reader.hpp"
 #include "base/error.hpp"
 
-namespace kmt::ctf {
+namespace kmt {
 
 class BitReader {
  public:
@@ -78,4 +78,4 @@ class BitReader {
   bool last_big_ = false;
 };
 
-}  // namespace kmt::ctf
+}  // namespace kmt

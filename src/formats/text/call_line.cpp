@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/call_line.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/number.hpp"
+#include "base/text.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+// Removes the CPU, such as "1) ", from the front of the text.
+std::optional<unsigned> take_cpu(std::string_view& text) {
+  std::string_view rest = trim(text);
+  const auto cpu = take_number<unsigned>(rest);
+  if (!cpu || *cpu >= kMostCpus || !rest.starts_with(')')) return std::nullopt;
+  text = rest.substr(1);
+  return cpu;
+}
+
+// Parses "12.750 us" as nanoseconds. Long durations have fewer digits after the point.
+std::optional<std::uint64_t> parse_microseconds(std::string_view text) {
+  if (!text.ends_with("us")) return std::nullopt;
+  text = trim(text.substr(0, text.size() - 2));
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const auto whole = parse_number<std::uint64_t>(text.substr(0, point));
+  const std::string_view digits = text.substr(std::min(point + 1, text.size()));
+  if (!whole || *whole >= UINT64_MAX / 1000 || digits.size() > 3) return std::nullopt;
+  const auto fraction = digits.empty() ? 0 : parse_number<std::uint64_t>(digits);
+  if (!fraction) return std::nullopt;
+  std::uint64_t scale = 1;
+  for (std::size_t i = digits.size(); i < 3; ++i) scale *= 10;
+  return *whole * 1000 + *fraction * scale;
+}
+
+// Parses "0.412 us", "+ 12.750 us" or "! 131.007 us". The marks show long durations.
+std::optional<std::uint64_t> parse_duration(std::string_view text) {
+  constexpr std::string_view kMarks = "+!#*@$";
+  if (!text.empty() && kMarks.find(text.front()) != kMarks.npos) text = trim(text.substr(1));
+  return parse_microseconds(text);
+}
+
+// Parses the time column before the CPU: "360.774522", or in some latency tracers "12 us".
+bool parse_time_column(std::string_view text, CallLine& call) {
+  const bool has_point = text.find('.') != text.npos;
+  const auto since = has_point ? std::nullopt : parse_microseconds(text);
+  if (since) call.line.time = *since;
+  call.has_time = since || (has_point && parse_clock(text, call.line));
+  return call.has_time;
+}
+
+// Parses a column between two "|". Returns false if the text is no column, so it is the call itself.
+bool parse_column(std::string_view column, CallLine& call, bool& has_cpu) {
+  if (const auto cpu = has_cpu ? std::nullopt : take_cpu(column)) {
+    call.line.cpu = *cpu;
+    has_cpu = true;
+  } else if (!has_cpu && !call.has_time && parse_time_column(trim(column), call)) {
+    return true;
+  }
+  column = trim(column);
+  if (column.empty()) return true;
+  if (const auto duration = parse_duration(column)) {
+    call.duration_ns = duration;
+    return true;
+  }
+  if (parse_irq_info(column, call.line)) return true;
+  if (call.has_task || column.find("/*") != column.npos) return false;
+  call.has_task = parse_task(column, call.line);
+  return call.has_task;
+}
+
+// True if the text may be the name of a function, such as "f" or "f.isra.0 [module]".
+bool is_function(std::string_view text) {
+  const std::size_t module = text.find(" [");
+  if (module != text.npos && !text.ends_with(']')) return false;
+  const std::string_view name = text.substr(0, module);
+  return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '$';
+  });
+}
+
+// Removes a comment "/* … */" from the end of the text and returns its inside.
+std::string_view take_comment(std::string_view& text) {
+  const std::size_t begin = text.find("/*");
+  if (begin == text.npos || !text.ends_with("*/") || text.size() < begin + 4) return {};
+  const std::string_view inside = text.substr(begin + 2, text.size() - begin - 4);
+  text = trim(text.substr(0, begin));
+  return trim(inside);
+}
+
+// Parses the comment after a call: "f", "= 0x0", "f = 0x0", or "f <-caller+0x62/0x110 ret=-14".
+void parse_comment(std::string_view comment, CallLine& call) {
+  for (const std::string_view mark : {"ret=", "= "}) {
+    const std::size_t at = comment.rfind(mark);
+    if (at == comment.npos || (at > 0 && comment[at - 1] != ' ')) continue;
+    call.return_value = trim(comment.substr(at + mark.size()));
+    comment = trim(comment.substr(0, at));
+    break;
+  }
+  if (const std::size_t caller = comment.find("<-"); caller != comment.npos) comment = trim(comment.substr(0, caller));
+  if (call.part == CallPart::exit && is_function(comment)) call.function = comment;
+}
+
+// Parses "f(fd=3) {" or "f();".
+bool parse_begin(std::string_view text, CallLine& call) {
+  const std::size_t open = text.find('(');
+  const std::size_t close = text.rfind(')');
+  if (open == text.npos || close == text.npos || close < open) return false;
+  const std::string_view after = trim(text.substr(close + 1));
+  if (after != ";" && after != "{") return false;
+  call.part = after == ";" ? CallPart::leaf : CallPart::entry;
+  call.function = trim(text.substr(0, open));
+  call.arguments = trim(text.substr(open + 1, close - open - 1));
+  return is_function(call.function);
+}
+
+// Parses the last column: an entry, an exit, a leaf or a comment. It starts with two blanks, and two more for each
+// level. Mail programs and web pages may merge the blanks.
+bool parse_code(std::string_view column, CallLine& call) {
+  constexpr std::size_t kIndent = 2;
+  const std::size_t blanks = std::min(column.find_first_not_of(' '), column.size());
+  if (blanks >= kIndent) call.depth = static_cast<unsigned>(blanks / kIndent - 1);
+  std::string_view text = trim(column);
+  if (text.starts_with("/*")) {
+    call.part = CallPart::comment;
+    const std::string_view comment = take_comment(text);
+    return !comment.empty() && parse_event(comment, call.line);
+  }
+  const std::string_view comment = take_comment(text);
+  if (text == "}") {
+    call.part = CallPart::exit;
+  } else if (!parse_begin(text, call)) {
+    return false;
+  }
+  parse_comment(comment, call);
+  return true;
+}
+
+// Parses all columns from `text`. `call` has the parts that precede the columns.
+bool parse_columns(std::string_view text, CallLine& call, bool& has_cpu) {
+  constexpr std::size_t kBlankDuration = 10;  // minimum width of the column of durations
+  bool has_columns = false;
+  for (std::size_t end = text.find('|'); end != text.npos; end = text.find('|')) {
+    const std::string_view column = text.substr(0, end);
+    if (!parse_column(column, call, has_cpu)) break;
+    has_columns = has_columns || end >= kBlankDuration || !trim(column).empty();
+    text.remove_prefix(end + 1);
+  }
+  if (!has_cpu && !has_columns) {  // without durations, the CPU has no "|" after it
+    const auto cpu = take_cpu(text);
+    if (!cpu) return false;
+    call.line.cpu = *cpu;
+    has_cpu = true;
+  }
+  return parse_code(text, call);
+}
+
+}  // namespace
+
+std::uint64_t end_of(const CallLine& call) {
+  const std::uint64_t duration = call.part == CallPart::leaf && call.has_time ? call.duration_ns.value_or(0) : 0;
+  return call.line.time <= UINT64_MAX - duration ? call.line.time + duration : call.line.time;
+}
+
+std::optional<CallLine> parse_call_line(std::string_view text) {
+  CallLine call;
+  bool has_cpu = false;
+  if (!parse_columns(text, call, has_cpu)) return std::nullopt;
+  call.line.has_cpu = has_cpu;
+  return call;
+}
+
+bool was_call(std::string_view text) {
+  const std::size_t bar = text.rfind('|');
+  if (bar == text.npos || text.starts_with('#')) return false;
+  const std::string_view code = trim(text.substr(bar + 1));
+  return !code.empty() && !code.starts_with("/*") && !code.ends_with("*/");
+}
+
+namespace {
+
+// Parses "--> f (2)" or "<-- f (2) (start: 1a  end: 2b) over: 0".
+bool parse_print_format(std::string_view text, CallLine& call) {
+  const bool begins = text.starts_with("--> ");
+  if (!begins && !text.starts_with("<-- ")) return false;
+  const std::size_t open = text.find(" (");
+  if (open == text.npos || open < 4) return false;
+  call.part = begins ? CallPart::entry : CallPart::exit;
+  call.function = text.substr(4, open - 4);
+  call.depth = parse_leading<unsigned>(text.substr(open + 2));
+  const auto number_after = [text](std::string_view key) {
+    const std::size_t at = text.find(key);
+    return at == text.npos ? std::nullopt : parse_leading<std::uint64_t>(text.substr(at + key.size()), 16);
+  };
+  const auto began = number_after("start: ");
+  const auto ended = number_after("end: ");
+  if (began && ended && *ended >= *began) call.duration_ns = *ended - *began;
+  return is_function(call.function);
+}
+
+}  // namespace
+
+std::optional<CallLine> parse_call_event(const Line& line) {
+  if (line.event != "funcgraph_entry" && line.event != "funcgraph_exit") return std::nullopt;
+  CallLine call;
+  call.line = line;
+  call.has_task = call.has_time = true;
+  bool has_cpu = true;
+  const bool is_call = parse_print_format(line.fields, call) || parse_columns(line.fields, call, has_cpu);
+  if (!is_call || call.part == CallPart::comment) return std::nullopt;
+  call.line.event = call.line.fields = {};
+  return call;
+}
+
+std::optional<InterruptLine> parse_interrupt_line(std::string_view text) {
+  const std::size_t begins = text.find("==========>");
+  const std::size_t arrow = begins == text.npos ? text.find("<==========") : begins;
+  if (arrow == text.npos) return std::nullopt;
+  for (std::string_view column : split(text.substr(0, arrow), '|'))
+    if (const auto cpu = take_cpu(column)) return InterruptLine{*cpu, begins != text.npos};
+  return std::nullopt;
+}
+
+std::optional<SwitchLine> parse_switch_line(std::string_view text) {
+  const auto cpu = take_cpu(text);
+  const std::size_t arrow = text.find(" => ");
+  if (!cpu || arrow == text.npos) return std::nullopt;
+  SwitchLine change;
+  change.from.cpu = change.to.cpu = *cpu;
+  if (!parse_task(text.substr(0, arrow), change.from) || !parse_task(text.substr(arrow + 4), change.to))
+    return std::nullopt;
+  return change;
+}
+
+}  // namespace kmt::text

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Parses lines of the function_graph tracer (kernel/trace/trace_functions_graph.c, Linux 2.6.29 to 6.18), such as
+// " 1)  sh-812  | + 12.750 us   |    anvil_lock();". Each option of the tracer adds or removes a column.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "formats/text/line.hpp"
+
+namespace kmt::text {
+
+enum class CallPart : std::uint8_t {
+  entry,    // "f() {"
+  exit,     // "}"
+  leaf,     // "f();", a call and its end
+  comment,  // "/* kmalloc: call_site=… */", an event inside the calls
+};
+
+struct CallLine {
+  Line line;  // task, CPU, context and time; `event` and `fields` only for a comment with an event
+  CallPart part = CallPart::entry;
+  bool has_task = false;
+  bool has_time = false;
+  std::optional<unsigned> depth;  // number of calls around this call; empty if the text has lost its indentation
+  std::string_view function;      // "f" or "f [module]"; empty for the exit of an unknown function
+  std::string_view arguments;     // "fd=3, count=0x1000"; empty if not printed
+  std::string_view return_value;  // "-14" or "0xffff88810557a000"; empty if not printed
+  std::optional<std::uint64_t> duration_ns;
+};
+// Returns the time at which an exit or a leaf ends.
+std::uint64_t end_of(const CallLine& call);
+std::optional<CallLine> parse_call_line(std::string_view text);
+// True if an unreadable line of the function_graph tracer was probably a call: it has text after its last column.
+bool was_call(std::string_view text);
+// Parses the text after the event's name: "funcgraph_entry:   0.412 us   |  path_start();" from trace-cmd report, or
+// "funcgraph_entry: --> path_start (2)" from programs that use the kernel's print format.
+std::optional<CallLine> parse_call_event(const Line& line);
+
+// The start or end of an interrupt, such as " 0)   ==========> |".
+struct InterruptLine {
+  unsigned cpu = 0;
+  bool begins = false;
+};
+std::optional<InterruptLine> parse_interrupt_line(std::string_view text);
+
+// A CPU switches from one task to another: " 1)     sh-812     =>   kworker-77".
+struct SwitchLine {
+  Line from, to;  // task and CPU
+};
+std::optional<SwitchLine> parse_switch_line(std::string_view text);
+
+}  // namespace kmt::text

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Converts lines of the function_graph tracer to records of the events funcgraph_entry and funcgraph_exit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "formats/text/call_line.hpp"
+#include "formats/text/printed_types.hpp"
+#include "trace/kernel_description.hpp"
+
+namespace kmt::text {
+
+class CallRecordFormat {
+ public:
+  void learn(const CallLine& call);
+  bool any() const { return any_; }
+  // Adds both events, with IDs from `first_id`, and the types of printed values. The description must have the word
+  // size.
+  void describe(unsigned first_id, KernelDescription& kernel);
+  void encode_entry(const CallLine& call, std::uint64_t function, std::vector<std::uint8_t>& record) const;
+  void encode_exit(const CallLine& call, std::uint64_t function, std::vector<std::uint8_t>& record) const;
+
+ private:
+  bool any_ = false;
+  bool has_durations_ = false;
+  bool has_results_ = false;
+  bool has_arguments_ = false;
+  unsigned entry_id_ = 0, exit_id_ = 0;
+  unsigned long_bytes_ = 8;
+  std::vector<unsigned> entry_offsets_, exit_offsets_;
+  PrintedTypes types_;
+};
+
+}  // namespace kmt::text

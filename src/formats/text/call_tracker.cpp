@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/call_tracker.hpp"
+
+#include <algorithm>
+
+#include "trace/calls/event.hpp"
+
+namespace kmt::text {
+
+void CallTracker::add(const SwitchLine& line) {
+  first_.try_emplace(line.from.cpu, NamedTask{line.from.tid, line.from.comm});
+  cpus_[line.to.cpu].task = {line.to.tid, line.to.comm};
+}
+
+// Times are printed in microseconds, but durations in nanoseconds. Therefore the next line of a CPU may seem to be
+// earlier than the end of the call before it.
+void CallTracker::set_time(CallLine& call, Cpu& cpu, std::uint64_t number) {
+  constexpr std::uint64_t kPrinted = 1000;
+  if (!call.has_time) {
+    call.line.time = number;
+    call.line.time_in_ns = false;
+    return;
+  }
+  if (call.line.time < cpu.last_ns && cpu.last_ns - call.line.time < kPrinted) call.line.time = cpu.last_ns;
+  cpu.last_ns = end_of(call);
+}
+
+void CallTracker::complete(CallLine& call, std::uint64_t number) {
+  Cpu& cpu = cpus_[call.line.cpu];
+  if (!call.has_task) {
+    if (!cpu.task && known_first_ != nullptr)
+      if (const auto first = known_first_->find(call.line.cpu); first != known_first_->end()) cpu.task = first->second;
+    call.line.tid = cpu.task ? cpu.task->tid : -1;
+    call.line.comm = cpu.task ? cpu.task->comm : std::string_view();
+  }
+  if (cpu.in_interrupt) call.line.context |= Context::kHardIrq;
+  set_time(call, cpu, number);
+  if (call.part == CallPart::comment) return;
+  Functions& open = open_[{call.line.tid, call.line.tid > 0 ? 0 : call.line.cpu}];
+  const auto nested = static_cast<unsigned>(open.size());
+  const bool ends = call.part == CallPart::exit;
+  call.depth = std::min<unsigned>(call.depth.value_or(ends && nested > 0 ? nested - 1 : nested), kMostCallDepth);
+  if (ends && call.function.empty() && *call.depth < nested) call.function = open[*call.depth];
+  open.resize(*call.depth);
+  if (call.part == CallPart::entry) open.push_back(call.function);
+}
+
+}  // namespace kmt::text

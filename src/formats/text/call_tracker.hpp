@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Adds to the lines of the function_graph tracer what they leave out: the task of a CPU, the function that ends, the
+// context of interrupts, and a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "formats/text/call_line.hpp"
+
+namespace kmt::text {
+
+struct NamedTask {
+  std::int32_t tid = -1;
+  std::string_view comm;
+};
+// The task of each CPU before its first task switch.
+using FirstTasks = std::map<unsigned, NamedTask>;
+
+class CallTracker {
+ public:
+  // Without `first`, the tasks before the first task switches are unknown. It is borrowed and may be null.
+  explicit CallTracker(const FirstTasks* first) : known_first_(first) {}
+
+  void add(const InterruptLine& line) { cpus_[line.cpu].in_interrupt = line.begins; }
+  void add(const SwitchLine& line);
+  // `number` is the time of a line without a time.
+  void complete(CallLine& call, std::uint64_t number);
+
+  const FirstTasks& first_tasks() const { return first_; }
+
+ private:
+  struct Cpu {
+    bool in_interrupt = false;
+    std::optional<NamedTask> task;
+    std::uint64_t last_ns = 0;  // end of the CPU's last call
+  };
+  using Functions = std::vector<std::string_view>;  // functions of the open calls, by depth
+
+  void set_time(CallLine& call, Cpu& cpu, std::uint64_t number);
+
+  const FirstTasks* known_first_;
+  FirstTasks first_;
+  std::map<unsigned, Cpu> cpus_;
+  std::map<std::pair<std::int32_t, unsigned>, Functions> open_;  // by task; tasks without an ID also by CPU
+};
+
+}  // namespace kmt::text

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/histogram.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "base/text.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+constexpr std::string_view kTrigger = "# trigger info: ";
+constexpr std::size_t kMostColumns = 64;
+
+std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return trim(line);
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+}
+
+// Removes "NAME: " from the front of a key and returns the name. Empty if there is none.
+std::string_view take_name(std::string_view& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == text.npos || !is_name(text.substr(0, colon))) return {};
+  const std::string_view name = text.substr(0, colon);
+  text = trim(text.substr(colon + 1));
+  return name;
+}
+
+// "[ffffffff8134b9c0] alloc_fdtable    " becomes "alloc_fdtable", "bash    [    812]" becomes "bash [812]", and a large
+// decimal number, which is an address, becomes hexadecimal.
+std::string readable_key(std::string_view text) {
+  if (const std::size_t close = text.find("] "); text.starts_with('[') && close != text.npos)
+    text = trim(text.substr(close + 2));
+  constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 63;
+  const auto number = parse_number<std::uint64_t>(text);
+  if (number && *number >= kFirstAddress) return fmt::format("{:#x}", *number);
+  std::string out;
+  for (const char c : text)
+    if (c != ' ' || (!out.empty() && out.back() != ' ' && out.back() != '[')) out += c;
+  return out;
+}
+
+using NamedKeys = std::vector<std::pair<std::string_view, std::string>>;
+
+// Splits "call_site: [ffff…] foo+0x1, common_pid: bash [812]" at each ", NAME: ".
+NamedKeys split_keys(std::string_view text) {
+  NamedKeys keys;
+  text = trim(text);
+  while (!text.empty() && keys.size() < kMostColumns) {
+    const std::string_view name = take_name(text);
+    std::size_t end = text.find(", ");
+    for (; end != text.npos; end = text.find(", ", end + 2)) {
+      std::string_view next = text.substr(end + 2);
+      if (!take_name(next).empty()) break;
+    }
+    keys.emplace_back(name, readable_key(trim(text.substr(0, end))));
+    text.remove_prefix(end == text.npos ? text.size() : end + 2);
+  }
+  return keys;
+}
+
+using NamedValues = std::vector<std::pair<std::string_view, std::optional<std::uint64_t>>>;
+
+// Splits "hitcount:   3  bytes_req:   144". A value that is not a whole number, such as a bar, is unknown.
+NamedValues split_values(std::string_view text) {
+  NamedValues values;
+  for (std::size_t colon = text.find(':'); colon != text.npos && values.size() < kMostColumns; colon = text.find(':')) {
+    const std::string_view name = trim(text.substr(0, colon));
+    text = text.substr(colon + 1);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    const std::string_view value = text.substr(0, text.find(' '));
+    text.remove_prefix(value.size());
+    values.emplace_back(name, parse_number<std::uint64_t>(value));
+  }
+  return values;
+}
+
+// Adds a row. The first row names the columns, and all others must have the same ones.
+void add_row(std::string_view keys_text, std::string_view values_text, Histogram& histogram) {
+  const NamedKeys keys = split_keys(keys_text);
+  const NamedValues values = split_values(values_text);
+  const bool is_first = histogram.keys.empty();
+  HistogramRow row;
+  for (const auto& [name, text] : keys) {
+    if (is_first) histogram.keys.emplace_back(name.empty() ? "key" : name);
+    row.keys.push_back(text);
+  }
+  for (const auto& [name, value] : values) {
+    if (is_first) histogram.values.emplace_back(name);
+    row.values.push_back(value);
+  }
+  if (keys.empty() || row.keys.size() != histogram.keys.size() || row.values.size() != histogram.values.size() ||
+      values.empty() || !values.front().second)
+    ++histogram.unreadable_rows;
+  else
+    histogram.rows.push_back(std::move(row));
+}
+
+// Reads the total of a line such as "Hits: 4610".
+void read_total(std::string_view line, Histogram& histogram) {
+  const auto number = [line](std::string_view name) {
+    return line.starts_with(name) ? parse_number<std::uint64_t>(trim(line.substr(name.size()))) : std::nullopt;
+  };
+  if (const auto hits = number("Hits:")) histogram.hits = hits;
+  if (const auto entries = number("Entries:")) histogram.entries = entries;
+  if (const auto dropped = number("Dropped:")) histogram.dropped = dropped;
+}
+
+}  // namespace
+
+bool is_histogram(Bytes bytes) {
+  constexpr std::size_t kLookAt = 64 << 10;
+  std::string_view text = as_text(bytes.first(std::min(bytes.size(), kLookAt)));
+  if (text.find('\0') != text.npos) return false;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (line.starts_with(kTrigger) && line.substr(kTrigger.size()).starts_with("hist:")) return true;
+    if (line.starts_with("{ ") && line.find("} hitcount:") != line.npos) return true;
+  }
+  return false;
+}
+
+std::vector<Histogram> read_histograms(Bytes bytes) {
+  std::string_view text = as_text(bytes);
+  std::vector<Histogram> histograms;
+  std::string open_keys;  // a key over several lines, such as a stack; each address has its own line
+  const auto current = [&histograms]() -> Histogram& {
+    if (histograms.empty()) histograms.emplace_back();
+    return histograms.back();
+  };
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const std::size_t close = line.find('}');
+    if (line.starts_with(kTrigger)) {
+      histograms.emplace_back().trigger = line.substr(kTrigger.size());
+      open_keys.clear();
+    } else if (line.starts_with('{') && close == line.npos) {
+      open_keys = trim(line.substr(1));
+    } else if (line.starts_with('{')) {
+      add_row(line.substr(1, close - 1), line.substr(close + 1), current());
+    } else if (!open_keys.empty() && close != line.npos) {
+      add_row(fmt::format("{} {}", open_keys, trim(line.substr(0, close))), line.substr(close + 1), current());
+      open_keys.clear();
+    } else if (!open_keys.empty()) {
+      open_keys += fmt::format("{}{}", open_keys.ends_with(':') ? " " : " < ", line);
+    } else {
+      read_total(line, current());
+    }
+  }
+  // Comments before the first trigger are no histogram.
+  std::erase_if(histograms, [](const Histogram& one) { return one.trigger.empty() && one.keys.empty(); });
+  return histograms;
+}
+
+}  // namespace kmt::text

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reads the text of files events/SYSTEM/EVENT/hist.
+#pragma once
+
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "trace/histogram.hpp"
+
+namespace kmt::text {
+
+// True if a line near the start describes a histogram's trigger or is one of its rows.
+bool is_histogram(Bytes bytes);
+// A file has a histogram for each trigger of the event.
+std::vector<Histogram> read_histograms(Bytes bytes);
+
+}  // namespace kmt::text

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/pointer.hpp"
+
+#include "base/number.hpp"
+#include "base/text.hpp"
+
+namespace kmt::text {
+
+namespace {
+// Digits of a pointer.
+constexpr std::size_t kShort = 8;
+constexpr std::size_t kLong = 16;
+}  // namespace
+
+bool is_nothing(std::string_view pointer) {
+  return pointer == "(nil)" || pointer == "(null)" || pointer == "(NULL)" || pointer == "NULL" || pointer == "null";
+}
+
+bool is_hidden(std::string_view pointer) {
+  if (pointer.find("ptrval") != std::string_view::npos || pointer == "pK-error") return true;
+  const std::string_view digits = pointer.starts_with("0x") ? pointer.substr(2) : pointer;
+  return !digits.empty() && digits.find_first_not_of("xX*") == std::string_view::npos;
+}
+
+// %p prints all digits without 0x.
+void PointerCounts::add_width(std::string_view padded) {
+  if (trim(padded).starts_with("0x")) return;
+  if (padded.size() == kLong) is_long_ = true;
+  if (padded.size() == kShort) is_short_ = true;
+}
+
+// A hash has 32 bits.
+void PointerCounts::add(std::string_view padded) {
+  const std::string_view pointer = trim(padded);
+  if (pointer.empty()) return;
+  add_width(padded);
+  if (is_hidden(pointer)) ++hidden_;
+  if (is_nothing(pointer) || is_hidden(pointer)) return;
+  ++pointers_;
+  const std::uint64_t value = parse_hexadecimal(pointer).value_or(0);
+  add_address(value);
+  if (pointer.starts_with("0x") || value == 0) return;
+  // On 32-bit kernels, half of all hashes are below the kernel's address range.
+  if (pointer.size() == kLong ? value <= 0xFFFFFFFF : pointer.size() == kShort && value < 0x80000000) ++hashed_;
+}
+
+unsigned PointerCounts::long_bytes() const {
+  if (is_long_ || (pointers_ == 0 && !is_short_)) return 8;
+  return 4;
+}
+
+}  // namespace kmt::text

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Parses the spellings of a pointer in text traces. %p prints NULL as "(null)" until Linux 4.14, padded to the width of
+// a pointer, and as zeros later. libtraceevent prints "(nil)". "(____ptrval____)" and "(ptrval)" stand for a pointer
+// that is printed before the kernel has random numbers for hashing. Some people paste traces with "xxxxxxxx".
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace kmt::text {
+
+// True for "(null)" and "(nil)".
+bool is_nothing(std::string_view pointer);
+// True if the text replaces a pointer that may be anything, even NULL.
+bool is_hidden(std::string_view pointer);
+// Counts the pointers of a trace to learn their width, and whether they are hashes.
+class PointerCounts {
+ public:
+  // `padded` is the value and all blanks before it.
+  void add(std::string_view padded);
+  // Only learns the width of pointers.
+  void add_width(std::string_view padded);
+  void add_address(std::uint64_t address) { is_long_ = is_long_ || address > 0xFFFFFFFF; }
+
+  unsigned long_bytes() const;  // 4 or 8; 8 if unknown
+  bool are_hashed() const { return hashed_ * 4 > pointers_; }
+  std::uint64_t hidden() const { return hidden_; }
+
+ private:
+  bool is_long_ = false;
+  bool is_short_ = false;  // a pointer was printed in 8 columns
+  std::uint64_t pointers_ = 0;
+  std::uint64_t hashed_ = 0;
+  std::uint64_t hidden_ = 0;
+};
+
+}  // namespace kmt::text

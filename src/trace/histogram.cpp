@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/histogram.hpp"
+
+namespace kmt {
+
+std::vector<std::optional<std::uint64_t>> sums_of(const Histogram& histogram) {
+  std::vector<std::optional<std::uint64_t>> sums(histogram.values.size(), 0);
+  for (const HistogramRow& row : histogram.rows)
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i] = sums[i] && row.values[i] ? std::optional(*sums[i] + *row.values[i]) : std::nullopt;
+  return sums;
+}
+
+}  // namespace kmt

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Sums that the kernel kept by keys: the content of a file events/SYSTEM/EVENT/hist
+// (Documentation/trace/histogram.rst, Linux 6.18).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kmt {
+
+struct HistogramRow {
+  std::vector<std::string> keys;                     // one for each of Histogram::keys
+  std::vector<std::optional<std::uint64_t>> values;  // one for each of Histogram::values; empty if unreadable
+};
+
+struct Histogram {
+  std::string trigger;              // "hist:keys=call_site:vals=bytes_req …"; empty if the text lacks it
+  std::vector<std::string> keys;    // names
+  std::vector<std::string> values;  // names; the first is usually "hitcount"
+  std::vector<HistogramRow> rows;   // in the order of the file
+  // The kernel's totals; empty if the text was cut off before them.
+  std::optional<std::uint64_t> hits, entries, dropped;
+  std::uint64_t unreadable_rows = 0;
+};
+
+// Returns the sum of each value over all rows. Empty if a row lacks the value.
+std::vector<std::optional<std::uint64_t>> sums_of(const Histogram& histogram);
+
+}  // namespace kmt

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// docs/formats/histogram-json.md
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "trace/histogram.hpp"
+
+namespace kmt {
+
+// Has at most `limit` rows of each; 0: all.
+std::string json_histograms(const std::string& path, const std::vector<Histogram>& histograms, std::size_t limit);
+
+}  // namespace kmt

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/histogram.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string value_text(const std::optional<std::uint64_t>& value, const TextStyle& style) {
+  return value ? say_count(*value, style) : "?";
+}
+
+std::string totals_line(const Histogram& histogram, const TextStyle& style) {
+  if (!histogram.hits)
+    return labelled("totals", "unknown: the text ends before the kernel's totals, so rows may be missing", style);
+  std::string text = fmt::format("{} counted, in {}", say_number_of(*histogram.hits, "event", style),
+                                 say_number_of(histogram.entries.value_or(histogram.rows.size()), "entry", style));
+  if (const std::uint64_t dropped = histogram.dropped.value_or(0); dropped > 0)
+    text += fmt::format("; {} dropped, because the table was full: sums are too small",
+                        say_number_of(dropped, "event", style));
+  return labelled("totals", text, style);
+}
+
+std::string table_of(const Histogram& histogram, std::size_t limit, const TextStyle& style) {
+  Table table;
+  for (const std::string& key : histogram.keys) table.columns.push_back({ascii(key), true});
+  for (const std::string& value : histogram.values) table.columns.push_back({ascii(value)});
+  const std::size_t shown = limit == 0 ? histogram.rows.size() : std::min(limit, histogram.rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    TableRow row;
+    for (const std::string& key : histogram.rows[i].keys) row.cells.push_back(ascii(key));
+    for (const auto& value : histogram.rows[i].values) row.cells.push_back(value_text(value, style));
+    table.rows.push_back(std::move(row));
+  }
+  TableRow sums;
+  sums.aside = true;
+  for (std::size_t i = 0; i < histogram.keys.size(); ++i) sums.cells.emplace_back(i == 0 ? "sum of all rows" : "");
+  for (const auto& sum : sums_of(histogram)) sums.cells.push_back(value_text(sum, style));
+  table.rows.push_back(std::move(sums));
+  std::string out = to_text(table, style);
+  if (shown < histogram.rows.size())
+    out += fmt::format("  … {} more rows: --limit 0 shows all\n", say_count(histogram.rows.size() - shown, style));
+  return out;
+}
+
+}  // namespace
+
+std::string text_histograms(const std::string& path, const std::vector<Histogram>& histograms, std::size_t limit,
+                            const TextStyle& style) {
+  std::string out = heading(printable(path), style);
+  out += labelled("format", "histogram of the kernel: sums by keys, not single events", style);
+  for (const Histogram& histogram : histograms) {
+    if (!histogram.trigger.empty()) out += labelled("trigger", printable(histogram.trigger), style);
+    out += totals_line(histogram, style);
+    if (histogram.unreadable_rows > 0)
+      out += labelled("unreadable", say_number_of(histogram.unreadable_rows, "row", style), style);
+    if (!histogram.rows.empty()) out += "\n" + table_of(histogram, limit, style) + "\n";
+  }
+  return out;
+}
+
+}  // namespace kmt

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests how files events/SYSTEM/EVENT/hist are read.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "formats/text/histogram.hpp"
+
+namespace kmt::text {
+namespace {
+
+Bytes bytes_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+const std::string kText =
+    "# event histogram\n#\n"
+    "# trigger info: hist:keys=call_site.sym,common_pid.execname:vals=bytes_req:sort=bytes_req:size=2048 "
+    "[active]\n#\n\n"
+    "{ call_site: [ffffffff8134b9c0] alloc_fdtable        , common_pid: bash            [       812] } "
+    "hitcount:       1676  bytes_req:      33520\n"
+    "{ call_site: [ffffffff81a2c110] __alloc_skb          , common_pid: a: b            [         7] } "
+    "hitcount:        485  bytes_req:      27160\n"
+    "\nTotals:\n    Hits: 2161\n    Entries: 2\n    Dropped: 3\n";
+
+TEST(Histogram, HasRowsAndTotals) {
+  ASSERT_TRUE(is_histogram(bytes_of(kText)));
+  const auto all = read_histograms(bytes_of(kText));
+  ASSERT_EQ(all.size(), 1u);
+  const Histogram& one = all[0];
+  EXPECT_TRUE(one.trigger.starts_with("hist:keys=call_site.sym"));
+  EXPECT_EQ(one.keys, (std::vector<std::string>{"call_site", "common_pid"}));
+  EXPECT_EQ(one.values, (std::vector<std::string>{"hitcount", "bytes_req"}));
+  ASSERT_EQ(one.rows.size(), 2u);
+  EXPECT_EQ(one.rows[0].keys, (std::vector<std::string>{"alloc_fdtable", "bash [812]"}));
+  EXPECT_EQ(one.rows[0].values[1], 33520u);
+  EXPECT_EQ(one.hits, 2161u);
+  EXPECT_EQ(one.entries, 2u);
+  EXPECT_EQ(one.dropped, 3u);
+  EXPECT_EQ(sums_of(one)[1], 60680u);
+}
+
+// Each stack has a line for each function. Addresses may be decimal. An event may have several triggers.
+TEST(Histogram, OtherKeysAndValues) {
+  const auto all = read_histograms(bytes_of(
+      "# trigger info: hist:keys=stacktrace:vals=bytes_req [active]\n"
+      "{ stacktrace:\n         __kmalloc+0x11b/0x1b0\n         seq_buf_alloc+0x1b/0x50\n} hitcount: 3 bytes_req: 9\n"
+      "Totals:\n    Hits: 3\n"
+      "# trigger info: hist:keys=call_site:vals=bytes_req [active]\n"
+      "{ call_site: 18446744072106379007 } hitcount:          1  bytes_req:        176\n"
+      "{ call_site: damaged\n{ call_site: 1 } hitcount: x\n"));
+  ASSERT_EQ(all.size(), 2u);
+  ASSERT_EQ(all[0].rows.size(), 1u);
+  EXPECT_EQ(all[0].rows[0].keys[0], "__kmalloc+0x11b/0x1b0 < seq_buf_alloc+0x1b/0x50");
+  ASSERT_EQ(all[1].rows.size(), 1u);
+  EXPECT_EQ(all[1].rows[0].keys[0], "0xffffffffa07186ff");
+  EXPECT_EQ(all[1].unreadable_rows, 1u);
+  EXPECT_FALSE(all[1].hits);
+}
+
+TEST(Histogram, OtherTextIsNone) {
+  for (const char* const other : {"", "# tracer: nop\n", "{ \"a\": 1 }\n", "# trigger info: snapshot\n"})
+    EXPECT_FALSE(is_histogram(bytes_of(other))) << other;
+}
+
+}  // namespace
+}  // namespace kmt::text

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests how text of the function_graph tracer becomes calls.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "formats/registry.hpp"
+#include "formats/text/reader.hpp"
+#include "support/checked_sink.hpp"
+#include "trace/calls/event.hpp"
+#include "trace/calls/records.hpp"
+
+namespace kmt {
+namespace {
+
+struct Call {
+  std::string function;
+  bool begins = false;
+  CallEvent event;
+  std::vector<std::uint64_t> registers;
+};
+
+struct ReadCalls {
+  std::vector<Call> calls;
+  std::vector<Event> others;
+  TraceInfo info;
+};
+
+TraceFile file_of(const std::string& text) {
+  return {"a text", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, nullptr};
+}
+
+// kallsyms has lines "ADDRESS t NAME".
+std::string name_at(const std::string& kallsyms, std::uint64_t address) {
+  char prefix[32];
+  std::snprintf(prefix, sizeof(prefix), "%016llx t ", static_cast<unsigned long long>(address));
+  const std::size_t at = kallsyms.find(prefix);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + 19;
+  return kallsyms.substr(begin, kallsyms.find('\n', begin) - begin);
+}
+
+ReadCalls read(const std::string& text) {
+  OpenOptions options;
+  options.call_records = true;
+  const auto source = open_trace(file_of(text), options);
+  ReadCalls read;
+  const TraceInfo& info = source->info();
+  for (EventBatch batch; source->read(batch);)
+    for (const Event& event : batch) {
+      if (!is_call(event.kind)) {
+        read.others.push_back(event);
+        continue;
+      }
+      const CallEvent call = as_call(event);
+      std::vector<std::uint64_t> registers;
+      if (call.record != 0) registers = info.calls.records->at(call.record).registers;
+      read.calls.push_back(
+          {name_at(info.code.kallsyms, call.function), event.kind == EventKind::call_entry, call, registers});
+    }
+  read.info = source->info();
+  return read;
+}
+
+// Returns "f{0 g{1 g}1 f}0": functions and depths.
+std::string shape_of(const ReadCalls& read) {
+  std::string text;
+  for (const Call& call : read.calls)
+    text += (text.empty() ? "" : " ") + call.function + (call.begins ? "{" : "}") + std::to_string(call.event.depth);
+  return text;
+}
+
+const char* const kHeader = "# tracer: function_graph\n#\n";
+
+TEST(TextCalls, EachCallHasADurationAndADepth) {
+  const ReadCalls found = read(std::string(kHeader) +
+                               " 0)               |  f() {\n"
+                               " 0)   0.412 us    |    g();\n"
+                               " 0) + 12.7 us     |  }\n"
+                               " 1) * 20000.40 us |  h [mod]();\n");
+  EXPECT_EQ(shape_of(found), "f{0 g{1 g}1 f}0 h\t[mod]{0 h\t[mod]}0");
+  ASSERT_EQ(found.calls.size(), 6u);
+  EXPECT_EQ(found.calls[2].event.duration_ns, 412u);
+  EXPECT_EQ(found.calls[3].event.duration_ns, 12'700u);
+  EXPECT_EQ(found.calls[5].event.duration_ns, 20'000'400u);
+  EXPECT_EQ(found.calls[5].event.cpu, 1u);
+  EXPECT_FALSE(found.info.clock.in_ns) << "the lines have no time";
+}
+
+// Columns of the options funcgraph-abstime, funcgraph-proc, latency-format and funcgraph-tail, of tracers of latencies,
+// and of trace-cmd report.
+TEST(TextCalls, OptionalColumns) {
+  struct Form {
+    const char* text;
+    std::int32_t tid;
+    std::uint64_t time_ns;
+    std::uint64_t duration_ns;
+    std::uint8_t context;
+  };
+  for (const Form& form :
+       {Form{"  360.774522 |   1)     sh-812     |   0.541 us    |  f();\n", 812, 360'774'522'000, 541, 0},
+        Form{"  360.774522 |   1)    sh-812   |  d.h1 | ! 100.5 us    |  f(); /* f */\n", 812, 360'774'522'000, 100'500,
+             Context::kHardIrq},
+        Form{"     3 us |   0)  bash-1507  |  d..2 |   0.351 us    |  f();\n", 1507, 3'000, 351, 0},
+        Form{"0) cc1-30212 |+ 11.663 us | f();\n", 30212, 1, 11'663, 0}, Form{" 0)  f();\n", -1, 1, 0, 0},
+        Form{"   0.541 us    |  f();\n", -1, 1, 541, 0},
+        Form{"sh-7 [002] 10.000001: funcgraph_entry:        0.179 us |  f();\n", 7, 10'000'001'000, 179, 0}}) {
+    const ReadCalls found = read(form.text);
+    ASSERT_EQ(shape_of(found), "f{0 f}0") << form.text;
+    EXPECT_EQ(found.calls[0].event.tid, form.tid) << form.text;
+    EXPECT_EQ(found.calls[0].event.time_ns, form.time_ns) << form.text;
+    EXPECT_EQ(found.calls[0].event.context, form.context) << form.text;
+    EXPECT_EQ(found.calls[1].event.duration_ns, form.duration_ns) << form.text;
+  }
+}
+
+TEST(TextCalls, ThePrintFormatOfTheKernel) {
+  const ReadCalls found = read(
+      "sh-7 [002] 10.000001: funcgraph_entry: --> f (3)\n"
+      "sh-7 [002] 10.000002: funcgraph_exit: <-- f (3) (start: 1a  end: 2a) over: 0\n");
+  EXPECT_EQ(shape_of(found), "f{3 f}3");
+  EXPECT_EQ(found.calls.at(1).event.duration_ns, 16u);
+}
+
+TEST(TextCalls, SwitchesTellTheTaskOfACpu) {
+  const ReadCalls found = read(std::string(kHeader) +
+                               " 1)               |  f() {\n"
+                               " ------------------------------------------\n"
+                               " 1)     sh-812     =>   kworker-77  \n"
+                               " ------------------------------------------\n\n"
+                               " 1)   0.1 us      |  g();\n"
+                               " 1)   kworker-77   =>     sh-812    \n"
+                               " 1)   5.0 us      |  }\n");
+  EXPECT_EQ(shape_of(found), "f{0 g{0 g}0 f}0");
+  const std::int32_t tids[] = {812, 77, 77, 812};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(found.calls.at(i).event.tid, tids[i]) << i;
+}
+
+TEST(TextCalls, CallsOfAnInterruptAreMarked) {
+  const ReadCalls found = read(std::string(kHeader) +
+                               " 0)               |  f() {\n"
+                               " 0)   ==========> |\n"
+                               " 0)   1.0 us      |    handle_irq();\n"
+                               " 0)   <========== |\n"
+                               " 0)   5.0 us      |  }\n");
+  EXPECT_EQ(shape_of(found), "f{0 handle_irq{1 handle_irq}1 f}0");
+  EXPECT_EQ(found.calls[1].event.context, Context::kHardIrq);
+  EXPECT_EQ(found.calls[3].event.context, 0);
+}
+
+// The text starts inside a call, and ends inside another.
+TEST(TextCalls, UnfinishedCalls) {
+  const ReadCalls found = read(std::string(kHeader) +
+                               " 0)   0.3 us      |      g();\n"
+                               " 0)   1.0 us      |    }\n"
+                               " 0)   2.0 us      |  } /* f */\n"
+                               " 0)               |  h() {\n");
+  EXPECT_EQ(shape_of(found), "g{2 g}2 (unknown)}1 f}0 h{0");
+}
+
+TEST(TextCalls, BracesShowTheNestingIfBlanksWereMerged) {
+  const ReadCalls found = read("0) | f() {\n0) | g() {\n0) 0.1 us | h();\n0) 2.0 us | }\n0) 3.0 us | }\n");
+  EXPECT_EQ(shape_of(found), "f{0 g{1 h{2 h}2 g}1 f}0");
+}
+
+TEST(TextCalls, ArgumentsAndResults) {
+  const ReadCalls found = read(std::string(kHeader) +
+                               " 2)  a-5   |               |  f(file=0xffff8881034a2b00, n=-3, on=true) {\n"
+                               " 2)  a-5   |   0.1 us      |    g(...); /* <-f+0x8e/0x2c0 ret=-14 */\n"
+                               " 2)  a-5   |   1.4 us      |  } /* f ret=0xffff88810557a000 */\n");
+  ASSERT_EQ(shape_of(found), "f{0 g{1 g}1 f}0");
+  EXPECT_EQ(found.calls[0].registers, (std::vector<std::uint64_t>{0xffff8881034a2b00, ~std::uint64_t{2}, 1}));
+  EXPECT_TRUE(found.calls[3].event.has(CallFlags::kReturnValue));
+  EXPECT_EQ(found.calls[3].event.return_value, 0xffff88810557a000u);
+  EXPECT_EQ(static_cast<std::int64_t>(found.calls[2].event.return_value), -14);
+  EXPECT_FALSE(found.info.calls.types.btf.empty());
+  // Linux 6.5 to 6.14
+  const ReadCalls older = read(" 2)   0.1 us    |  g(); /* = 0x10 */\n 2)   0.1 us    |  h(); /* h = -22 */\n");
+  ASSERT_EQ(shape_of(older), "g{0 g}0 h{0 h}0");
+  EXPECT_EQ(older.calls[1].event.return_value, 16u);
+  EXPECT_EQ(static_cast<std::int64_t>(older.calls[3].event.return_value), -22);
+}
+
+TEST(TextCalls, EventsBetweenCallsAreRead) {
+  const std::string text =
+      std::string(kHeader) +
+      " 0)   sh-44    |               |  f() {\n"
+      " 0)   sh-44    |               |    /* kmalloc: call_site=f+0x1d/0x90 ptr=00000000c0ffee01 bytes_req=200 "
+      "bytes_alloc=208 gfp_flags=GFP_KERNEL|__GFP_ZERO node=-1 accounted=false */\n"
+      " 0)   sh-44    |               |    /* 3 left */\n"
+      " 0)   sh-44    |   0.910 us    |  }\n";
+  const ReadCalls found = read(text);
+  EXPECT_EQ(shape_of(found), "f{0 f}0");
+  ASSERT_EQ(found.others.size(), 1u);
+  EXPECT_EQ(found.others[0].kind, EventKind::kmalloc);
+  EXPECT_EQ(found.others[0].bytes_allocated, 208u);
+  EXPECT_EQ(found.others[0].tid, 44);
+  test::CheckedSink sink;
+  Findings findings;
+  text::read_records(file_of(text), sink, findings);
+  EXPECT_EQ(sink.records, 3u);
+}
+
+TEST(TextCalls, UnreadableCallsAreCounted) {
+  for (const char* const bad : {" 0)   0.412 us    |  path_st\n", " 18446744074.5 |   0)   0.412 us    |  f();\n",
+                                " 0)   0.4x2 us    |  f();\n"}) {
+    const ReadCalls found = read(std::string(kHeader) + " 0)   0.412 us    |  f();\n" + bad + " 0)  /* 3 left */\n");
+    EXPECT_EQ(found.calls.size(), 2u) << bad;
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 1u) << bad;
+  }
+}
+
+TEST(TextCalls, OtherTextHasNoCalls) {
+  for (const char* const other :
+       {" 0)   0.3 us      |  what is this\n", "0) 1.5 us | f() { g(); }\n", "a | b(); | c\n", "  f();\n", "| }\n"})
+    EXPECT_FALSE(text::is_text(file_of(other).bytes)) << other;
+}
+
+}  // namespace
+}  // namespace kmt
