@@ -142,6 +142,7 @@ class HistoryMaker {
                     from_.history.clock()->width_ns(), from_.history.clock()->count()};
     find_losses(from_.info, common_);
     add_up_kinds();
+    find_caches_of_sites();
     count_births();
     older_by_site_ = from_.history.older_frees().sites(*from_.history.clock());
     has_slab_events_ = std::ranges::any_of(from_.origins, [](const Origin& origin) {
@@ -226,7 +227,22 @@ class HistoryMaker {
   std::uint32_t cache_of(std::uint32_t number) const {
     const Origin& origin = from_.origins[number];
     if (!origin.from_cache || origin.cache != 0) return origin.cache;
-    return number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
+    if (number < from_.history.reuse().size() && from_.history.reuse()[number].cache != 0)
+      return from_.history.reuse()[number].cache;
+    const auto known = cache_of_site_.find(origin.call_site.value);
+    return known == cache_of_site_.end() ? 0 : known->second;
+  }
+
+  // Finds the caches of call sites whose function names the cache. In Linux 6.1, events of allocations lack the cache.
+  void find_caches_of_sites() {
+    const std::vector<std::string>& names = from_.info.tables.cache_names;
+    for (const Origin& origin : from_.origins) {
+      if (!origin.from_cache || origin.cache != 0 || cache_of_site_.contains(origin.call_site.value)) continue;
+      const std::string site = name_of(origin.call_site);
+      const auto found = std::ranges::find(names, only_cache_of(function_of(site)));
+      cache_of_site_[origin.call_site.value] =
+          found == names.end() ? 0 : static_cast<std::uint32_t>(found - names.begin());
+    }
   }
 
   // Counts the live slab objects by the third of the time in which they were allocated. Also compares the pages of page
@@ -339,6 +355,7 @@ class HistoryMaker {
   bool tasks_selected_ = false;
   bool has_slab_events_ = false;
   bool has_many_page_tables_ = false;                                // page tables grow more than user memory explains
+  std::unordered_map<std::uint32_t, std::uint32_t> cache_of_site_;   // CacheId by CallSiteId; 0: unknown
   std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
   std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
   std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;

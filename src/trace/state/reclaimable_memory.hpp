@@ -28,9 +28,9 @@ inline constexpr std::array kReclaimableFunctions = {
 inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area", "tw_sock_TCP*",
                                                  "jbd2_inode"};
 inline constexpr std::array kShrinkableFunctions = {
-    "security_inode_alloc",     "lsm_inode_alloc",     "alloc_slab_obj_exts",
-    "memcg_alloc_slab_cgroups", "inet_twsk_alloc",     "inet_bind_bucket_create",
-    "inet_bind2_bucket_create", "__inet_hash_connect", "ext4_inode_attach_jinode"};
+    "security_inode_alloc",     "lsm_inode_alloc",         "alloc_slab_obj_exts",      "memcg_alloc_slab_cgroups",
+    "inet_twsk_alloc",          "inet_bind_bucket_create", "inet_bind2_bucket_create", "__inet_hash_connect",
+    "ext4_inode_attach_jinode", "alloc_vmap_area"};
 
 // User memory and page cache are movable. Pages of inode and dentry caches are reclaimable.
 inline constexpr std::array kReclaimableMigrateTypes = {"Movable", "Reclaimable"};
