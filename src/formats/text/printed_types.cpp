@@ -62,14 +62,13 @@ class BtfWriter {
   }
   std::vector<std::uint8_t> bytes() const {
     constexpr std::uint32_t kHeaderBytes = 24;
-    std::vector<std::uint8_t> out(kHeaderBytes);
+    std::vector<std::uint8_t> out(kHeaderBytes + types_.size() + names_.size());
     store(out.data(), std::uint16_t{0xEB9F}, kHostOrder);
     out[2] = 1;  // version
     const auto types = static_cast<std::uint32_t>(types_.size());
     const std::uint32_t words[] = {kHeaderBytes, 0, types, types, static_cast<std::uint32_t>(names_.size())};
     for (std::size_t i = 0; i < std::size(words); ++i) store(out.data() + 4 + 4 * i, words[i], kHostOrder);
-    out.insert(out.end(), types_.begin(), types_.end());
-    out.insert(out.end(), names_.begin(), names_.end());
+    std::ranges::copy(names_, std::ranges::copy(types_, out.begin() + kHeaderBytes).out);
     return out;
   }
 
