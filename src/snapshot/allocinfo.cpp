@@ -97,6 +97,15 @@ std::optional<AllocationSite> site_of(std::string_view line) {
 
 }  // namespace
 
+bool is_allocinfo(std::string_view text) {
+  constexpr std::size_t kFirstBytes = 4096;
+  bool found = false;
+  each_line(text.substr(0, kFirstBytes), [&found](std::string_view line) {
+    found = found || (line.find("func:") != line.npos && site_of(line).has_value());
+  });
+  return found;
+}
+
 // Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". Columns after the two
 // numbers may be in any order.
 void parse_allocinfo(std::string_view text, KernelMemory& memory) {

@@ -30,6 +30,8 @@ void parse_pagetypeinfo(std::string_view text, KernelMemory& memory);
 void parse_cgroups(std::string_view text, KernelMemory& memory);
 
 void parse_allocinfo(std::string_view text, KernelMemory& memory);
+// True if one of the first lines is a line of /proc/allocinfo.
+bool is_allocinfo(std::string_view text);
 // Parses lines "CACHE/FILE:LINE", where FILE is alloc_traces, alloc_calls, free_traces or free_calls.
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
                        KernelMemory& memory);

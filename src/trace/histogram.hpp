@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sums that the kernel kept by keys: the content of a file events/SYSTEM/EVENT/hist
-// (Documentation/trace/histogram.rst, Linux 6.18).
+// (Documentation/trace/histogram.rst, Linux 6.18), or of /proc/allocinfo.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,19 @@
 
 namespace kmt {
 
+enum class HistogramSource : std::uint8_t {
+  trigger,    // events/SYSTEM/EVENT/hist: sums of events
+  allocinfo,  // /proc/allocinfo: live allocations of each call site
+};
+
 struct HistogramRow {
   std::vector<std::string> keys;                     // one for each of Histogram::keys
   std::vector<std::optional<std::uint64_t>> values;  // one for each of Histogram::values; empty if unreadable
+  bool approximate = false;                          // a program has rounded the values, for example to "2.8M"
 };
 
 struct Histogram {
+  HistogramSource source = HistogramSource::trigger;
   std::string trigger;              // "hist:keys=call_site:vals=bytes_req …"; empty if the text lacks it
   std::vector<std::string> keys;    // names
   std::vector<std::string> values;  // names; the first is usually "hitcount"

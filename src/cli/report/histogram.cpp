@@ -1,18 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/report/histogram.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "base/file.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/report/series.hpp"
 #include "cli/support/output.hpp"
 #include "formats/text/histogram.hpp"
+#include "snapshot/parsers.hpp"
 #include "views/json/histogram.hpp"
 #include "views/text/histogram.hpp"
 
 namespace kmt {
+
+namespace {
+
+// Returns the sums of a copy of /proc/allocinfo, those with most bytes first.
+Histogram sums_of_allocinfo(std::string_view text) {
+  KernelMemory memory;
+  parse_allocinfo(text, memory);
+  std::ranges::stable_sort(memory.allocinfo, std::greater(), &AllocationSite::bytes);
+  Histogram sums{.source = HistogramSource::allocinfo, .keys = {"call_site", "module"}, .values = {"calls", "bytes"}};
+  sums.hits = 0;
+  sums.entries = memory.allocinfo.size();
+  sums.unreadable_rows = memory.unknown_lines;
+  for (const AllocationSite& site : memory.allocinfo) {
+    *sums.hits += site.count;
+    sums.rows.push_back({{site.name, site.of}, {site.count, site.bytes}, site.approximate});
+  }
+  return sums;
+}
+
+}  // namespace
 
 bool print_histograms(const Command& command, const TraceOptions& files, std::size_t limit,
                       const ResultOptions& result) {
@@ -22,9 +47,12 @@ bool print_histograms(const Command& command, const TraceOptions& files, std::si
   if (path != "-" && !std::filesystem::is_regular_file(path, code)) return false;
   const auto mapping = path == "-" ? nullptr : std::make_shared<const MappedFile>(path);
   const Bytes bytes = mapping ? mapping->bytes() : standard_input().bytes;
-  if (!text::is_histogram(bytes)) return false;
-  refuse_event_options(command, "a histogram");
-  const std::vector<Histogram> histograms = text::read_histograms(bytes);
+  const bool is_histogram = text::is_histogram(bytes);
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!is_histogram && !is_allocinfo(content)) return false;
+  refuse_event_options(command, is_histogram ? "a histogram" : "a copy of allocinfo");
+  const std::vector<Histogram> histograms =
+      is_histogram ? text::read_histograms(bytes) : std::vector{sums_of_allocinfo(content)};
   print_result(result.json ? json_histograms(path, histograms, limit)
                            : text_histograms(path, histograms, limit, stdout_style(result.style)));
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints histograms of the kernel (events/SYSTEM/EVENT/hist), for `report`.
+// Prints sums that the kernel kept, for `report`: histograms (events/SYSTEM/EVENT/hist) and copies of /proc/allocinfo.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Returns false if the file has no histograms. Throws Error if options that apply to events are given.
+// Returns false if the file has no such sums. Throws Error if options that apply to events are given.
 bool print_histograms(const Command& command, const TraceOptions& files, std::size_t limit,
                       const ResultOptions& result);
 

@@ -18,6 +18,7 @@ Json values_json(const std::vector<std::string>& names, const std::vector<std::o
 
 Json to_json(const Histogram& histogram, std::size_t limit) {
   Json json = Json::object();
+  json["source"] = histogram.source == HistogramSource::allocinfo ? "allocinfo" : "trigger";
   json["trigger"] = text_or_null(printable(histogram.trigger));
   json["hits"] = number_or_null(histogram.hits);
   json["entries"] = number_or_null(histogram.entries);
@@ -32,6 +33,7 @@ Json to_json(const Histogram& histogram, std::size_t limit) {
     one["keys"] = Json::object();
     for (std::size_t i = 0; i < histogram.keys.size(); ++i)
       one["keys"][printable(histogram.keys[i])] = printable(row.keys[i]);
+    one["approximate"] = row.approximate;
     one["values"] = values_json(histogram.values, row.values);
     json["rows"].push_back(std::move(one));
   }

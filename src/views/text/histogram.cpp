@@ -13,11 +13,22 @@ namespace kmt {
 
 namespace {
 
-std::string value_text(const std::optional<std::uint64_t>& value, const TextStyle& style) {
-  return value ? say_count(*value, style) : "?";
+std::string value_text(const std::optional<std::uint64_t>& value, bool approximate, const TextStyle& style) {
+  if (!value) return "?";
+  return (approximate && !style.raw ? "~" : "") + say_count(*value, style);
+}
+
+const char* format_text(HistogramSource source) {
+  return source == HistogramSource::allocinfo ? "allocinfo: live allocations of each call site"
+                                              : "histogram of the kernel: sums by keys, not single events";
 }
 
 std::string totals_line(const Histogram& histogram, const TextStyle& style) {
+  if (histogram.source == HistogramSource::allocinfo)
+    return labelled("totals",
+                    fmt::format("{} at {}", say_number_of(histogram.hits.value_or(0), "live allocation", style),
+                                say_number_of(histogram.rows.size(), "call site", style)),
+                    style);
   if (!histogram.hits)
     return labelled("totals", "unknown: the text ends before the kernel's totals, so rows may be missing", style);
   std::string text = fmt::format("{} counted, in {}", say_number_of(*histogram.hits, "event", style),
@@ -36,13 +47,15 @@ std::string table_of(const Histogram& histogram, std::size_t limit, const TextSt
   for (std::size_t i = 0; i < shown; ++i) {
     TableRow row;
     for (const std::string& key : histogram.rows[i].keys) row.cells.push_back(ascii(key));
-    for (const auto& value : histogram.rows[i].values) row.cells.push_back(value_text(value, style));
+    for (const auto& value : histogram.rows[i].values)
+      row.cells.push_back(value_text(value, histogram.rows[i].approximate, style));
     table.rows.push_back(std::move(row));
   }
   TableRow sums;
   sums.aside = true;
   for (std::size_t i = 0; i < histogram.keys.size(); ++i) sums.cells.emplace_back(i == 0 ? "sum of all rows" : "");
-  for (const auto& sum : sums_of(histogram)) sums.cells.push_back(value_text(sum, style));
+  const bool approximate = std::ranges::any_of(histogram.rows, &HistogramRow::approximate);
+  for (const auto& sum : sums_of(histogram)) sums.cells.push_back(value_text(sum, approximate, style));
   table.rows.push_back(std::move(sums));
   std::string out = to_text(table, style);
   if (shown < histogram.rows.size())
@@ -55,8 +68,8 @@ std::string table_of(const Histogram& histogram, std::size_t limit, const TextSt
 std::string text_histograms(const std::string& path, const std::vector<Histogram>& histograms, std::size_t limit,
                             const TextStyle& style) {
   std::string out = heading(printable(path), style);
-  out += labelled("format", "histogram of the kernel: sums by keys, not single events", style);
   for (const Histogram& histogram : histograms) {
+    if (&histogram == &histograms.front()) out += labelled("format", format_text(histogram.source), style);
     if (!histogram.trigger.empty()) out += labelled("trigger", printable(histogram.trigger), style);
     out += totals_line(histogram, style);
     if (histogram.unreadable_rows > 0)
