@@ -89,7 +89,7 @@ class SampleGrowth {
   bool pages_;
   const SymbolNames& symbols_;
   std::uint64_t begin_ns_;
-  std::uint64_t step_ns_;  // length of a fine step in seconds
+  std::uint64_t step_ns_;  // length of a fine step
   std::uint32_t own_process_;
   std::uint64_t page_bytes_;
   std::uint64_t samples_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the group with most live memory, and the process that allocated most of it.
+// Finds the group with most live memory that the kernel cannot reclaim, and the process that allocated most of it.
 #pragma once
 
 #include <cstdint>

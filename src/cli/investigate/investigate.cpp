@@ -252,7 +252,7 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
   result.unsure_order = !copied.no_order.empty();
   if (!copied.no_order.empty())
     result.unseen.push_back(
-        {"the order of the states", copied.no_order, "name the folders before and after, or 1, 2, …"});
+        {"the order of the states", copied.no_order, "name the folders before and after, or 1, 2, 3"});
   if (!copied.no_times.empty()) {
     result.timeless_states = copied.states.size();
     result.unseen.push_back(

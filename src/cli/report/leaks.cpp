@@ -76,7 +76,8 @@ Exit status:
   1    certain growth above the threshold (of reclaimable memory only with --reclaimable)
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
-  4    growth cannot be judged: the trace is too short, lost more events than it has, or has no clock in nanoseconds
+  4    growth cannot be judged: the trace is too short, lost more events than it has, or has no clock in nanoseconds,
+       or a series has fewer than 16 snapshots or no times
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 std::string verdicts_help() {
@@ -98,8 +99,10 @@ ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest reque
 
 int leaks_of_series(const Command& command, const LeaksArguments& options, double threshold) {
   const SeriesOptions view{SeriesOrder::growth, options.limit};
-  const bool found = print_series(command, options.analyse.trace, threshold, view, options.result, text_series_leaks);
-  return static_cast<int>(found ? ExitCode::found : ExitCode::good);
+  const SnapshotSeries series =
+      print_series(command, options.analyse.trace, threshold, view, options.result, text_series_leaks);
+  if (series.found()) return static_cast<int>(ExitCode::found);
+  return series.is_unclear() ? kCannotTellExitCode : static_cast<int>(ExitCode::good);
 }
 
 int leaks(const Command& command, const LeaksArguments& options) {

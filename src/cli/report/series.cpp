@@ -42,12 +42,12 @@ bool names_series(const TraceOptions& options) {
   return !file.empty() && (is_log_file(file) || (is_snapshot_file(file) && has_snapshots(file)));
 }
 
-bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
-                  const SeriesOptions& view, const ResultOptions& result, SeriesText text) {
+SnapshotSeries print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
+                            const SeriesOptions& view, const ResultOptions& result, SeriesText text) {
   refuse_event_options(command, "a series of snapshots");
-  const SnapshotSeries series = read_series(file_of(files), threshold_bytes_per_s);
+  SnapshotSeries series = read_series(file_of(files), threshold_bytes_per_s);
   print_result(result.json ? json_series(series, view) : text(series, view, stdout_style(result.style)));
-  return series.found();
+  return series;
 }
 
 }  // namespace kmt

@@ -21,9 +21,9 @@ bool names_series(const TraceOptions& options);
 // Throws Error if options that apply to events are given. `content` is what the file is instead of a trace.
 void refuse_event_options(const Command& command, std::string_view content);
 
-// Prints the series. Throws Error if the file is unreadable, or if options were given that apply only to events.
-// Returns true if growth is confirmed.
-bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
-                  const SeriesOptions& view, const ResultOptions& result, SeriesText text);
+// Prints the series and returns it. Throws Error if the file is unreadable, or if options were given that apply only to
+// events.
+SnapshotSeries print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
+                            const SeriesOptions& view, const ResultOptions& result, SeriesText text);
 
 }  // namespace kmt

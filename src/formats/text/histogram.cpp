@@ -34,7 +34,8 @@ bool is_name(std::string_view text) {
 
 // Removes "NAME: " from the front of a key and returns the name. Empty if there is none.
 std::string_view take_name(std::string_view& text) {
-  const std::size_t colon = text.find(':');
+  constexpr std::size_t kLongestName = 128;
+  const std::size_t colon = text.substr(0, kLongestName).find(':');
   if (colon == text.npos || !is_name(text.substr(0, colon))) return {};
   const std::string_view name = text.substr(0, colon);
   text = trim(text.substr(colon + 1));
@@ -95,6 +96,12 @@ void add_row(std::string_view keys_text, std::string_view values_text, Histogram
   const NamedKeys keys = split_keys(keys_text);
   const NamedValues values = split_values(values_text);
   const bool is_first = histogram.keys.empty();
+  const bool has_columns =
+      is_first || (keys.size() == histogram.keys.size() && values.size() == histogram.values.size());
+  if (keys.empty() || values.empty() || !values.front().second || !has_columns) {
+    ++histogram.unreadable_rows;
+    return;
+  }
   HistogramRow row;
   for (const auto& [name, text] : keys) {
     if (is_first) histogram.keys.emplace_back(name.empty() ? "key" : name);
@@ -104,11 +111,7 @@ void add_row(std::string_view keys_text, std::string_view values_text, Histogram
     if (is_first) histogram.values.emplace_back(name);
     row.values.push_back(value);
   }
-  if (keys.empty() || row.keys.size() != histogram.keys.size() || row.values.size() != histogram.values.size() ||
-      values.empty() || !values.front().second)
-    ++histogram.unreadable_rows;
-  else
-    histogram.rows.push_back(std::move(row));
+  histogram.rows.push_back(std::move(row));
 }
 
 // Reads the total of a line such as "Hits: 4610".

@@ -10,4 +10,8 @@ bool SnapshotSeries::found() const {
                              [](const SnapshotRow& row) { return row.judged && row.verdict == LeakVerdict::certain; });
 }
 
+bool SnapshotSeries::is_unclear() const {
+  return !found() && (elapsed_ns.size() < Trend::kFewestValues || span_ns() == 0);
+}
+
 }  // namespace kmt

@@ -49,6 +49,8 @@ struct SnapshotSeries {
 
   std::uint64_t span_ns() const { return elapsed_ns.empty() ? 0 : elapsed_ns.back(); }
   bool found() const;  // true if any growth is certain
+  // True if growth is neither certain nor excluded: there are too few snapshots, or they have no times.
+  bool is_unclear() const;
 };
 
 }  // namespace kmt

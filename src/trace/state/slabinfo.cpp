@@ -83,9 +83,10 @@ std::string_view take_name(std::string_view& line, const std::vector<std::string
 std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::string_view>& columns) {
   SlabInfo slab;
   if (columns.empty() || !take_column(columns.front(), take_name(line, columns), slab)) return std::nullopt;
-  // Columns after the last known one are statistics, which are not needed.
+  // Columns after the last usual one are statistics, which are not needed.
   const auto is_known = [](std::string_view column) {
-    return std::ranges::find(kColumns, column, [](const auto& known) { return known.first; }) != kColumns.end();
+    return column == "sharedavail" ||
+           std::ranges::find(kColumns, column, [](const auto& known) { return known.first; }) != kColumns.end();
   };
   const auto needed =
       static_cast<std::size_t>(std::find_if(columns.rbegin(), columns.rend(), is_known).base() - columns.begin());

@@ -50,6 +50,7 @@ std::string json_series(const SnapshotSeries& series, const SeriesOptions& optio
   json["judged"] = series.judged;
   json["evenness_needed"] = series.confidence_needed;
   json["growth_found"] = series.found();
+  json["unclear"] = series.is_unclear();
   for (const SnapshotPart part : kSnapshotParts) {
     const auto rows = sorted_rows(series, part, options.order);
     const std::string key(describe(part).id);

@@ -32,7 +32,7 @@ std::string totals_line(const Histogram& histogram, const TextStyle& style) {
   if (!histogram.hits)
     return labelled("totals", "unknown: the text ends before the kernel's totals, so rows may be missing", style);
   std::string text = fmt::format("{} counted, in {}", say_number_of(*histogram.hits, "event", style),
-                                 say_number_of(histogram.entries.value_or(histogram.rows.size()), "entry", style));
+                                 say_number_of(histogram.entries.value_or(histogram.rows.size()), "row", style));
   if (const std::uint64_t dropped = histogram.dropped.value_or(0); dropped > 0)
     text += fmt::format("; {} dropped, because the table was full: sums are too small",
                         say_number_of(dropped, "event", style));

@@ -276,9 +276,9 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
 
 // Names the group with most live memory, and the process that allocated it.
 std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by, const TextStyle& style) {
-  std::string text =
-      fmt::format(" Most: {} with {}{} in {}", ascii(most.group), most.is_upper_bound ? "at most " : "",
-                  say_bytes(most.live.bytes, style), say_number_of(most.live.allocations, "allocation", style));
+  std::string text = fmt::format(" Most of it that the kernel cannot reclaim: {} with {}{} in {}", ascii(most.group),
+                                 most.is_upper_bound ? "at most " : "", say_bytes(most.live.bytes, style),
+                                 say_number_of(most.live.allocations, "allocation", style));
   if (most.processes > 0 && !names_processes(by)) {
     text += ", allocated by " + printable(plain_text(most.process));
     if (most.processes > 1)

@@ -104,6 +104,7 @@ std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
   const std::string threshold = say_growth(series.threshold_bytes_per_s).substr(1);
   if (series.elapsed_ns.size() < Trend::kFewestValues)
     return fmt::format("Growth cannot be judged: at least {} snapshots are needed.", Trend::kFewestValues);
+  if (series.is_unclear()) return "Growth cannot be judged: the snapshots have no times, or the times do not increase.";
   std::string who;
   for (const SnapshotPart part : kSnapshotParts)
     if (const SnapshotRow* row = certain_of(part, series))

@@ -24,7 +24,7 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
     return text;
   };
   EXPECT_EQ(keys(json),
-            "schema complete trace events slab pages memory page_orders call_sites_total call_sites percpu "
+            "schema complete trace events calls slab pages memory page_orders call_sites_total call_sites percpu "
             "percpu_call_sites_total percpu_call_sites vmalloc by groups older_objects_lived older_objects anomalies "
             "explained_anomalies anomaly_sites findings ");
   EXPECT_EQ(keys(json["trace"]),
