@@ -6,8 +6,10 @@ namespace kmt {
 std::vector<std::optional<std::uint64_t>> sums_of(const Histogram& histogram) {
   std::vector<std::optional<std::uint64_t>> sums(histogram.values.size(), 0);
   for (const HistogramRow& row : histogram.rows)
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] = sums[i] && row.values[i] ? std::optional(*sums[i] + *row.values[i]) : std::nullopt;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const bool is_known = sums[i] && row.values[i] && !__builtin_add_overflow(*sums[i], *row.values[i], &*sums[i]);
+      if (!is_known) sums[i].reset();
+    }
   return sums;
 }
 

@@ -32,7 +32,8 @@ struct Histogram {
   std::uint64_t unreadable_rows = 0;
 };
 
-// Returns the sum of each value over all rows. Empty if a row lacks the value.
+// Returns the sum of each value over all rows. Empty if a row lacks the value, or if the sum has more than
+// 64 bits.
 std::vector<std::optional<std::uint64_t>> sums_of(const Histogram& histogram);
 
 }  // namespace kmt

@@ -132,6 +132,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.incomplete = report.histories->incomplete;
   result.older_lived = report.older.lived;
   result.anomalies = report.anomalies;
+  result.explained = report.explained;
   result.findings = report.findings;
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
     LeakTable table = table_of(allocator, report);

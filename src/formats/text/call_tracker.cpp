@@ -36,13 +36,16 @@ void CallTracker::complete(CallLine& call, std::uint64_t number) {
   if (cpu.in_interrupt) call.line.context |= Context::kHardIrq;
   set_time(call, cpu, number);
   if (call.part == CallPart::comment) return;
-  Functions& open = open_[{call.line.tid, call.line.tid > 0 ? 0 : call.line.cpu}];
-  const auto nested = static_cast<unsigned>(open.size());
+  std::vector<OpenCall>& open = open_[{call.line.tid, call.line.tid > 0 ? 0 : call.line.cpu}];
+  const unsigned nested = open.empty() ? 0 : open.back().depth + 1;
   const bool ends = call.part == CallPart::exit;
   call.depth = std::min<unsigned>(call.depth.value_or(ends && nested > 0 ? nested - 1 : nested), kMostCallDepth);
-  if (ends && call.function.empty() && *call.depth < nested) call.function = open[*call.depth];
-  open.resize(*call.depth);
-  if (call.part == CallPart::entry) open.push_back(call.function);
+  while (!open.empty() && open.back().depth > *call.depth) open.pop_back();
+  if (!open.empty() && open.back().depth == *call.depth) {
+    if (ends && call.function.empty()) call.function = open.back().function;
+    open.pop_back();
+  }
+  if (call.part == CallPart::entry) open.push_back({*call.depth, call.function});
 }
 
 }  // namespace kmt::text

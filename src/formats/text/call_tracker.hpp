@@ -38,14 +38,18 @@ class CallTracker {
     std::optional<NamedTask> task;
     std::uint64_t last_ns = 0;  // end of the CPU's last call
   };
-  using Functions = std::vector<std::string_view>;  // functions of the open calls, by depth
+  struct OpenCall {
+    unsigned depth = 0;
+    std::string_view function;
+  };
 
   void set_time(CallLine& call, Cpu& cpu, std::uint64_t number);
 
   const FirstTasks* known_first_;
   FirstTasks first_;
   std::map<unsigned, Cpu> cpus_;
-  std::map<std::pair<std::int32_t, unsigned>, Functions> open_;  // by task; tasks without an ID also by CPU
+  // Open calls with rising depth, by task; tasks without an ID also by CPU.
+  std::map<std::pair<std::int32_t, unsigned>, std::vector<OpenCall>> open_;
 };
 
 }  // namespace kmt::text

@@ -148,7 +148,7 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
   };
   while (!text.empty()) {
     const std::string_view line = take_line(text);
-    const std::size_t close = line.find('}');
+    const std::size_t close = line.rfind('}');  // the name of a task may have one too
     if (line.starts_with(kTrigger)) {
       histograms.emplace_back().trigger = line.substr(kTrigger.size());
       open_keys.clear();

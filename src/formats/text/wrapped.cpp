@@ -19,7 +19,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
 std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
@@ -49,8 +49,9 @@ UnwrappedText inflate_text(std::string_view packed) {
     stream.next_out = reinterpret_cast<Bytef*>(part.data());
     stream.avail_out = part.size();
     result = inflate(&stream, Z_NO_FLUSH);
+    const bool is_first = out.text.empty();
     out.text.append(part.data(), part.size() - stream.avail_out);
-    if (out.text.size() > kMostBytes) break;
+    if (out.text.size() > kMostBytes || (is_first && !is_text(bytes_of(out.text)))) break;
   }
   inflateEnd(&stream);
   if (out.text.size() > kMostBytes)
@@ -111,7 +112,7 @@ void append_escaped(std::string& out, std::string_view& rest) {
   if (kind == '\n') return;  // the string goes on in the next line
   if (kind == '\r') return rest.remove_prefix(rest.starts_with('\n') ? 1 : 0);
   if (const std::size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : 0; digits > 0) {
-    const std::optional<std::uint32_t> code = number_in(rest.substr(0, digits), 16);
+    const auto code = rest.size() < digits ? std::nullopt : number_in(rest.substr(0, digits), 16);
     if (code) rest.remove_prefix(digits);
     return append_utf8(out, code.value_or(static_cast<unsigned char>(kind)));
   }

@@ -89,6 +89,7 @@ struct LeaksResult {
   // Number of slab objects at the start of the trace, if its samples contain it.
   std::optional<std::uint64_t> older_lived;
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;
+  ExplainedAnomalies explained;  // the part of `anomalies` with a known cause
   Findings findings;
 
   LeakVerdict worst = LeakVerdict::no_clock;  // the verdict with the most certain growth of all rows

@@ -23,7 +23,7 @@ constexpr std::size_t kSparkline = 12;  // columns
 constexpr std::size_t kBriefGrowing = 6;  // number of growing groups shown per allocator
 constexpr std::size_t kBriefOthers = 3;   // number of other groups shown per allocator, if none grows
 constexpr std::size_t kBriefStacks = 2;
-constexpr std::size_t kBriefFrames = 8;  // number of frames shown per stack
+constexpr std::size_t kBriefFrames = 7;  // number of frames shown per stack
 
 using Rows = std::vector<const LeakRow*>;
 
@@ -309,6 +309,7 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
 std::string who_holds(const LeaksResult& result, const TextStyle& style) {
   constexpr std::size_t kMost = 3;
   if (result.worst < LeakVerdict::uneven || result.holders.empty() || names_processes(result.by)) return {};
+  if (result.unclear() != LeaksUnclear::none) return {};
   std::string text;
   for (std::size_t i = 0; i < std::min(result.holders.size(), kMost); ++i) {
     const LeakHolder& holder = result.holders[i];
@@ -326,7 +327,7 @@ std::string who_holds(const LeaksResult& result, const TextStyle& style) {
 
 // Returns the command that shows more about the growing memory. Empty if nothing grows.
 std::string next_step(const LeaksResult& result, const TextStyle& style) {
-  if (!any_is_growing(result)) return {};
+  if (!any_is_growing(result) || result.unclear() != LeaksUnclear::none) return {};
   return hanging(
       "Next: ",
       fmt::format("`kmemtrace report {} --html page.html` shows the memory over time.", printable(result.trace.path)),
@@ -362,8 +363,10 @@ std::string cut_line(const LeaksResult& result, const LeaksOptions& options, con
 std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
   const std::string events = say_count(result.trace.events, style) + (options.filtered ? " selected" : "");
   std::string out = trace_lines(result.trace, events, style);
+  const std::string explained = explained_line(result.explained, {}, style);
   const std::string anomalies =
-      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
+      (explained.empty() ? explained : "\n" + explained) +
+      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (result.trace.events == 0)
     return out + anomalies + "\n" +
            hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace holds no events at all.",

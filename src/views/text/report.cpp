@@ -329,7 +329,7 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
   constexpr std::size_t kFewestRows = 3;
   constexpr std::size_t kMostRows = 12;
   constexpr std::size_t kShortLived = 3;
-  constexpr std::size_t kCutLines = 3;
+  constexpr std::size_t kCutLines = 5;  // on a narrow terminal
   std::string short_lived = churn_lines(result, kShortLived, style);
   const bool leaves_out_churn =
       !short_lived.empty() && used + kCutLines + lines_in(short_lived) + kBesideRows + kFewestRows > kBriefLines;

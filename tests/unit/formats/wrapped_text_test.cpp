@@ -99,6 +99,12 @@ TEST(WrappedText, FindsTheTextOfSystrace) {
   EXPECT_EQ(both->text.size(), 2 * kText.size() + 5);  // the second text has CR LF
 }
 
+TEST(WrappedText, AnEscapeMayBeCutOff) {
+  const std::string page = "<html><script>linuxPerfData=\"\\u41";
+  const std::vector<std::uint8_t> bytes(page.begin(), page.end());  // exactly as long as the page
+  EXPECT_THROW(unwrap(bytes), Error);
+}
+
 TEST(WrappedText, RefusesAPageWithoutATrace) {
   EXPECT_THROW(unwrap(bytes_of("<html><script>f();</script><pre>text</pre>")), Error);
   EXPECT_THROW(unwrap(bytes_of("<html><script")), Error);
