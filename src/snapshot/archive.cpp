@@ -30,6 +30,9 @@ Archive open_archive(const std::string& path, Bytes bytes) {
     support(reader.get());
   if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK)
     throw Error(fmt::format("The archive cannot be read: {}", archive_error_string(reader.get()))).at({path, {}, {}});
+  constexpr int kMostLayers = 3;  // of compression; libarchive counts the file itself as the first layer
+  if (archive_filter_count(reader.get()) > kMostLayers)
+    throw Error(fmt::format("The archive is compressed more than {} times", kMostLayers - 1)).at({path, {}, {}});
   return reader;
 }
 
@@ -38,8 +41,40 @@ std::string reason_of(archive* reader) {
   return reason != nullptr ? reason : "it is damaged";
 }
 
+// Counts what is unpacked, and throws Error above the limit. Members of a zip are compressed one by one, so the bytes
+// of members may be more than the unpacked bytes of the file.
+class UnpackedBytes {
+ public:
+  UnpackedBytes(archive* reader, const std::string& path, const ArchiveLimits& limits)
+      : reader_(reader), path_(path), limits_(limits) {}
+
+  void add(std::size_t bytes) {
+    of_members_ += bytes;
+    const auto of_file = static_cast<std::size_t>(std::max<la_int64_t>(archive_filter_bytes(reader_, 0), 0));
+    if (std::max(of_members_, of_file) > limits_.unpacked_bytes) throw_too_large();
+  }
+  void add_member() {
+    if (++members_ > limits_.members) throw_too_large();
+    add(0);
+  }
+
+ private:
+  [[noreturn]] void throw_too_large() const {
+    throw Error(fmt::format("The archive has more than {} files, or more than {} in them", limits_.members,
+                            humane_bytes(limits_.unpacked_bytes)))
+        .hint("Unpack it, and name the folder")
+        .at({path_, {}, {}});
+  }
+
+  archive* reader_;
+  const std::string& path_;
+  const ArchiveLimits& limits_;
+  std::size_t members_ = 0;
+  std::size_t of_members_ = 0;
+};
+
 // Reads the content of the current member, at most `most` bytes. Returns false if it is damaged.
-bool read_member(archive* reader, std::size_t most, std::string& text) {
+bool read_member(archive* reader, std::size_t most, UnpackedBytes& unpacked, std::string& text) {
   constexpr std::size_t kPiece = 1 << 16;
   for (;;) {
     const std::size_t used = text.size();
@@ -49,6 +84,19 @@ bool read_member(archive* reader, std::size_t most, std::string& text) {
     const la_ssize_t count = archive_read_data(reader, text.data() + used, room);
     text.resize(used + static_cast<std::size_t>(std::max<la_ssize_t>(count, 0)));
     if (count <= 0) return count == 0;
+    unpacked.add(static_cast<std::size_t>(count));
+  }
+}
+
+// Reads the rest of the current member piece by piece, because libarchive would skip it without a limit.
+void skip_member(archive* reader, UnpackedBytes& unpacked) {
+  const void* piece = nullptr;
+  std::size_t size = 0;
+  la_int64_t offset = 0;
+  for (;;) {
+    const int status = archive_read_data_block(reader, &piece, &size, &offset);
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return;  // after damage, there is no next header
+    unpacked.add(size);
   }
 }
 
@@ -81,29 +129,27 @@ std::string each_member(const std::string& path, Bytes bytes, const ArchiveLimit
   const Archive reader = open_archive(path, bytes);
   std::size_t left = limits.bytes;
   archive_entry* entry = nullptr;
-  for (std::size_t members = 0;; ++members) {
+  UnpackedBytes unpacked(reader.get(), path, limits);
+  for (bool is_first = true;; is_first = false) {
     const int status = archive_read_next_header(reader.get(), &entry);
     if (status == ARCHIVE_EOF) return {};
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
-      if (members > 0) return reason_of(reader.get());
+      if (!is_first) return reason_of(reader.get());
       throw Error(fmt::format("The archive cannot be read: {}", reason_of(reader.get()))).at({path, {}, {}});
     }
-    const auto unpacked = archive_filter_bytes(reader.get(), 0);
-    if (members >= limits.members ||
-        static_cast<std::size_t>(std::max<la_int64_t>(unpacked, 0)) > limits.unpacked_bytes)
-      throw Error(fmt::format("The archive has more than {} files, or more than {} in them", limits.members,
-                              humane_bytes(limits.unpacked_bytes)))
-          .hint("Unpack it, and name the folder")
-          .at({path, {}, {}});
+    unpacked.add_member();
     const bool is_raw = archive_format(reader.get()) == ARCHIVE_FORMAT_RAW;
     const std::string name = member_path(entry, is_raw);
-    if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr || !wants(name)) continue;
-    std::string text;
-    const bool intact = read_member(reader.get(), std::min(limits.bytes_of_a_member, left), text);
-    left -= std::min(left, text.size());
-    take(name, std::move(text));
-    if (!intact) return reason_of(reader.get());
-    if (left == 0) return fmt::format("only the first {} were read", humane_bytes(limits.bytes));
+    const bool is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
+    if (is_file && wants(name)) {
+      std::string text;
+      const bool intact = read_member(reader.get(), std::min(limits.bytes_of_a_member, left), unpacked, text);
+      left -= std::min(left, text.size());
+      if (!intact) return reason_of(reader.get());
+      take(name, std::move(text));
+      if (left == 0) return fmt::format("only the first {} were read", humane_bytes(limits.bytes));
+    }
+    skip_member(reader.get(), unpacked);
   }
 }
 

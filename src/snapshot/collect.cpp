@@ -62,7 +62,6 @@ struct Reading {
 
 bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 
-constexpr std::string_view kTooLarge = "the size limit was reached";
 constexpr std::string_view kTooManyFiles = "the limit of files was reached";
 constexpr std::string_view kTooSlow = "the time limit was reached";
 
@@ -275,8 +274,7 @@ class Collector {
   void take(const SnapshotSource& source, Reading&& reading, std::string_view why_missing, std::string_view how) {
     if (reading.error != 0) return add_missing(source.name, why_missing, how);
     if (!reading.cut.empty())
-      add_missing(source.name,
-                  fmt::format("only the first {} were read: {}", humane_bytes(reading.text.size()), reading.cut),
+      add_missing(source.name, why_cut(reading.text.size(), reading.cut),
                   reading.cut == kTooSlow ? "take the snapshot again when the machine is less busy" : "");
     if (reading.refused > 0)
       add_missing(source.name, fmt::format("no permission to read {} of its files", reading.refused),
@@ -390,6 +388,10 @@ bool has_copy_in(const std::string& folder, std::string_view name) {
 }
 
 }  // namespace
+
+std::string why_cut(std::size_t bytes, std::string_view limit) {
+  return fmt::format("only the first {} were read: {}", humane_bytes(bytes), limit);
+}
 
 StateSample collect_snapshot() {
   Collector collector;

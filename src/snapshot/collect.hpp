@@ -2,7 +2,9 @@
 // Takes a snapshot: unchanged texts of the kernel's files.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/state/sample.hpp"
@@ -15,6 +17,10 @@ StateSample collect_snapshot();
 // Adds texts that the sample lacks, at the start and end of a trace. Reads only sources about live objects. Reads
 // page_owner, the largest source, only on request. The limits are those of collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
+
+constexpr std::string_view kTooLarge = "the size limit was reached";
+// Says that only the first bytes of a file were read. `limit` is the reason.
+std::string why_cut(std::size_t bytes, std::string_view limit);
 
 // The folder may have copies as FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab, FOLDER/sys/kernel/slab, …
 // True if the folder has a copy of meminfo. The other sources show parts of its amounts.

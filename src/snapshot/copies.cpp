@@ -88,6 +88,7 @@ std::uint64_t uptime_ns_of(const std::string& text) {
 struct CopiedFile {
   std::string path;
   std::string text;
+  bool is_cut = false;  // at the size limit
 };
 
 // Takes files of a folder or an archive one by one.
@@ -97,28 +98,40 @@ class Finder {
 
   void take(std::string_view path, std::string&& text) {
     if (const auto place = place_of(path)) {
+      const bool is_cut = text.size() > kMostOfACopy;
+      if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);  // removes an incomplete line; npos + 1 is 0
       const bool is_usable = place->name == "uptime" ? uptime_ns_of(text) != 0 : !text.empty();
-      if (is_usable && text.size() <= kMostOfACopy)
-        roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text)});
+      if (is_usable) roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text), is_cut});
     } else {
       take_log(path, text);
     }
   }
 
   void take_log(std::string_view path, std::string_view text) {
-    std::vector<OomReport> found = oom_reports(text);
+    std::size_t dropped = 0;
+    std::vector<OomReport> found = oom_reports(text, &dropped);
     if (text.find("emory cgroup out of memory") != std::string_view::npos) has_cgroup_kills_ = true;
     const std::size_t unusable =
         std::erase_if(found, [](const OomReport& report) { return total_bytes_of(report).value_or(0) == 0; });
+    // The times since boot are on one clock only within a boot, and memory of different boots has nothing in common.
+    std::size_t earlier = 0;
+    if (!found.empty())
+      earlier =
+          std::erase_if(found, [boot = found.back().boot](const OomReport& report) { return report.boot != boot; });
     // Several logs may have the same reports.
     if (std::pair(found.size(), unusable) <= std::pair(reports_.size(), unusable_)) return;
     reports_ = std::move(found);
     unusable_ = unusable;
+    dropped_ = dropped;
+    earlier_ = earlier;
     log_ = path;
   }
 
+  void take_damage(std::string&& damage) { damage_ = std::move(damage); }
+
   Copies finish(const std::string& path, const char* noun) {
     Copies copies;
+    copies.damage = damage_;
     std::erase_if(roots_, [](const auto& root) { return !root.second.contains("meminfo"); });
     // A tool may also copy the files of containers, in folders below those of the machine.
     if (!roots_.empty()) {
@@ -141,6 +154,7 @@ class Finder {
   using Root = std::map<std::string, CopiedFile, std::less<>>;
 
   std::string why_nothing(const char* noun) const {
+    if (!damage_.empty()) return fmt::format("The {} has no intact meminfo or kernel log: {}", noun, damage_);
     if (unusable_ > 0) return "The reports in the kernel's log are incomplete: they have no total of memory";
     if (has_cgroup_kills_)
       return "The kernel killed tasks only inside a memory cgroup, and such reports do not show the machine's memory";
@@ -166,6 +180,8 @@ class Finder {
       }
       refuse_damage(source.name, found->second.text, found->second.path);
       copies.files.push_back(found->second.path);
+      if (found->second.is_cut)
+        missing += fmt::format("{}\t{}\t\n", source.name, why_cut(found->second.text.size(), kTooLarge));
       state.texts.emplace_back(source.name, std::move(found->second.text));
     }
     if (const auto uname = root.find("uname"); uname != root.end()) {
@@ -179,6 +195,8 @@ class Finder {
 
   void take_reports(Copies& copies) {
     copies.unusable_reports = unusable_;
+    copies.dropped_reports = dropped_;
+    copies.earlier_reports = earlier_;
     if (reports_.empty()) return;
     copies.log = log_;
     copies.files.push_back(log_);
@@ -204,8 +222,11 @@ class Finder {
   std::map<std::string, Root> roots_;
   std::vector<OomReport> reports_;  // with a total of memory
   std::size_t unusable_ = 0;        // reports without it in the same log
+  std::size_t dropped_ = 0;         // the oldest reports of this log, above the limit
+  std::size_t earlier_ = 0;         // reports of earlier boots in this log
   bool has_cgroup_kills_ = false;
   std::string log_;
+  std::string damage_;  // of the archive
 };
 
 // Reads at most `most` bytes of a regular file.
@@ -219,18 +240,18 @@ std::string text_of_file(const std::string& path, std::size_t most) {
 Copies copies_in_file(const std::string& path, Bytes bytes) {
   Finder finder;
   if (is_archive(bytes)) {
-    std::string damage = each_member(path, bytes, {}, Finder::wants, [&](std::string_view member, std::string&& text) {
+    finder.take_damage(each_member(path, bytes, {}, Finder::wants, [&](std::string_view member, std::string&& text) {
       finder.take(member, std::move(text));
-    });
+    }));
     Copies copies = finder.finish(path, "archive");
-    copies.damage = std::move(damage);
     for (std::string& file : copies.files)
       if (file.empty()) file = path;
+    if (copies.log.empty() && !copies.reports.empty()) copies.log = path;
     return copies;
   }
   const std::string_view text = as_text(bytes).substr(0, kMostOfALog);
   if (text.starts_with("MemTotal:"))
-    finder.take("proc/meminfo", std::string(text.substr(0, kMostOfACopy)));
+    finder.take("proc/meminfo", std::string(text.substr(0, kMostOfACopy + 1)));
   else
     finder.take_log(path, text);
   Copies copies = finder.finish(path, "file");
@@ -256,7 +277,7 @@ Copies copies_in_folder(const std::string& folder) {
   for (const std::string& path : wanted) {
     const std::string whole = fmt::format("{}/{}", folder, path);
     try {
-      finder.take(path, text_of_file(whole, is_log(path) ? kMostOfALog : kMostOfACopy));
+      finder.take(path, text_of_file(whole, is_log(path) ? kMostOfALog : kMostOfACopy + 1));
     } catch (const Error& error) {
       if (!fs::exists(whole, code)) continue;  // a link without target, or removed meanwhile
       throw;

@@ -18,6 +18,8 @@ struct Copies {
   std::vector<StateSample> reports;  // reports in the kernel's log, by time; `ticks` are ns since the first report
   bool reports_have_times = false;   // false: all ticks are 0
   std::size_t unusable_reports = 0;  // reports without total or free memory
+  std::size_t dropped_reports = 0;   // the oldest reports, if the log has too many
+  std::size_t earlier_reports = 0;   // reports before the last boot with reports; they are not in `reports`
   std::string log;                   // the file with the reports
   std::vector<std::string> files;    // paths of the files that were read, in the folder or archive
   std::uint64_t uptime_ns = 0;       // of `state`; 0: unknown

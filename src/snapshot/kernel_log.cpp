@@ -105,8 +105,11 @@ bool take_iso_time(std::string_view& text, LogMessage& message) {
   message.wall_ns = *time;
   if (!left.empty() && (left.front() == '+' || left.front() == '-')) {
     const bool east = left.front() == '+';
-    const auto digits = left.substr(1, 2);
-    const std::uint64_t offset = leading_number(digits).value_or(0) * 3600 * kSecond;
+    const std::string_view minutes = left.substr(std::min<std::size_t>(left.size(), 3));  // "30" or ":30"
+    const std::uint64_t offset =
+        (leading_number(left.substr(1, 2)).value_or(0) * 3600 +
+         leading_number(minutes.substr(minutes.starts_with(':') ? 1 : 0, 2)).value_or(0) * 60) *
+        kSecond;
     message.wall_ns = east ? *time - std::min(offset, *time) : *time + offset;
   }
   text = left.substr(std::min(left.find(' '), left.size()));

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <functional>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -13,10 +16,9 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostReports = 4096;
-constexpr std::size_t kMostOfAReport = 1 << 20;
-constexpr std::size_t kMostZones = 4096;
+constexpr std::size_t kMostOfAReport = 16 << 20;
+constexpr std::size_t kMostRows = 1 << 20;  // nodes, zones, tasks and slab caches of all reports
 constexpr std::size_t kMostOrders = 64;
-constexpr std::size_t kMostRows = 1 << 16;  // tasks or slab caches
 
 // Names of counters. Other words with a colon are parts of foreign messages.
 constexpr std::array<std::string_view, 47> kCounters = {"active_anon",
@@ -77,10 +79,14 @@ bool is_number(std::string_view word) { return whole_number(word).has_value(); }
 // Reads the words of a report one by one, because lines may be wrapped, cut in pieces or mixed with other messages.
 class MemoryWords {
  public:
-  explicit MemoryWords(OomReport& report) : report_(report) {}
+  // `has_room` returns false if the report may have no more nodes and zones.
+  MemoryWords(OomReport& report, std::function<bool()> has_room) : report_(report), has_room_(std::move(has_room)) {}
 
-  void take(std::string_view line) {
+  // Returns false if the line has nothing about memory.
+  bool take(std::string_view line) {
+    is_used_ = false;
     for (Words words(line); !words.empty();) take_word(words.next());
+    return is_used_;
   }
 
  private:
@@ -121,6 +127,7 @@ class MemoryWords {
   void take_counter(std::string_view name, std::string_view value, std::string_view before) {
     const auto number = leading_number(value);
     if (!number) return;
+    is_used_ = true;
     const bool in_kb = value.ends_with("kB") || value.ends_with("KB");
     if (name == "usd" && zone_ != nullptr) {
       zone_->cpu_list_pages += *number;
@@ -132,7 +139,7 @@ class MemoryWords {
       if (zone_ != nullptr) zone_->numbers.try_emplace("free", *number);
     } else if (place_ == Place::zone && zone_ != nullptr) {
       zone_->numbers.try_emplace(std::string(name), *number);
-    } else if (place_ == Place::node && report_.nodes.size() < kMostZones) {
+    } else if (place_ == Place::node && (report_.nodes.contains(node_) || has_room_())) {
       report_.nodes[node_].try_emplace(std::string(name), *number);
     }
   }
@@ -143,6 +150,7 @@ class MemoryWords {
     const std::string_view size = word.substr(star + 1);
     const auto kb = leading_number(size);
     if (!count || !kb || !size.ends_with("kB")) return;
+    is_used_ = true;
     if (before.ends_with(':')) {
       enter_zone(before.substr(0, before.size() - 1), Place::free_blocks);
       constexpr std::uint64_t kMostKb = 1 << 10;
@@ -156,6 +164,7 @@ class MemoryWords {
   void take_huge_pages(std::string_view name, std::string_view value) {
     const auto number = leading_number(value);
     if (!number) return;
+    is_used_ = true;
     if (name == "hugepages_total") huge_pages_ = *number;
     if (name == "hugepages_size") {
       const std::uint64_t most = kMostNumber / std::max<std::uint64_t>(*number, 1);
@@ -168,11 +177,14 @@ class MemoryWords {
   void enter_zone(std::string_view name, Place place) {
     place_ = place;
     zone_ = nullptr;
-    if (name.empty() || name == "Node N" || name.size() > 32 || report_.zones.size() >= kMostZones) return;
-    zone_ = &report_.zones[{node_, std::string(name)}];
+    if (name.empty() || name == "Node N" || name.size() > 32) return;
+    const std::pair key(node_, std::string(name));
+    if (report_.zones.contains(key) || has_room_()) zone_ = &report_.zones[key];
   }
 
   OomReport& report_;
+  std::function<bool()> has_room_;
+  bool is_used_ = false;
   Place place_ = Place::none;
   unsigned node_ = 0;
   LogZone* zone_ = nullptr;
@@ -186,28 +198,68 @@ class ReportReader {
  public:
   void take(const LogMessage& message) {
     const std::string_view text = message.text;
-    if (text.empty() || reports_.size() >= kMostReports) return;
+    if (text.empty()) return;
     remember_release(text);
     if (begins_report(text)) begin();
+    // A kill inside a cgroup shows no memory of the machine. The next report may lack its first line.
+    if (has(text, "emory cgroup") && in_report_ && !report_.has_memory()) end();
     if (!in_report_) return;
     if (!report_.boot_ns && !report_.wall_ns) {
       report_.boot_ns = message.boot_ns;
       report_.wall_ns = message.wall_ns;
       report_.has_year = message.has_year;
     }
-    if (report_.text.size() + text.size() < kMostOfAReport && !is_frame(text)) report_.text.append(text).append("\n");
-    if (take_task(text) || take_slab(text) || take_allocation(text)) return;
-    take_header(text);
-    take_line(text);
-    words_->take(text);
+    append(text);
+    if (take_any(text)) {
+      used_text_ = report_.text.size();
+      report_.is_cut = report_.is_cut || is_full_;
+    }
+    if (number_after(text, "Killed process ")) end();  // the last line
   }
 
-  std::vector<OomReport> finish() {
+  std::vector<OomReport> finish(std::size_t* dropped) {
     end();
-    return std::move(reports_);
+    if (dropped != nullptr) *dropped = dropped_;
+    return {std::make_move_iterator(reports_.begin()), std::make_move_iterator(reports_.end())};
   }
 
  private:
+  // Returns false if the line belongs to no report.
+  bool take_any(std::string_view text) {
+    if (take_task(text) || take_slab(text) || take_allocation(text)) return true;
+    const bool is_header = take_header(text);
+    const bool is_line = take_line(text);
+    return words_->take(text) || is_header || is_line;
+  }
+
+  void append(std::string_view text) {
+    if (is_frame(text)) return;
+    is_full_ = is_full_ || report_.text.size() + text.size() >= kMostOfAReport;
+    if (!is_full_) report_.text.append(text).append("\n");
+  }
+
+  // Makes room for one more node, zone, task or slab cache. The last reports of a log matter most, so the oldest ones
+  // are dropped.
+  bool take_row() {
+    while (rows_left_ == 0 && !reports_.empty()) drop_oldest();
+    if (rows_left_ == 0) {
+      report_.is_cut = true;
+      return false;
+    }
+    --rows_left_;
+    return true;
+  }
+
+  void drop_oldest() {
+    rows_left_ += rows_of(reports_.front());
+    reports_.pop_front();
+    ++dropped_;
+  }
+
+  static std::size_t rows_of(const OomReport& report) {
+    return report.nodes.size() + report.zones.size() + report.kill.tasks.size() + report.slabs.size();
+  }
+
   // Frames of the call trace tell nothing about memory.
   static bool is_frame(std::string_view text) {
     return text.starts_with("[<") || (has(text, "+0x") && has(text, "/0x"));
@@ -215,7 +267,6 @@ class ReportReader {
 
   bool begins_report(std::string_view text) const {
     if (has(text, " invoked oom-killer:") || has(text, "page allocation failure")) return true;
-    if (has(text, "Linux version ") && in_report_) return true;
     const bool is_title = has_title(text);
     if (!is_title && !is_totals(text)) return false;
     return !in_report_ || report_.totals.contains("active_anon") || (is_title && report_.has_memory());
@@ -234,13 +285,21 @@ class ReportReader {
     in_report_ = true;
     report_ = OomReport();
     report_.release = release_;
-    words_.emplace(report_);
+    report_.boot = boot_;
+    used_text_ = 0;
+    is_full_ = false;
+    words_.emplace(report_, [this] { return take_row(); });
   }
 
   void end() {
     if (in_report_ && report_.has_memory()) {
       if (report_.release.empty()) report_.release = release_;
+      report_.text.resize(used_text_);  // other messages may follow the report
+      report_.text.shrink_to_fit();
+      if (reports_.size() == kMostReports) drop_oldest();
       reports_.push_back(std::move(report_));
+    } else if (in_report_) {
+      rows_left_ += rows_of(report_);
     }
     in_report_ = false;
     task_columns_.clear();
@@ -250,7 +309,9 @@ class ReportReader {
   // "Linux version 5.4.0 (…", or "CPU: 1 PID: 2 Comm: x Not tainted 5.4.0-42-generic #46".
   void remember_release(std::string_view text) {
     constexpr std::string_view kVersion = "Linux version ";
-    if (text.starts_with(kVersion)) {
+    if (text.starts_with(kVersion)) {  // the first message after a boot
+      end();
+      ++boot_;
       release_ = Words(text.substr(kVersion.size())).next();
     } else if (has(text, "ainted") && (text.starts_with("CPU:") || text.starts_with("Pid:"))) {
       std::string_view before;
@@ -267,8 +328,10 @@ class ReportReader {
   }
 
   // "PROCESS invoked oom-killer: gfp_mask=0x…, order=0, oom_score_adj=0", and lines about the victim.
-  void take_header(std::string_view text) {
+  bool take_header(std::string_view text) {
+    bool is_header = false;
     if (const std::size_t at = text.find(" invoked oom-killer:"); at != text.npos) {
+      is_header = true;
       report_.kill.invoked_by = text.substr(0, at);
       report_.kill.order = number_after(text, "order=");
       constexpr std::string_view kMask = "gfp_mask=";
@@ -277,6 +340,7 @@ class ReportReader {
     }
     // "PROCESS: page allocation failure: order:4, mode:0x…"
     if (const std::size_t at = text.find(": page allocation failure"); at != text.npos) {
+      is_header = true;
       report_.kill.invoked_by = text.substr(0, at);
       report_.kill.order = number_after(text, "order:");
     }
@@ -284,11 +348,15 @@ class ReportReader {
       const std::size_t at = text.find(word);
       const auto process = at == text.npos ? std::nullopt : leading_number(text.substr(at + word.size()));
       if (!process || has(text, "emory cgroup")) continue;
+      is_header = true;
       report_.kill.victim_pid = *process;
+      // A name may have parentheses: "Killed process 1999 ((sd-pam)) total-vm:…"
       const std::size_t begin = text.find('(', at);
-      const std::size_t end = begin == text.npos ? begin : text.find(')', begin);
-      if (end != text.npos) report_.kill.victim = text.substr(begin + 1, end - begin - 1);
+      const std::size_t end = text.rfind(')', text.rfind(" total-vm:"));
+      if (begin != text.npos && end != text.npos && end > begin)
+        report_.kill.victim = text.substr(begin + 1, end - begin - 1);
     }
+    return is_header;
   }
 
   static std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {
@@ -298,12 +366,15 @@ class ReportReader {
 
   // Takes lines such as "524178 pages RAM", "130048 pages of RAM" (Arm), "338595 total pagecache pages" and
   // "Total swap = 4194300kB".
-  void take_line(std::string_view text) {
+  bool take_line(std::string_view text) {
+    bool is_line = false;
     for (const char* const name : {"Free swap", "Total swap"}) {
       const std::size_t at = text.find(name);
       const std::size_t equals = at == text.npos ? at : text.find('=', at);
       const auto number = equals == text.npos ? std::nullopt : leading_number(trim(text.substr(equals + 1)));
-      if (number) report_.lines.try_emplace(name, *number);
+      if (!number) continue;
+      is_line = true;
+      report_.lines.try_emplace(name, *number);
     }
     constexpr std::size_t kMost = 40;
     for (Words words(text); !words.empty();) {
@@ -311,30 +382,28 @@ class ReportReader {
       const std::string_view what = trim(words.rest());
       const bool is_count = what.starts_with("pages ") || what.starts_with("total pagecache pages") ||
                             what == "reserved pages" || what == "free pages";
-      if (number && is_count && what.size() <= kMost) report_.lines.try_emplace(std::string(what), *number);
+      if (!number || !is_count || what.size() > kMost) continue;
+      is_line = true;
+      report_.lines.try_emplace(std::string(what), *number);
     }
+    return is_line;
   }
 
   // Takes the table of tasks. Its header names the columns: "[  pid  ]   uid  tgid total_vm rss … name".
   bool take_task(std::string_view text) {
-    for (std::size_t at = text.find('['); at != text.npos; at = text.find('[', at + 1)) {
-      const std::size_t end = text.find(']', at);
-      if (end == text.npos) return false;
-      if (take_task(trim(text.substr(at + 1, end - at - 1)), text.substr(end + 1))) return true;
-    }
-    return false;
-  }
-
-  // `inside` is the text in brackets.
-  bool take_task(std::string_view inside, std::string_view rest) {
-    Words words(rest);
+    const std::size_t end = text.find(']');
+    if (!text.starts_with('[') || end == text.npos) return false;
+    const std::string_view inside = trim(text.substr(1, end - 1));
+    Words words(text.substr(end + 1));
     if (inside == "pid") {
+      constexpr std::size_t kMostColumns = 32;
+      in_slabs_ = false;
       task_columns_.clear();
-      while (!words.empty()) task_columns_.emplace_back(words.next());
+      while (!words.empty() && task_columns_.size() < kMostColumns) task_columns_.emplace_back(words.next());
       return true;
     }
     const auto process = whole_number(inside);
-    if (!process || task_columns_.empty() || report_.kill.tasks.size() >= kMostRows) return false;
+    if (!process || task_columns_.empty()) return false;
     OomTask task{.pid = *process};
     for (const std::string& column : task_columns_) {
       if (column == "name") {
@@ -342,12 +411,13 @@ class ReportReader {
         break;
       }
       const auto value = whole_number(words.next());
-      if (column == "rss") task.rss_pages = value.value_or(0);
+      if (!value && (column == "tgid" || column == "total_vm" || column == "rss")) return false;  // another message
+      if (column == "rss") task.rss_pages = *value;
       if (column == "swapents") task.swap_pages = value.value_or(0);
       if (column == "pgtables_bytes") task.page_table_bytes = value;
     }
     if (task.name.empty()) return false;
-    report_.kill.tasks.push_back(std::move(task));
+    if (take_row()) report_.kill.tasks.push_back(std::move(task));
     return true;
   }
 
@@ -357,6 +427,7 @@ class ReportReader {
       in_slabs_ = true;
       return true;
     }
+    if (has(text, "Tasks state")) in_slabs_ = false;
     if (!in_slabs_) return false;
     const auto take_kb = [](std::string_view& left) -> std::optional<std::uint64_t> {
       left = trim(left);
@@ -369,8 +440,11 @@ class ReportReader {
     std::string_view left = text;
     const auto total = take_kb(left);
     const auto used = total ? take_kb(left) : std::nullopt;
-    if (!used || trim(left).empty() || report_.slabs.size() >= kMostRows) return false;
-    report_.slabs.push_back({std::string(trim(left)), std::min(*used, *total) << 10, *total << 10});
+    constexpr std::size_t kLongestName = 32;
+    const std::string_view name = trim(left);
+    const bool is_name = !name.empty() && name.size() <= kLongestName && name.find_first_of(":[") == name.npos;
+    if (!used || !is_name) return false;
+    if (take_row()) report_.slabs.push_back({std::string(name), std::min(*used, *total) << 10, *total << 10});
     return true;
   }
 
@@ -386,8 +460,13 @@ class ReportReader {
     return true;
   }
 
-  std::vector<OomReport> reports_;
+  std::deque<OomReport> reports_;
+  std::size_t dropped_ = 0;
+  std::size_t rows_left_ = kMostRows;
   OomReport report_;
+  std::size_t used_text_ = 0;  // size of the text up to the last line of the report
+  bool is_full_ = false;       // the text has reached the limit
+  std::size_t boot_ = 0;
   std::optional<MemoryWords> words_;
   std::string release_;
   std::vector<std::string> task_columns_;
@@ -398,10 +477,10 @@ class ReportReader {
 
 }  // namespace
 
-std::vector<OomReport> oom_reports(std::string_view log) {
+std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   ReportReader reader;
   each_log_message(log, [&](const LogMessage& message) { reader.take(message); });
-  return reader.finish();
+  return reader.finish(dropped);
 }
 
 }  // namespace kmt

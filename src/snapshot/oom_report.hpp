@@ -3,6 +3,7 @@
 // allocation fails, or after SysRq+M. Formats of Linux 2.6.32 to 7.0.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,7 +27,9 @@ struct LogZone {
 };
 
 struct OomReport {
-  std::string text;  // the messages of the report without their prefixes
+  std::string text;      // the messages of the report without their prefixes
+  bool is_cut = false;   // true: the limits of size were reached
+  std::size_t boot = 0;  // number of boots before, in the log
   std::optional<std::uint64_t> boot_ns;
   std::optional<std::uint64_t> wall_ns;
   bool has_year = true;
@@ -45,8 +48,9 @@ struct OomReport {
   bool has_memory() const { return totals.contains("active_anon") || totals.contains("free") || !zones.empty(); }
 };
 
-// Returns the reports in a log, in the order of the log. Limits their number and size.
-std::vector<OomReport> oom_reports(std::string_view log);
+// Returns the reports in a log, in the order of the log. Limits their number and size. If there are too many, returns
+// the last ones and sets `dropped` to the number of the others.
+std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped = nullptr);
 
 // Returns MemTotal in bytes, if the report has it.
 std::optional<std::uint64_t> total_bytes_of(const OomReport& report);

@@ -176,6 +176,7 @@ StateSample sample_of(const OomReport& report) {
     add("allocinfo", std::move(allocations));
     missing += "allocinfo\tthe kernel's log has only the largest call sites\tcopy /proc/allocinfo\n";
   }
+  if (report.is_cut) missing += "log\tthe report is larger than on any kernel: the rest is dropped\t\n";
   add("oom", report.text);
   add("missing", std::move(missing));
   return sample;

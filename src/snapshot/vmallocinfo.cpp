@@ -46,7 +46,9 @@ void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
     Words words(line);
     const std::string_view range = words.next();
     // Linux 4.15 could pad hashed addresses with blanks: "0x  (ptrval)-0x  (ptrval)".
-    while (words.rest().find("(ptrval)") != std::string_view::npos) words.next();
+    constexpr std::string_view kHidden = "(ptrval)";
+    if (const std::size_t at = words.rest().rfind(kHidden); at != std::string_view::npos)
+      words = Words(words.rest().substr(at + kHidden.size()));
     const std::optional<std::uint64_t> bytes = whole_number(words.next());
     if (!range.starts_with("0x") || !bytes || words.empty()) return keep_unknown("vmallocinfo", line, memory);
     const std::string_view rest = words.rest();

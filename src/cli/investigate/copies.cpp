@@ -99,11 +99,12 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
 }
 
 // Reads the state of memory from the copies in an archive. A kernel log in the archive is used only if the archive has
-// no copies.
-void take_archive(const std::string& path, StateSample& state) {
+// no copies. Returns why the archive could be read only partly, or an empty string.
+std::string take_archive(const std::string& path, StateSample& state) {
   Copies copies = load_copies(path);
   state = copies.state ? std::move(*copies.state) : std::move(copies.reports.back());
   state.ticks = copies.uptime_ns;
+  return std::move(copies.damage);
 }
 
 // Reads the state of memory from a copy, with the uptime as ticks. Returns the reason why numbers from this copy would
@@ -111,9 +112,9 @@ void take_archive(const std::string& path, StateSample& state) {
 std::string take_state(const std::string& folder, StateSample& state) {
   try {
     if (is_archive_file(folder)) {
-      take_archive(folder, state);
+      std::string damage = take_archive(folder, state);
       take_stock(parse_snapshot(state, 0));
-      return {};
+      return damage;
     }
     state = collect_copies(folder);
     state.ticks = uptime_of(folder);
@@ -168,9 +169,12 @@ void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKern
   Copies copies = load_copies(path);
   if (copies.reports.size() < 2)
     throw Error(copies.state ? "There is only one state, so there is nothing to compare"
-                             : "The log has only one report, so there is nothing to compare")
+                : copies.earlier_reports > 0
+                    ? "There is only one report after the last boot, so there is nothing to compare"
+                    : "The log has only one report, so there is nothing to compare")
         .hint(fmt::format("kmemtrace snapshot --from {} shows where memory was then", path))
         .at({path, {}, {}});
+  copied.notes = notes_of(copies);
   copied.states = std::move(copies.reports);
   const std::size_t last = copied.states.size() - 1;
   if (duration_ns != 0)

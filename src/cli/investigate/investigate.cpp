@@ -249,6 +249,8 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
   if (!copied.damaged.empty())
     result.unseen.push_back({"the content of damaged copies", fmt::format("{}", fmt::join(copied.damaged, "; ")),
                              "copy these files again, completely"});
+  for (const MissingSource& note : copied.notes)
+    result.unseen.push_back({fmt::format("a part of the {}", note.name), note.why, note.how});
   result.unsure_order = !copied.no_order.empty();
   if (!copied.no_order.empty())
     result.unseen.push_back(

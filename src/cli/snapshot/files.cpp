@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -106,15 +107,25 @@ SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& k
   return take_stock(std::move(memory));
 }
 
+// The notes are not about a text of the snapshot, so they have other names than the texts.
+std::vector<MissingSource> notes_of(const Copies& copies) {
+  std::vector<MissingSource> notes;
+  if (!copies.damage.empty()) notes.push_back({"archive", copies.damage, {}});
+  const auto add = [&notes](std::size_t reports, std::string_view why) {
+    if (reports > 0) notes.push_back({"log", fmt::format("{} reports in the log {}", reports, why), {}});
+  };
+  add(copies.unusable_reports, "are incomplete");
+  add(copies.dropped_reports, "are not used, because the log has too many");
+  add(copies.earlier_reports, "are not used, because they are from earlier boots");
+  return notes;
+}
+
 SnapshotResult snapshot_of(Copies&& copies) {
   SnapshotResult result = snapshot_of(copies.state ? *copies.state : copies.reports.back(), unknown_kernel());
   result.files = std::move(copies.files);
   result.log = std::move(copies.log);
   result.log_reports = copies.reports.size();
-  if (!copies.damage.empty()) result.memory.missing.push_back({"archive", std::move(copies.damage), {}});
-  if (copies.unusable_reports > 0)
-    result.memory.missing.push_back(
-        {"oom", fmt::format("{} reports in the log are incomplete", copies.unusable_reports), {}});
+  for (MissingSource& note : notes_of(copies)) result.memory.missing.push_back(std::move(note));
   return result;
 }
 

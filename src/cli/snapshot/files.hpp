@@ -12,6 +12,7 @@
 #include "results/snapshot/snapshot.hpp"
 #include "snapshot/copies.hpp"
 #include "trace/kernel_description.hpp"
+#include "trace/state/kernel_memory.hpp"
 #include "trace/state/sample.hpp"
 
 namespace kmt {
@@ -55,6 +56,8 @@ class SnapshotFile {
 
 // Returns the state of memory in the sample. `kernel` describes the machine of the sample.
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
+// Returns what the copies lack: the damage of an archive, and unused reports of a log.
+std::vector<MissingSource> notes_of(const Copies& copies);
 // Returns the snapshot in the copies. If they have none, returns the last report of their kernel log.
 SnapshotResult snapshot_of(Copies&& copies);
 // Returns the last undamaged snapshot of a file. For copies of kernel files, returns the snapshot in them. For a kernel

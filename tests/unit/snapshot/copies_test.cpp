@@ -90,8 +90,9 @@ TEST(Copies, ADamagedArchiveGivesWhatIsIntact) {
   std::string tar = tar_member("a/proc/meminfo", kMeminfo) + tar_member("a/proc/slabinfo", std::string(5000, 'x'));
   tar.resize(tar.size() - 4000);
   const Copies copies = copies_in_file("x.tar", bytes_of(tar));
-  EXPECT_TRUE(copies.state);
+  ASSERT_TRUE(copies.state);
   EXPECT_FALSE(copies.damage.empty());
+  EXPECT_TRUE(text_of(*copies.state, "slabinfo").empty());
 }
 
 TEST(Copies, ArchivesAreLimited) {
@@ -111,6 +112,46 @@ TEST(Copies, ArchivesAreLimited) {
   EXPECT_EQ(read, 3500u);
   EXPECT_THROW(read_with({.members = 1}), Error);
   EXPECT_THROW(read_with({.unpacked_bytes = 1000}), Error);
+}
+
+TEST(Copies, TheUnwantedPartsOfAnArchiveAreLimitedToo) {
+  const std::string tar = tar_of(tar_member("a", std::string(1 << 20, 'x')));
+  for (const bool wants : {false, true})
+    EXPECT_THROW(each_member(
+                     "x.tar", bytes_of(tar), {.unpacked_bytes = 1 << 16}, [wants](std::string_view) { return wants; },
+                     [](std::string_view, std::string&&) {}),
+                 Error);
+}
+
+TEST(Copies, LargeFilesAreCutAtALineBreak) {
+  std::string vmallocinfo;
+  while (vmallocinfo.size() <= 16u << 20) vmallocinfo += "0x1-0x2 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4\n";
+  const std::string tar = tar_of(tar_member("proc/meminfo", kMeminfo) + tar_member("proc/vmallocinfo", vmallocinfo));
+  const Copies copies = copies_in_file("x.tar", bytes_of(tar));
+  ASSERT_TRUE(copies.state);
+  const std::string_view text = text_of(*copies.state, "vmallocinfo");
+  EXPECT_LE(text.size(), 16u << 20);
+  EXPECT_TRUE(text.ends_with("N0=4\n"));
+  EXPECT_NE(text_of(*copies.state, "missing")
+                .find("vmallocinfo\tonly the first 16.0 MiB were read: the size limit was reached\t"),
+            std::string_view::npos);
+}
+
+TEST(Copies, ReportsOfEarlierBootsAreNotUsed) {
+  const auto report = [](const char* time) {
+    std::string text;
+    for (const char* const line :
+         {"Mem-Info:", "active_anon:2000 inactive_anon:0 isolated_anon:0", " free:100 slab_reclaimable:1",
+          "Node 0 Normal free:400kB min:2kB present:9000kB managed:8000kB", "4096 pages RAM", "96 pages reserved"})
+      text += std::string("[") + time + "] " + line + "\n";
+    return text;
+  };
+  const std::string log =
+      report("100.000000") + "[    0.000000] Linux version 6.1.0 (x)\n" + report("200.000000") + report("260.000000");
+  const Copies copies = copies_in_file("log", bytes_of(log));
+  ASSERT_EQ(copies.reports.size(), 2u);
+  EXPECT_EQ(copies.earlier_reports, 1u);
+  EXPECT_EQ(copies.reports[1].ticks, 60'000'000'000u);
 }
 
 TEST(Copies, FoldersOfSupportToolsAreSearched) {

@@ -201,6 +201,67 @@ TEST(OomReports, ArmHadItsOwnWords) {
   EXPECT_EQ(lines["user.anonymous"], 2000 * 4096);
 }
 
+constexpr const char* kMemory = "Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n4096 pages RAM\n";
+
+TEST(OomReports, OtherMessagesAreNoTasksAndNoSlabCaches) {
+  const std::string log = std::string("a invoked oom-killer: order=0\n") + kMemory +
+                          "Unreclaimable slab info:\nName  Used  Total\nkmalloc-96  480KB  512KB\n"
+                          "audit: a lost 5KB 6KB\nTasks state (memory values in pages):\nnot-a-cache 1KB 2KB\n"
+                          "[  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name\n"
+                          "systemd[1]: Started Session 40\n[7] Started Session 40 of the user a b c\n"
+                          "[    320]     0   320    20000      200    69632       30          -250 (sd-pam)\n"
+                          "Out of memory: Killed process 320 ((sd-pam)) total-vm:1kB, anon-rss:1kB\n"
+                          "[    321]     0   321    20000      200    69632       30          -250 later\n";
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  ASSERT_EQ(reports[0].slabs.size(), 1u);
+  EXPECT_EQ(reports[0].slabs[0].name, "kmalloc-96");
+  ASSERT_EQ(reports[0].kill.tasks.size(), 1u);
+  EXPECT_EQ(reports[0].kill.tasks[0].pid, 320u);
+  EXPECT_EQ(reports[0].kill.victim, "(sd-pam)");
+  EXPECT_TRUE(reports[0].text.ends_with("anon-rss:1kB\n"));
+}
+
+TEST(OomReports, AKillInsideACgroupDoesNotBeginTheNextReport) {
+  const std::string log = std::string("a invoked oom-killer: order=0\nMemory cgroup stats for /x: cache:0KB\n") +
+                          "Memory cgroup out of memory: Killed process 7 (a) total-vm:1kB\n" + kMemory;
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].kill.invoked_by, "");
+  EXPECT_TRUE(reports[0].text.starts_with("Mem-Info:"));
+}
+
+TEST(OomReports, AreLimited) {
+  std::string log = kMemory;
+  log += "[ pid ]   uid  tgid total_vm      rss name\n";
+  const std::string name(1000, 'x');
+  for (int i = 0; i < 18'000; ++i) log += "[ 1] 0 1 1 1 " + name + "\n";
+  const auto large = oom_reports(log);
+  ASSERT_EQ(large.size(), 1u);
+  EXPECT_TRUE(large[0].is_cut);
+  EXPECT_LE(large[0].text.size(), 16u << 20);
+  EXPECT_NE(text_of(sample_of(large[0]), "missing").find("log\t"), std::string_view::npos);
+
+  log.clear();
+  for (int i = 0; i < 4100; ++i) log += kMemory;
+  log += "Free swap  = 7kB\n";
+  std::size_t dropped = 0;
+  const auto many = oom_reports(log, &dropped);
+  EXPECT_EQ(many.size(), 4096u);
+  EXPECT_EQ(dropped, 4u);
+  EXPECT_TRUE(many.back().lines.contains("Free swap"));
+  EXPECT_FALSE(many.back().is_cut);
+}
+
+TEST(OomReports, ManyOtherMessagesAfterAReportAreNotKept) {
+  std::string log = kMemory;
+  for (int i = 0; i < 18'000; ++i) log += "other " + std::string(1000, 'x') + "\n";
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_FALSE(reports[0].is_cut);
+  EXPECT_EQ(reports[0].text, kMemory);
+}
+
 TEST(KernelLogs, PrefixesAreRemoved) {
   constexpr std::array kLines = {"[  127.500000] Node 0 x",
                                  "<4>[  127.500000][    T1] Node 0 x",
@@ -229,6 +290,9 @@ TEST(KernelLogs, TimesAreRead) {
   EXPECT_EQ(message_in("[  127.5] x").boot_ns, 127'500'000'000u);
   EXPECT_EQ(message_in("[Fri Mar  1 10:00:00 2024] x").wall_ns, 1709287200'000'000'000u);
   EXPECT_EQ(message_in("2024-03-01T11:00:00+0100 host kernel: x").wall_ns, 1709287200'000'000'000u);
+  for (const char* const line : {"2024-03-01T15:30:00+05:30 h kernel: x", "2024-03-01T15:30:00+0530 h kernel: x",
+                                 "2024-03-01T15:00:00+05 h kernel: x", "2024-03-01T06:30:00-03:30 h kernel: x"})
+    EXPECT_EQ(message_in(line).wall_ns, 1709287200'000'000'000u) << line;
   EXPECT_FALSE(message_in("Mar  1 10:00:00 host kernel: x").has_year);
   EXPECT_EQ(message_in(R"({"__REALTIME_TIMESTAMP":"1709287200000000","MESSAGE":"x"})").wall_ns,
             1709287200'000'000'000u);
