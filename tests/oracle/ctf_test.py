@@ -707,7 +707,7 @@ class LttngCtf2(Lttng):
             file.write(b'\x1e{"type": "event-record-class"')
         done = run('report', self.path('session'))
         self.assertEqual(2, done.returncode)
-        self.assertRegex(done.stderr, 'in fragment 11, it is not valid JSON')
+        self.assertRegex(done.stderr, 'fragment 11: the text is not valid JSON at byte ')
         self.assertIn('session/kernel/metadata, offset 0x', done.stderr)
 
 

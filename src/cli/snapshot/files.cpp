@@ -111,12 +111,12 @@ SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& k
 std::vector<MissingSource> notes_of(const Copies& copies) {
   std::vector<MissingSource> notes;
   if (!copies.damage.empty()) notes.push_back({"archive", copies.damage, {}});
-  const auto add = [&notes](std::size_t reports, std::string_view why) {
-    if (reports > 0) notes.push_back({"log", fmt::format("{} reports in the log {}", reports, why), {}});
+  const auto add = [&notes](std::string_view which, std::size_t reports) {
+    if (reports > 0) notes.push_back({"log", fmt::format("{}: {}", which, reports), {}});
   };
-  add(copies.unusable_reports, "are incomplete");
-  add(copies.dropped_reports, "are not used, because the log has too many");
-  add(copies.earlier_reports, "are not used, because they are from earlier boots");
+  add("incomplete reports", copies.unusable_reports);
+  add("unused reports, because the log has too many", copies.dropped_reports);
+  add("unused reports of earlier boots", copies.earlier_reports);
   return notes;
 }
 

@@ -96,6 +96,31 @@ std::vector<Fragment> fragments_of(const MetadataText& metadata) {
   return fragments;
 }
 
+// Functions that copy or write a Json value call themselves for each level, so the depth is limited. A callback of
+// Json::parse() could limit it too, but needs time that is quadratic in the length of arrays.
+void check_depth(std::string_view text) {
+  constexpr unsigned kMostJsonDepth = 128;
+  unsigned depth = 0;
+  bool is_in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char character = text[at];
+    if (character == '"')
+      is_in_string = !is_in_string;
+    else if (is_in_string)
+      at += character == '\\' ? 1 : 0;
+    else if (character == '[' || character == '{')
+      ++depth;
+    else if ((character == ']' || character == '}') && depth > 0)
+      --depth;
+    if (depth > kMostJsonDepth) throw Error("JSON values are nested too deeply");
+  }
+}
+
+Json parse_json(std::string_view text) {
+  check_depth(text);
+  return Json::parse(text.begin(), text.end());
+}
+
 JsonClock clock_of(const Json& value) {
   JsonClock clock;
   clock.name = text_property(value, "name", {});
@@ -126,10 +151,12 @@ class Parser {
   JsonMetadata parse(const std::vector<Fragment>& fragments) {
     for (std::size_t i = 0; i < fragments.size(); ++i) {
       try {
-        take(Json::parse(fragments[i].text.begin(), fragments[i].text.end()), i == 0);
-      } catch (const Json::exception& error) {
-        throw refusal(fmt::format("it is not valid JSON: {}", printable(error.what())), fragments[i], i,
+        take(parse_json(fragments[i].text), i == 0);
+      } catch (const Json::parse_error& error) {
+        throw refusal(fmt::format("the text is not valid JSON at byte {}", error.byte), fragments[i], i,
                       i + 1 == fragments.size());
+      } catch (const Json::exception&) {
+        throw refusal("a value has the wrong type or is too large", fragments[i], i, false);
       } catch (const Error& error) {
         throw refusal(error.what(), fragments[i], i, false);
       }
@@ -140,7 +167,7 @@ class Parser {
 
  private:
   static Error refusal(const std::string& what, const Fragment& fragment, std::size_t index, bool is_last) {
-    Error error(fmt::format("The trace's metadata cannot be used: in fragment {}, {}", index + 1, what));
+    Error error(fmt::format("The trace's metadata cannot be used: fragment {}: {}", index + 1, what));
     error.at({{}, {}, fragment.offset});
     if (is_last) error.hint("The last fragment may be cut off: copy the trace again");
     return error;
@@ -272,7 +299,7 @@ JsonMetadataStart start_of_json_metadata(Bytes file) {
     const MetadataText metadata = without_packets(file);
     const std::vector<Fragment> fragments = fragments_of(metadata);
     if (fragments.empty()) return start;
-    const Json preamble = Json::parse(fragments.front().text.begin(), fragments.front().text.end());
+    const Json preamble = parse_json(fragments.front().text);
     if (const Json* const uuid = property(preamble, "uuid"))
       for (const Json& byte : *uuid) start.uuid += static_cast<char>(byte.get<int>());
     start.big_endian = metadata.text.find("\"big-endian\"") < metadata.text.find("\"little-endian\"");

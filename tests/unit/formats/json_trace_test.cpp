@@ -242,12 +242,12 @@ TEST(JsonMetadataTest, NamesTheFragmentAndTheFault) {
   };
   EXPECT_EQ(fault_of(sequence({kPreamble, stream})), "");
   const std::vector<std::pair<std::vector<std::string>, std::string>> faults = {
-      {{stream}, "fragment 1, the preamble is missing"},
+      {{stream}, "fragment 1: the preamble is missing"},
       {{R"({"type":"preamble","version":3})"}, "version 3"},
       {{R"({"type":"preamble","version":2,"extensions":{"a":{"b":1}}})"}, "needs an extension"},
       {{kPreamble}, "describes no stream"},
-      {{kPreamble, "{"}, "fragment 2, it is not valid JSON"},
-      {{kPreamble, "[]"}, "fragment 2, a JSON value is not an object"},
+      {{kPreamble, "{"}, "fragment 2: the text is not valid JSON at byte 3"},
+      {{kPreamble, "[]"}, "fragment 2: a JSON value is not an object"},
       {{kPreamble, R"({"type":"event-record-class"})"}, "unknown data stream class 0"},
       {{kPreamble, stream, stream}, "two data stream classes 0"},
       {{kPreamble, R"({"type":"data-stream-class","default-clock-class-id":"x"})"}, "unknown clock \"x\""},
@@ -264,6 +264,20 @@ TEST(JsonMetadataTest, NamesTheFragmentAndTheFault) {
   };
   for (const auto& [fragments, fault] : faults)
     EXPECT_NE(fault_of(sequence(fragments)).find(fault), std::string::npos) << fault_of(sequence(fragments));
+}
+
+TEST(JsonMetadataTest, LimitsTheDepthOfJson) {
+  const std::string deep(1'000'000, '[');
+  const std::string deep_list = deep + std::string(deep.size(), ']');
+  const std::vector<std::string> fragments = {
+      R"({"type":"preamble","version":2,"extensions":)" + deep_list + "}",
+      R"({"type":"field-class-alias","name":"a","field-class":)" + deep_list + "}",
+  };
+  for (const std::string& fragment : fragments)
+    EXPECT_NE(fault_of(sequence({kPreamble, fragment})).find("nested too deeply"), std::string::npos);
+  EXPECT_EQ(fault_of(sequence(
+                {R"({"type":"preamble","version":2,"\"":"\\)" + deep + R"("})", R"({"type":"data-stream-class"})"})),
+            "");
 }
 
 TEST(JsonMetadataTest, LimitsFieldsThatAliasesMultiply) {
