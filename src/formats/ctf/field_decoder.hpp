@@ -42,7 +42,7 @@ class FieldDecoder {
  private:
   struct Slot {
     SelectorValue value;
-    bool is_known = false;
+    std::uint64_t packet = 0;  // number of the packet in which the value was read; 0: none
   };
 
   void read_bits(const FieldNode& field, bt_field* out);
@@ -57,8 +57,11 @@ class FieldDecoder {
   void take_roles(const FieldNode& field, std::uint64_t value, unsigned bits);
   SelectorValue value_for(const FieldNode& field) const;
   std::uint64_t length_of(const FieldNode& field) const;
+  std::uint64_t keep_elements(std::uint64_t length, std::uint64_t weight);
 
   std::vector<Slot> slots_;
+  std::uint64_t packet_ = 0;  // number of the current packet
+  std::uint64_t budget_ = 0;  // number of fields that arrays may still create
 };
 
 }  // namespace kmt::ctf

@@ -135,7 +135,9 @@ void parse_bits(const Json& value, FieldNode& node) {
 
 void parse_roles(const Json& value, FieldNode& node) {
   if (property(value, "roles") == nullptr) return;
-  for (const Json& role : list_property(value, "roles")) {
+  const Json& roles = list_property(value, "roles");
+  if (roles.size() > kRoles.size()) throw Error("a field class has too many roles");
+  for (const Json& role : roles) {
     if (!role.is_string()) throw Error("a role is not a text");
     node.roles |= entry_of(kRoles, role.get<std::string>(), "role").role;
   }
@@ -183,6 +185,13 @@ void check_names(const FieldNode& node) {
   for (const auto& field : node.fields)
     if (field->name.find('\0') != std::string::npos || !names.insert(field->name).second)
       throw Error(fmt::format("a structure has two members \"{}\", or a name has a NUL", printable(field->name)));
+}
+
+// Size of what each use of an alias copies: ranges, names in the path, and each 32 bytes of these names.
+std::size_t size_of_parts(const FieldNode& node) {
+  std::size_t size = node.ranges.size() + node.path.size();
+  for (const auto& step : node.path) size += step ? step->size() / 32 : 0;
+  return size;
 }
 
 void keep_roles(FieldNode& node, std::uint32_t roles) {
@@ -244,7 +253,7 @@ std::unique_ptr<FieldNode> JsonFieldParser::parse(const Json& value, unsigned de
     if (alias == aliases_.end()) throw Error(fmt::format("unknown alias \"{}\"", printable(value.get<std::string>())));
     return parse(alias->second, depth + 1);
   }
-  if (++nodes_ > kMostNodes) throw Error(fmt::format("the trace has more than {} fields", kMostNodes));
+  count(1);
   auto node = std::make_unique<FieldNode>();
   node->kind = entry_of(kKinds, text_property(value, "type"), "field class").kind;
   if (is_fixed(node->kind))
@@ -266,7 +275,15 @@ std::unique_ptr<FieldNode> JsonFieldParser::parse(const Json& value, unsigned de
   }
   parse_roles(value, *node);
   if (node->kind >= FieldKind::structure) parse_compound(value, depth, *node);
+  for (const auto& field : node->fields) node->weight += field->weight;
+  count(size_of_parts(*node));
   return node;
+}
+
+void JsonFieldParser::count(std::size_t more) {
+  size_ += more;
+  if (size_ > kMostNodes)
+    throw Error(fmt::format("the trace has more than {} fields, or their names and ranges are too long", kMostNodes));
 }
 
 void JsonFieldParser::add_field(const Json& object, const char* key, unsigned depth, FieldNode& node) {
@@ -286,7 +303,9 @@ void JsonFieldParser::parse_members(const Json& value, const char* list, unsigne
     if (is_variant) {
       field.ranges.clear();
       parse_ranges(member, field);
+      count(field.ranges.size());
     }
+    count(field.name.size() / 32);
   }
 }
 

@@ -34,12 +34,13 @@ class JsonFieldParser {
 
  private:
   std::unique_ptr<FieldNode> parse(const Json& value, unsigned depth);
+  void count(std::size_t more);
   void parse_compound(const Json& value, unsigned depth, FieldNode& node);
   void add_field(const Json& object, const char* key, unsigned depth, FieldNode& node);
   void parse_members(const Json& value, const char* list, unsigned depth, FieldNode& node);
 
   std::map<std::string, Json> aliases_;
-  std::size_t nodes_ = 0;  // includes those of aliases
+  std::size_t size_ = 0;  // fields, and their long parts, of all classes and aliases
 };
 
 }  // namespace kmt::ctf

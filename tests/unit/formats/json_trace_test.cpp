@@ -181,6 +181,33 @@ TEST_F(JsonTraceTest, FollowsSelectors) {
   EXPECT_EQ(damaged_, 1u);
 }
 
+TEST_F(JsonTraceTest, LimitsTheElementsOfNestedArrays) {
+  std::string field = structure({});
+  for (int level = 0; level < 4; ++level)
+    field = R"({"type":"static-length-array","length":4096,"element-field-class":)" + field + "}";
+  expect_read({{"a", field}}, "");
+}
+
+TEST_F(JsonTraceTest, ForgetsTheSelectorsOfThePacketBefore) {
+  const std::string variant = R"({"type":"variant","selector-field-location":{"path":["kind"]},"options":[)"
+                              R"({"selector-field-ranges":[[0,0]],"field-class":)" +
+                              structure({{"n", kU8}}) +
+                              R"(},{"name":"empty","selector-field-ranges":[[1,1]],"field-class":)" + structure({}) +
+                              "}]}";
+  const std::string blob = R"({"type":"dynamic-length-blob","length-field-location":{"path":["v","n"]}})";
+  const std::string context = R"({"type":"data-stream-class","packet-context-field-class":)" +
+                              structure({{"size", integer(64, R"(,"roles":["packet-content-length"])")}}) + "}";
+  std::string metadata = metadata_with({{"kind", kU8}, {"v", variant}, {"b", blob}});
+  const std::string plain = R"({"type":"data-stream-class"})";
+  metadata.replace(metadata.find(plain), plain.size(), context);
+  const auto packet = [](const std::string& event) { return big_endian((8 + event.size()) * 8) + event; };
+  const std::string with_n = "\0\1x"s + usual_fields(0), without_n = "\1x"s + usual_fields(1);
+  EXPECT_EQ(read(metadata, packet(with_n + without_n)).size(), 2u);
+  EXPECT_EQ(damaged_, 0u);
+  EXPECT_EQ(read(metadata, packet(with_n) + packet(without_n)).size(), 1u);
+  EXPECT_EQ(damaged_, 1u);
+}
+
 TEST_F(JsonTraceTest, UpdatesTheClock) {
   const std::string time = R"(,"roles":["default-clock-timestamp"])";
   const std::string metadata = sequence(
@@ -264,6 +291,25 @@ TEST(JsonMetadataTest, NamesTheFragmentAndTheFault) {
   };
   for (const auto& [fragments, fault] : faults)
     EXPECT_NE(fault_of(sequence(fragments)).find(fault), std::string::npos) << fault_of(sequence(fragments));
+}
+
+TEST(JsonMetadataTest, LimitsThePartsThatAliasesCopy) {
+  std::string ranges = "[1,1]";
+  for (int i = 0; i < 999; ++i) ranges += ",[1,1]";
+  const std::string many_ranges = R"({"type":"optional","selector-field-location":{"path":["n"]},"field-class":)"s +
+                                  kU8 + R"(,"selector-field-ranges":[)" + ranges + "]}";
+  const std::string long_path =
+      R"({"type":"dynamic-length-blob","length-field-location":{"path":[")" + std::string(32'000, 'n') + "\"]}}";
+  const std::string long_name = structure({{std::string(32'000, 'n'), kU8}});
+  for (const std::string& field : {many_ranges, long_path, long_name}) {
+    std::vector<std::pair<std::string, std::string>> uses;
+    for (int i = 0; i < 70; ++i) uses.emplace_back(fmt::format("u{}", i), "\"a\"");
+    const auto alias = [](const std::string& name, const std::string& value) {
+      return fmt::format(R"({{"type":"field-class-alias","name":"{}","field-class":{}}})", name, value);
+    };
+    EXPECT_NE(fault_of(sequence({kPreamble, alias("a", field), alias("b", structure(uses))})).find("too long"),
+              std::string::npos);
+  }
 }
 
 TEST(JsonMetadataTest, LimitsTheDepthOfJson) {
