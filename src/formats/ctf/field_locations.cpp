@@ -93,11 +93,12 @@ class LocationResolver {
 
   // Fields that depend on the same values share a slot. Only the selected option of a variant writes to it.
   std::uint32_t slot_of(const Nodes& values) {
-    const auto has_slot = [&values](const FieldNode* value) {
-      return !value->slots.empty() && !values.front()->slots.empty() &&
-             value->slots.front() == values.front()->slots.front();
-    };
-    if (std::ranges::all_of(values, has_slot)) return values.front()->slots.front();
+    for (const std::uint32_t slot : values.front()->slots) {
+      const auto has_slot = [slot](const FieldNode* value) {
+        return std::ranges::find(value->slots, slot) != value->slots.end();
+      };
+      if (std::ranges::all_of(values, has_slot)) return slot;
+    }
     for (FieldNode* const value : values) value->slots.push_back(slots_);
     return slots_++;
   }

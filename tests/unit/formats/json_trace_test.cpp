@@ -293,6 +293,21 @@ TEST(JsonMetadataTest, NamesTheFragmentAndTheFault) {
     EXPECT_NE(fault_of(sequence(fragments)).find(fault), std::string::npos) << fault_of(sequence(fragments));
 }
 
+TEST(JsonMetadataTest, SharesSlotsOfTheSameValues) {
+  const auto blob = [](const std::string& path) {
+    return fmt::format(R"({{"type":"dynamic-length-blob","length-field-location":{{"path":[{}]}}}})", path);
+  };
+  const std::string option = structure({{"n", kU8}, {"b", blob(R"("n")")}});
+  const std::string variant = R"({"type":"variant","selector-field-location":{"path":["kind"]},"options":[)"
+                              R"({"selector-field-ranges":[[0,0]],"field-class":)" +
+                              option + R"(},{"name":"other","selector-field-ranges":[[1,1]],"field-class":)" + option +
+                              "}]}";
+  const std::string by_option = blob(R"("v","n")");
+  const std::string metadata =
+      metadata_with({{"kind", kU8}, {"v", variant}, {"b", by_option}, {"c", by_option}, {"d", by_option}});
+  EXPECT_EQ(parse_json_metadata(bytes_of(metadata)).slots, 4u);  // "kind", each "n", and both
+}
+
 TEST(JsonMetadataTest, LimitsThePartsThatAliasesCopy) {
   std::string ranges = "[1,1]";
   for (int i = 0; i < 999; ++i) ranges += ",[1,1]";
