@@ -19,9 +19,6 @@ namespace kmt::ctf {
 
 namespace {
 
-// Fields in all arrays of an event or packet. Nested arrays multiply, so a limit for each array is not enough.
-constexpr std::uint64_t kMostInArrays = 65536;
-
 std::uint64_t sign_extended(std::uint64_t value, unsigned bits) {
   if (bits >= 64 || (value >> (bits - 1) & 1) == 0) return value;
   return value | ~std::uint64_t{0} << bits;
@@ -94,14 +91,10 @@ bool is_in(const std::vector<SelectorRange>& ranges, const SelectorValue& value)
 void FieldDecoder::begin_packet(Bytes packet, std::uint64_t offset) {
   in = BitReader(packet, offset);
   roles = {};
-  budget_ = kMostInArrays;
   ++packet_;
 }
 
-void FieldDecoder::begin_event() {
-  roles.event_class = 0;
-  budget_ = kMostInArrays;
-}
+void FieldDecoder::begin_event() { roles.event_class = 0; }
 
 void FieldDecoder::read(const FieldNode& field, bt_field* out) {
   in.align(field.alignment);
@@ -204,7 +197,7 @@ void FieldDecoder::read_blob(const FieldNode& field, bt_field* out) {
     std::ranges::copy(bytes, roles.uuid->begin());
   }
   if (out == nullptr) return;
-  const std::uint64_t kept = keep_elements(bytes.size(), 1);
+  const std::uint64_t kept = std::min<std::uint64_t>(bytes.size(), field.most_kept);
   set_length(out, kept);
   for (std::uint64_t i = 0; i < kept; ++i)
     bt_field_integer_unsigned_set_value(bt_field_array_borrow_element_field_by_index(out, i), bytes[i]);
@@ -222,7 +215,7 @@ void FieldDecoder::read_structure(const FieldNode& field, bt_field* out) {
 void FieldDecoder::read_array(const FieldNode& field, bt_field* out) {
   const std::uint64_t length = length_of(field);
   const FieldNode& element = *field.fields.front();
-  const std::uint64_t kept = out == nullptr ? 0 : keep_elements(length, element.weight);
+  const std::uint64_t kept = out == nullptr ? 0 : std::min(length, field.most_kept);
   if (out != nullptr) set_length(out, kept);
   for (std::uint64_t i = 0; i < length; ++i) {
     const std::uint64_t before = in.at();
@@ -280,13 +273,6 @@ std::uint64_t FieldDecoder::length_of(const FieldNode& field) const {
   const SelectorValue length = value_for(field);
   if (!length.first) throw Error(fmt::format("\"{}\" has a negative length", printable(field.name)));
   return length.second;
-}
-
-// Returns how many elements of an array get a field.
-std::uint64_t FieldDecoder::keep_elements(std::uint64_t length, std::uint64_t weight) {
-  const std::uint64_t kept = std::min({length, kMostKept, budget_ / weight});
-  budget_ -= kept * weight;
-  return kept;
 }
 
 }  // namespace kmt::ctf

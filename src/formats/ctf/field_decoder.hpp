@@ -57,11 +57,9 @@ class FieldDecoder {
   void take_roles(const FieldNode& field, std::uint64_t value, unsigned bits);
   SelectorValue value_for(const FieldNode& field) const;
   std::uint64_t length_of(const FieldNode& field) const;
-  std::uint64_t keep_elements(std::uint64_t length, std::uint64_t weight);
 
   std::vector<Slot> slots_;
   std::uint64_t packet_ = 0;  // number of the current packet
-  std::uint64_t budget_ = 0;  // number of fields that arrays may still create
 };
 
 }  // namespace kmt::ctf

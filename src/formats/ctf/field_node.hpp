@@ -75,7 +75,8 @@ struct FieldNode {
   std::uint64_t length = 0;     // bits of a number, bytes of a text or BLOB, elements of an array
   std::uint64_t alignment = 1;  // in bits
   std::uint32_t roles = 0;
-  std::uint64_t weight = 1;  // number of fields: this field and those in it, with one element for each array
+  std::uint64_t weight = 1;     // number of fields: this field and those in it, with one element for each array
+  std::uint64_t most_kept = 0;  // elements of an array or BLOB that get a field of libbabeltrace2
 
   std::string name;                   // of a member of a structure, or of an option of a variant
   std::vector<SelectorRange> ranges;  // values that select an option of a variant, or the field of an optional

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "formats/ctf/field_classes.hpp"
 
 namespace kmt::ctf {
 
@@ -23,6 +24,7 @@ constexpr std::size_t kMostNodes = 65536;
 constexpr std::size_t kMostInStructure = 2048;  // libbabeltrace2 compares the name of a new member with all others
 constexpr std::uint64_t kMostBits = 1u << 16;   // length of a bit array
 constexpr std::uint64_t kMostAlignment = 1u << 16;
+constexpr std::uint64_t kMostInArrays = 65536;  // fields in all arrays of a structure of an event or packet
 
 struct KindName {
   std::string_view name;
@@ -194,6 +196,28 @@ std::size_t size_of_parts(const FieldNode& node) {
   return size;
 }
 
+bool is_blob(FieldKind kind) { return kind == FieldKind::static_blob || kind == FieldKind::dynamic_blob; }
+bool is_array(FieldKind kind) { return kind == FieldKind::static_array || kind == FieldKind::dynamic_array; }
+
+bool has_elements(const FieldNode& node) {
+  return is_blob(node.kind) || is_array(node.kind) ||
+         std::ranges::any_of(node.fields, [](const auto& field) { return has_elements(*field); });
+}
+
+// Shares `most` fields between all arrays in the node, because nested arrays multiply. The limit of an array does not
+// depend on the lengths in the stream: libbabeltrace2 uses an event again and keeps the longest length of each array.
+void limit_elements(FieldNode& node, std::uint64_t most) {
+  if (is_blob(node.kind)) node.most_kept = std::min(kMostKept, most);
+  if (is_array(node.kind)) {
+    FieldNode& element = *node.fields.front();
+    node.most_kept = std::min(kMostKept, most / element.weight);
+    return limit_elements(element, node.most_kept == 0 ? 0 : most / node.most_kept - element.weight);
+  }
+  const auto shares = static_cast<std::uint64_t>(
+      std::ranges::count_if(node.fields, [](const auto& field) { return has_elements(*field); }));
+  for (const auto& field : node.fields) limit_elements(*field, most / std::max<std::uint64_t>(shares, 1));
+}
+
 void keep_roles(FieldNode& node, std::uint32_t roles) {
   node.roles &= roles;
   for (const auto& field : node.fields) keep_roles(*field, roles);
@@ -243,6 +267,7 @@ std::unique_ptr<FieldNode> JsonFieldParser::parse_structure(const Json& object, 
   std::unique_ptr<FieldNode> node = parse(*value);
   if (node->kind != FieldKind::structure) throw Error(fmt::format("\"{}\" is not a structure", name));
   keep_roles(*node, roles);
+  limit_elements(*node, kMostInArrays);
   return node;
 }
 
