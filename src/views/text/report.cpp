@@ -2,6 +2,8 @@
 #include "views/text/report.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -321,38 +323,49 @@ std::string cut_line(const ReportResult& result, std::size_t groups, bool leaves
   return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", left_out), style);
 }
 
-// Returns as many of the largest groups as fit into the report after `used` lines.
-std::string brief_groups(const ReportResult& result, const ReportOptions& options, std::size_t used,
-                         const TextStyle& style) {
-  // Lines of a table that are not groups: a blank line, the title, the header, "(N more)" and the total.
-  constexpr std::size_t kBesideRows = 5;
-  constexpr std::size_t kFewestRows = 3;
-  constexpr std::size_t kMostRows = 12;
+// What a brief report shows of its groups.
+struct BriefParts {
+  std::size_t rows = 0;         // of the first table
+  bool has_all_tables = false;  // other tables have a few rows
+  bool has_churn = false;       // short-lived groups
+};
+
+std::string brief_text(const ReportResult& result, const ReportOptions& options, const BriefParts& parts,
+                       const TextStyle& style) {
+  constexpr std::size_t kRowsOfOtherTables = 3;
   constexpr std::size_t kShortLived = 3;
-  constexpr std::size_t kCutLines = 5;  // on a narrow terminal
-  std::string short_lived = churn_lines(result, kShortLived, style);
-  const bool leaves_out_churn =
-      !short_lived.empty() && used + kCutLines + lines_in(short_lived) + kBesideRows + kFewestRows > kBriefLines;
-  if (leaves_out_churn) short_lived.clear();
-  const std::size_t reserved = used + kCutLines + lines_in(short_lived);
-  std::size_t room = kBriefLines - std::min(kBriefLines, reserved);
   std::string out;
   std::size_t cut = 0;
   for (const GroupTable& groups : result.groups) {
-    const bool is_main = &groups == &result.groups.front();
-    if (!is_main && room < kBesideRows + kFewestRows) {
+    const bool is_first = &groups == &result.groups.front();
+    if (!is_first && !parts.has_all_tables) {
       cut += groups.rows.size();
       continue;
     }
     ReportOptions brief = options;
-    const std::size_t rows = room - std::min(room, kBesideRows);
-    brief.limit = is_main ? std::clamp(rows, kFewestRows, kMostRows) : kFewestRows;
+    brief.limit = is_first ? parts.rows : kRowsOfOtherTables;
     cut += groups.rows.size() - shown_rows(brief, groups.rows.size());
-    const std::string table = text_groups(groups, result.by, brief, style);
-    room -= std::min(room, lines_in(table));
-    out += table;
+    out += text_groups(groups, result.by, brief, style);
   }
-  return out + short_lived + cut_line(result, cut, leaves_out_churn, style);
+  const std::string churn = churn_lines(result, kShortLived, style);
+  if (parts.has_churn) out += churn;
+  return out + cut_line(result, cut, !churn.empty() && !parts.has_churn, style);
+}
+
+// Returns the largest groups, as many as the report has room for after `used` lines.
+std::string brief_groups(const ReportResult& result, const ReportOptions& options, std::size_t used,
+                         const TextStyle& style) {
+  constexpr std::size_t kMostRows = 12;
+  constexpr std::size_t kFewestRows = 3;
+  // Whether all tables are shown, and whether short-lived groups are.
+  constexpr std::array<std::pair<bool, bool>, 3> kChoices = {{{true, true}, {false, true}, {false, false}}};
+  std::string out;
+  for (const auto& [has_all_tables, has_churn] : kChoices)
+    for (std::size_t rows = kMostRows; rows >= kFewestRows; --rows) {
+      out = brief_text(result, options, {rows, has_all_tables, has_churn}, style);
+      if (used + lines_in(out) <= kBriefLines) return out;
+    }
+  return out;
 }
 
 }  // namespace
