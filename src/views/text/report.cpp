@@ -323,7 +323,7 @@ std::string cut_line(const ReportResult& result, std::size_t groups, bool leaves
   return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", left_out), style);
 }
 
-// What a brief report shows of its groups.
+// The parts of a brief report that are left out if there is no room.
 struct BriefParts {
   std::size_t rows = 0;         // of the first table
   bool has_all_tables = false;  // other tables have a few rows
