@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kSparkline = 12;  // columns
 
 // Limits that keep a brief report below 60 lines.
-constexpr std::size_t kBriefGrowing = 5;  // number of growing groups shown per allocator
+constexpr std::size_t kBriefGrowing = 6;  // number of growing groups shown per allocator
 constexpr std::size_t kBriefOthers = 3;   // number of other groups shown per allocator, if none grows
 constexpr std::size_t kBriefStacks = 2;
 constexpr std::size_t kBriefFrames = 5;  // number of frames shown per stack

@@ -310,11 +310,12 @@ constexpr std::size_t kBriefLines = 60;
 std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
 // Names what a brief report leaves out; empty if nothing.
-std::string cut_line(const ReportResult& result, std::size_t groups, bool leaves_out_churn, const TextStyle& style) {
+std::string cut_line(const ReportResult& result, std::size_t groups, const std::string& sections,
+                     const TextStyle& style) {
   std::string left_out;
   const auto add = [&left_out](const std::string& what) { left_out += (left_out.empty() ? "" : ", ") + what; };
   if (groups > 0) add(say_number_of(groups, "group", style));
-  if (leaves_out_churn) add("short-lived groups");
+  if (!sections.empty()) add(sections);
   if (!std::ranges::all_of(result.anomaly_sites, &AnomalyRow::explained)) add("anomalies by call sites");
   if (!result.older.caches.empty() && result.older.lived) add("objects from before the trace");
   if (!result.page_orders.empty()) add("page allocations by order");
@@ -323,11 +324,14 @@ std::string cut_line(const ReportResult& result, std::size_t groups, bool leaves
   return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", left_out), style);
 }
 
+constexpr const char* kSmallAllocators = "percpu memory, vmalloc areas";
+
 // The parts of a brief report that are left out if there is no room.
 struct BriefParts {
-  std::size_t rows = 0;         // of the first table
-  bool has_all_tables = false;  // other tables have a few rows
-  bool has_churn = false;       // short-lived groups
+  bool has_small_allocators = false;  // totals of percpu memory and vmalloc areas
+  std::size_t rows = 0;               // of the first table
+  bool has_all_tables = false;        // other tables have a few rows
+  bool has_churn = false;             // short-lived groups
 };
 
 std::string brief_text(const ReportResult& result, const ReportOptions& options, const BriefParts& parts,
@@ -349,12 +353,14 @@ std::string brief_text(const ReportResult& result, const ReportOptions& options,
   }
   const std::string churn = churn_lines(result, kShortLived, style);
   if (parts.has_churn) out += churn;
-  return out + cut_line(result, cut, !churn.empty() && !parts.has_churn, style);
+  std::string sections = parts.has_small_allocators ? "" : kSmallAllocators;
+  if (!churn.empty() && !parts.has_churn) sections += sections.empty() ? "short-lived groups" : ", short-lived groups";
+  return out + cut_line(result, cut, sections, style);
 }
 
 // Returns the largest groups, as many as the report has room for after `used` lines.
 std::string brief_groups(const ReportResult& result, const ReportOptions& options, std::size_t used,
-                         const TextStyle& style) {
+                         bool has_small_allocators, const TextStyle& style) {
   constexpr std::size_t kMostRows = 12;
   constexpr std::size_t kFewestRows = 3;
   // Whether all tables are shown, and whether short-lived groups are.
@@ -362,7 +368,7 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
   std::string out;
   for (const auto& [has_all_tables, has_churn] : kChoices)
     for (std::size_t rows = kMostRows; rows >= kFewestRows; --rows) {
-      out = brief_text(result, options, {rows, has_all_tables, has_churn}, style);
+      out = brief_text(result, options, {has_small_allocators, rows, has_all_tables, has_churn}, style);
       if (used + lines_in(out) <= kBriefLines) return out;
     }
   return out;
@@ -380,11 +386,15 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += conclusion(result, style);
   out += slab_lines(result.slab, style);
   out += page_lines(result.pages, style);
-  out += percpu_lines(result.percpu, style);
-  out += vmalloc_lines(result.vmalloc, style);
+  const std::string small_allocators = percpu_lines(result.percpu, style) + vmalloc_lines(result.vmalloc, style);
+  constexpr std::size_t kFewestLinesOfGroups = 12;
+  const bool has_small_allocators =
+      small_allocators.empty() || !options.is_brief ||
+      lines_in(out) + lines_in(small_allocators) + lines_in(anomalies) + kFewestLinesOfGroups <= kBriefLines;
+  if (has_small_allocators) out += small_allocators;
   out += anomalies;
   if (!result.matrices.empty()) return out + text_matrices(result.matrices, result.by, options, style);
-  if (options.is_brief) return out + brief_groups(result, options, lines_in(out), style);
+  if (options.is_brief) return out + brief_groups(result, options, lines_in(out), has_small_allocators, style);
   constexpr std::size_t kMostShortLived = 10;
   out += group_tables(result, options, style);
   if (!lacks_stacks(result)) out += churn_lines(result, kMostShortLived, style);
