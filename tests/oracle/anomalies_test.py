@@ -82,13 +82,14 @@ class Sites(Case):
 
 class Plan(Case):
     """Each planted mistake must be reported with its call sites and its count. These call sites must have no other
-    anomalies."""
+    anomalies. Pages are freed at random, and some of them twice."""
 
     def check_plan(self, found, sample):
         planned = {anomaly[:1] + anomaly[2:4] + anomaly[1:2]: anomaly[4:] for anomaly in sample.plan.anomalies}
         sites = {site for key in planned for site in key[1:3] if site}
         self.assert_same(planned, {key: value for key, value in found.items()
-                                   if sites & set(key[1:3]) or key[1:3] == (None, None)})
+                                   if (sites & set(key[1:3]) or key[1:3] == (None, None)) and
+                                   key[0] != 'pages_freed_twice'})
 
     def test_report(self):
         for name, make in PLANTED.items():

@@ -188,7 +188,11 @@ class Sqlite(Case):
         for view in self.VIEWS:
             self.same_groups(connection, path, view, options)
         anomalies = dict(connection.execute('SELECT kind, count FROM report_anomalies').fetchall())
-        self.assertEqual({kind: count for kind, count in told['anomalies'].items() if 'another' not in kind}, anomalies)
+        # The database has only frees whose pages had all been freed before.
+        twice = 'pages_freed_twice'
+        self.assertLessEqual(anomalies.pop(twice, 0), told['anomalies'].get(twice, 0))
+        self.assertEqual({kind: count for kind, count in told['anomalies'].items() if 'another' not in kind and kind != twice},
+                         anomalies)
         self.same_lifetimes(connection, path, options)
         leaks = connection.execute('SELECT count(*), min(age_ns) FROM leaks').fetchone()
         self.assertEqual(sum(total['live_allocations'] for total in totals(told).values()), leaks[0])

@@ -107,7 +107,7 @@ class Answers(unittest.TestCase):
 
     def test_much(self):
         """Rows must not be copied in memory: the memory limit of this test leaves no room for a second copy."""
-        done = self.ask(b'{"data": [' + b'[],' * (4 << 20) + b'[]]}', megabytes=400)
+        done = self.ask(b'{"data": [' + b'[],' * (4 << 20) + b'[]]}', megabytes=450)
         self.assertEqual(2, done.returncode)
         self.assertIn('0 columns', done.stderr)
 

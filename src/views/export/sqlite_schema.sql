@@ -82,6 +82,8 @@ CREATE VIEW report_cpus AS
   SELECT allocator, cpu, {measures} FROM allocation_details GROUP BY allocator, cpu;
 CREATE VIEW report_contexts AS
   SELECT allocator, context, {measures} FROM allocation_details GROUP BY allocator, context;
+-- pages_freed_twice counts only frees whose pages had all been freed before. A report also counts frees that have some
+-- pages of this kind.
 CREATE VIEW report_anomalies AS
   SELECT CASE WHEN e.outcome = 'free-of-older' THEN 'allocated_before_trace'
       WHEN e.outcome = 'impossible-order' THEN 'impossible_order'
