@@ -33,14 +33,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Running:
     """A running plant or load, and an optional second load that runs at the same time."""
 
-    def __init__(self, name, beside='', *arguments):
+    def __init__(self, name, beside='', per_second=0, after=0, objects=sys.maxsize):
         self.name = name
         self.folders = []
         self.processes = []
         if beside:
             self.start_load(beside)
         if name in plants.PLANTS or name == 'none':
-            self.start([sys.executable, os.path.join(HERE, 'plants.py'), name, *map(str, arguments)])
+            self.start([sys.executable, os.path.join(HERE, 'plants.py'), name, *map(str, (per_second, after, objects))])
         else:
             self.start_load(name)
         self.process = self.processes[-1]
