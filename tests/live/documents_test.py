@@ -46,7 +46,10 @@ class Documents(LiveTest):
             os.symlink(os.path.join(documents.ROOT, name), self.path(name))
         for command in (f'kmemtrace record -- {BUSY}', 'cp trace.kmt a.kmt',
                         f'kmemtrace record -o b.kmt -- {BUSY}', 'cp b.kmt leak.kmt',
-                        'kmemtrace snapshot -o before.kmt', 'kmemtrace snapshot -o after.kmt'):
+                        'kmemtrace snapshot -o before.kmt', 'kmemtrace snapshot -o after.kmt',
+                        'cp tests/data/oom/3.10-syslog.txt dmesg.txt',
+                        'mkdir -p sosreport-web1/proc && cp /proc/meminfo /proc/slabinfo /proc/vmstat sosreport-web1/proc',
+                        'tar -cJf sosreport-web1.tar.xz sosreport-web1'):
             self.assertEqual(0, documents.run(command, self.directory, PROGRAM, timeout=60)[0], command)
         listed = documents.run('kmemtrace list', self.directory, PROGRAM, timeout=60)[1]
         self.traces_functions = re.search(r'^\s*yes\s+function calls', listed, re.MULTILINE) is not None
