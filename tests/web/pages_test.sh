@@ -14,7 +14,7 @@ documents() { # NAME TRACE
   "$kmemtrace" report --json --limit 2000 "$2" >"$1.report.json"
   "$kmemtrace" report --json --limit 2000 --by cache "$2" >"$1.caches.json"
   "$kmemtrace" report --json --limit 2000 --by comm "$2" >"$1.tasks.json"
-  "$kmemtrace" leaks --json "$2" >"$1.leaks.json" || [[ $? == 1 ]]
+  "$kmemtrace" leaks --json "$2" >"$1.leaks.json" || [[ $? =~ ^[14]$ ]]
 }
 
 of_trace() { # NAME TRACE
