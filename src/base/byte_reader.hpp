@@ -14,6 +14,9 @@ namespace kmt {
 
 using Bytes = std::span<const std::uint8_t>;
 
+// Views the bytes as text. They must outlive the text.
+inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
 class ByteReader {
  public:
   // `base` is the file offset of data[0], for messages. The bytes must outlive this object.

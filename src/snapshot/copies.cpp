@@ -33,8 +33,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostOfACopy = 16u << 20;
 constexpr std::size_t kMostOfALog = 256u << 20;
 
-std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
 
 // True for files that may contain the kernel's log.

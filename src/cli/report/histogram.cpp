@@ -48,7 +48,7 @@ bool print_histograms(const Command& command, const TraceOptions& files, std::si
   const auto mapping = path == "-" ? nullptr : std::make_shared<const MappedFile>(path);
   const Bytes bytes = mapping ? mapping->bytes() : standard_input().bytes;
   const bool is_histogram = text::is_histogram(bytes);
-  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view content = as_text(bytes);
   if (!is_histogram && !is_allocinfo(content)) return false;
   refuse_event_options(command, is_histogram ? "a histogram" : "a copy of allocinfo");
   const std::vector<Histogram> histograms =

@@ -156,8 +156,6 @@ class Planner {
   std::uint64_t kept_bytes_ = 0;
 };
 
-std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 }  // namespace
 
 Repair plan_repair(Bytes file) { return Planner(file).plan(); }

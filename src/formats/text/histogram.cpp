@@ -18,8 +18,6 @@ namespace {
 constexpr std::string_view kTrigger = "# trigger info: ";
 constexpr std::size_t kMostColumns = 64;
 
-std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);

@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
-std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
 // -- zlib ---------------------------------------------------------------------------------------------------------
@@ -225,7 +224,7 @@ UnwrappedText unwrap_page(std::string_view page) {
 }  // namespace
 
 std::optional<UnwrappedText> unwrap(Bytes file) {
-  const std::string_view text = text_of(file);
+  const std::string_view text = as_text(file);
   return is_page(text) ? unwrap_page(text) : unwrap_zlib(text);
 }
 
