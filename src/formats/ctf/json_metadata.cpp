@@ -19,23 +19,19 @@ namespace {
 
 constexpr char kSeparator = 0x1E;
 // Offsets in the header of a packet of metadata.
-constexpr std::size_t kContentBitsAt = 24, kPacketBitsAt = 28, kMajorAt = 35;
-constexpr std::size_t kLengthOfHeader = 37, kHeaderBitsAt = 40, kLengthOfLongHeader = 44;
+constexpr std::size_t kMajorAt = 35, kHeaderBitsAt = 40, kLengthOfLongHeader = 44;
 
 std::optional<ByteOrder> order_of_packets(Bytes file) {
-  if (file.size() < kLengthOfHeader) return std::nullopt;
-  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
-    if (load<std::uint32_t>(file.data(), order) == kMetadataMagic) return order;
-  return std::nullopt;
+  return file.size() < kPacketHeaderBytes ? std::nullopt : order_of_metadata(file);
 }
 
 // Returns the length of a packet's header. LTTng writes the header of CTF 1.8; that of CTF2-PMETA-1.0 is longer and
 // states its length.
 std::size_t header_length(Bytes packet, ByteOrder order) {
-  if (packet.size() < kLengthOfLongHeader) return kLengthOfHeader;
+  if (packet.size() < kLengthOfLongHeader) return kPacketHeaderBytes;
   const std::uint32_t bits = load<std::uint32_t>(packet.data() + kHeaderBitsAt, order);
   const bool is_long = bits % 8 == 0 && bits / 8 >= kLengthOfLongHeader && bits / 8 <= packet.size();
-  return is_long ? bits / 8 : kLengthOfHeader;
+  return is_long ? bits / 8 : kPacketHeaderBytes;
 }
 
 struct Fragment {
@@ -55,7 +51,7 @@ struct MetadataText {
 
   void append(Bytes part, std::uint64_t offset) {
     pieces.push_back({text.size(), offset});
-    text.append(reinterpret_cast<const char*>(part.data()), part.size());
+    text.append(as_text(part));
   }
   std::uint64_t offset_of(std::size_t at) const {
     auto piece = std::ranges::upper_bound(pieces, at, {}, &Piece::at);
@@ -72,13 +68,10 @@ MetadataText without_packets(Bytes file) {
     out.append(file, 0);
     return out;
   }
-  check_packets(file);
-  for (std::size_t at = 0; at < file.size();) {
-    const std::size_t content = load<std::uint32_t>(file.data() + at + kContentBitsAt, *order) / 8;
-    const std::size_t header = header_length(file.subspan(at, content), *order);
-    out.append(file.subspan(at + header, content - header), at + header);
-    at += load<std::uint32_t>(file.data() + at + kPacketBitsAt, *order) / 8;
-  }
+  for_each_packet(file, *order, [&](Bytes packet, std::uint64_t offset) {
+    const std::size_t header = header_length(packet, *order);
+    out.append(packet.subspan(header), offset + header);
+  });
   return out;
 }
 
@@ -288,7 +281,7 @@ class Parser {
 
 bool is_json_metadata(Bytes file) {
   if (const auto order = order_of_packets(file)) return file[kMajorAt] == 2;
-  const std::string_view start(reinterpret_cast<const char*>(file.data()), std::min<std::size_t>(file.size(), 64));
+  const std::string_view start = as_text(file).substr(0, 64);
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && start[first] == kSeparator;
 }

@@ -18,14 +18,6 @@ namespace kmt::ctf {
 namespace {
 
 constexpr std::uint64_t kUuidBytes = 16;
-constexpr std::uint64_t kHeaderBytes = 37;
-
-std::optional<ByteOrder> order_of(Bytes file) {
-  if (file.size() < sizeof kMetadataMagic) return std::nullopt;
-  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
-    if (load<std::uint32_t>(file.data(), order) == kMetadataMagic) return order;
-  return std::nullopt;
-}
 
 Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
   return Error(fmt::format("The trace's metadata is cut off: a packet has only {} of its {} bytes", there, needed))
@@ -112,12 +104,19 @@ class MemberCount {
   std::size_t all_ = 0;
 };
 
-// Calls visit(content, offset) for each packet.
-template <typename Visit>
-void for_each_packet(Bytes file, ByteOrder order, const Visit& visit) {
+}  // namespace
+
+std::optional<ByteOrder> order_of_metadata(Bytes file) {
+  if (file.size() < sizeof kMetadataMagic) return std::nullopt;
+  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
+    if (load<std::uint32_t>(file.data(), order) == kMetadataMagic) return order;
+  return std::nullopt;
+}
+
+void for_each_packet(Bytes file, ByteOrder order, const std::function<void(Bytes, std::uint64_t)>& visit) {
   for (std::uint64_t at = 0; at < file.size();) {
     const Bytes rest = file.subspan(at);
-    if (rest.size() < kHeaderBytes) throw cut_off(at, kHeaderBytes, rest.size());
+    if (rest.size() < kPacketHeaderBytes) throw cut_off(at, kPacketHeaderBytes, rest.size());
     ByteReader in(rest, order, at);
     const std::uint32_t magic = in.u32();
     const Bytes uuid = in.bytes(kUuidBytes);
@@ -125,26 +124,22 @@ void for_each_packet(Bytes file, ByteOrder order, const Visit& visit) {
     const std::uint64_t content_bits = in.u32();
     const std::uint64_t packet_bits = in.u32();
     const bool is_of_file = magic == kMetadataMagic && std::ranges::equal(uuid, file.subspan(4, kUuidBytes));
-    if (!is_of_file || packet_bits % 8 != 0 || content_bits % 8 != 0 || content_bits < kHeaderBytes * 8 ||
+    if (!is_of_file || packet_bits % 8 != 0 || content_bits % 8 != 0 || content_bits < kPacketHeaderBytes * 8 ||
         content_bits > packet_bits)
       throw Error("The trace's metadata is damaged: a packet's header is impossible").at({{}, {}, at});
     if (packet_bits / 8 > rest.size()) throw cut_off(at, packet_bits / 8, rest.size());
-    visit(rest.subspan(kHeaderBytes, content_bits / 8 - kHeaderBytes), at + kHeaderBytes);
+    visit(rest.first(content_bits / 8), at);
     at += packet_bits / 8;
   }
 }
 
-}  // namespace
-
-void check_packets(Bytes file) {
-  if (const std::optional<ByteOrder> order = order_of(file)) for_each_packet(file, *order, [](Bytes, std::uint64_t) {});
-}
-
 void check_metadata(Bytes file) {
   MemberCount members;
-  const std::optional<ByteOrder> order = order_of(file);
+  const std::optional<ByteOrder> order = order_of_metadata(file);
   if (!order) return members.add(file, 0);
-  for_each_packet(file, *order, [&members](Bytes text, std::uint64_t offset) { members.add(text, offset); });
+  for_each_packet(file, *order, [&members](Bytes packet, std::uint64_t offset) {
+    members.add(packet.subspan(kPacketHeaderBytes), offset + kPacketHeaderBytes);
+  });
 }
 
 }  // namespace kmt::ctf

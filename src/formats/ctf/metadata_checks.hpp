@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "base/byte_reader.hpp"
 
@@ -10,9 +12,13 @@ namespace kmt::ctf {
 
 constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // stored in the byte order of the trace
 
-// Throws Error with the file offset if the packet headers do not form a chain up to the file's end. A file without
-// packets is accepted.
-void check_packets(Bytes file);
+constexpr std::size_t kPacketHeaderBytes = 37;  // CTF 1.8.3, 7.1
+
+// Returns the byte order of metadata in packets; empty if the file has no packets.
+std::optional<ByteOrder> order_of_metadata(Bytes file);
+// Calls visit(header and content, offset in the file) for each packet. Throws Error with the file offset if the packet
+// headers do not form a chain up to the file's end.
+void for_each_packet(Bytes file, ByteOrder order, const std::function<void(Bytes, std::uint64_t)>& visit);
 
 // Throws Error with the file offset if libbabeltrace2 (2.0) would not finish. This is the case in two situations. If
 // the packet headers (CTF 1.8.3, 7.1) do not form a chain up to the file's end, the library loops endlessly. If there
