@@ -19,11 +19,8 @@ bool is_reclaimable(const Origin& origin, const MostLiveSources& from) {
   return is_shrinkable(from.info.tables.cache_names[origin.cache], std::string(function_of(site)));
 }
 
-std::vector<LiveCount> live_by_origin(const MostLiveSources& from) {
-  std::vector<LiveCount> live(from.origins.size());
-  from.matching.for_each_live([&](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t, bool) {
-    if (allocator != Allocator::pages && number != 0) live[number] += {1, from.origins[number].bytes_allocated};
-  });
+std::vector<LiveCount> without_reclaimable(const MostLiveSources& from) {
+  std::vector<LiveCount> live = from.live;
   for (std::size_t number = 1; number < live.size(); ++number)
     if (live[number].bytes > 0 && is_reclaimable(from.origins[number], from)) live[number] = {};
   return live;
@@ -32,7 +29,7 @@ std::vector<LiveCount> live_by_origin(const MostLiveSources& from) {
 }  // namespace
 
 std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t& group) {
-  const std::vector<LiveCount> live = live_by_origin(sources);
+  const std::vector<LiveCount> live = without_reclaimable(sources);
   std::vector<LiveCount> of_group(sources.maybe_freed.size());
   for (std::size_t number = 1; number < live.size(); ++number) of_group[sources.origins[number].group] += live[number];
   const auto most = std::ranges::max_element(of_group, {}, &LiveCount::bytes);

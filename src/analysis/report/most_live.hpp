@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analysis/matching/grouping.hpp"
-#include "analysis/matching/matching.hpp"
 #include "results/report/live_count.hpp"
 #include "results/report/report.hpp"
 #include "trace/code/symbol_names.hpp"
@@ -16,8 +15,8 @@
 namespace kmt {
 
 struct MostLiveSources {
-  const Matching& matching;
   const std::vector<Origin>& origins;         // by number; with the processes
+  const std::vector<LiveCount>& live;         // by number of the origin, without pages
   const std::vector<LiveCount>& maybe_freed;  // by group
   const Grouping& grouping;
   const TraceInfo& info;

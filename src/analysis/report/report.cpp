@@ -122,6 +122,7 @@ struct ReportAnalysis::State {
   Activity activity(const EventCounts& seen) const;
   std::vector<AnomalyRow> anomaly_rows();
   bool is_explained(const AnomalyKey& key);
+  void count_live();
   void find_maybe_freed();
   OlderObjectsOfTrace older() const;
   CodeAddress code_address(std::uint32_t call_site) const;
@@ -140,6 +141,7 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   KnownCauses causes;
+  std::vector<LiveCount> live;         // by number of the origin, without pages
   std::vector<LiveCount> maybe_freed;  // by group
   bool names_most_live;
   bool history_of_live;
@@ -319,15 +321,21 @@ bool ReportAnalysis::State::is_explained(const AnomalyKey& key) {
   }
 }
 
+void ReportAnalysis::State::count_live() {
+  live.resize(ledger.origins().size());
+  matching.for_each_live([this](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t, bool) {
+    if (allocator != Allocator::pages && number != 0) live[number] += {1, ledger.origins()[number].bytes_allocated};
+  });
+}
+
 // Adds up the live slab objects that the kernel may have freed through a path without an event.
 void ReportAnalysis::State::find_maybe_freed() {
   maybe_freed.resize(ledger.accounts().size());
-  matching.for_each_live([this](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t, bool) {
-    if (allocator != Allocator::slab || number == 0) return;
+  for (std::size_t number = 1; number < live.size(); ++number) {
     const Origin& origin = ledger.origins()[number];
-    if (!origin.from_cache || !causes.may_free(origin.cache, origin.call_site)) return;
-    maybe_freed[origin.group] += {1, origin.bytes_allocated};
-  });
+    if (live[number].allocations == 0 || origin.allocator != Allocator::slab || !origin.from_cache) continue;
+    if (causes.may_free(origin.cache, origin.call_site)) maybe_freed[origin.group] += live[number];
+  }
 }
 
 std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() {
@@ -380,7 +388,7 @@ std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow(Histories& co
 
 std::optional<MostLive> ReportAnalysis::State::find_most_live() const {
   std::uint32_t group = 0;
-  std::optional<MostLive> most = most_live({matching, ledger.origins(), maybe_freed, grouping, info, symbols}, group);
+  std::optional<MostLive> most = most_live({ledger.origins(), live, maybe_freed, grouping, info, symbols}, group);
   if (most) most->group = row_of(ledger.accounts()[group], grouping.values_of(group, symbols)).name;
   return most;
 }
@@ -456,6 +464,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.events = state.event_counts();
   result.calls = state.count_calls();
 
+  state.count_live();
   state.find_maybe_freed();
   static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);
   if (!state.info.machine.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
