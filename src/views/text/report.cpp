@@ -310,12 +310,12 @@ constexpr std::size_t kBriefLines = 60;
 std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
 // Names what a brief report leaves out; empty if nothing.
-std::string cut_line(const ReportResult& result, std::size_t groups, const std::string& sections,
+std::string cut_line(const ReportResult& result, std::size_t groups, const std::vector<std::string>& sections,
                      const TextStyle& style) {
   std::string left_out;
   const auto add = [&left_out](const std::string& what) { left_out += (left_out.empty() ? "" : ", ") + what; };
   if (groups > 0) add(say_number_of(groups, "group", style));
-  if (!sections.empty()) add(sections);
+  std::ranges::for_each(sections, add);
   if (!std::ranges::all_of(result.anomaly_sites, &AnomalyRow::explained)) add("anomalies by call sites");
   if (!result.older.caches.empty() && result.older.lived) add("objects from before the trace");
   if (!result.page_orders.empty()) add("page allocations by order");
@@ -323,8 +323,6 @@ std::string cut_line(const ReportResult& result, std::size_t groups, const std::
   if (left_out.empty()) return {};
   return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", left_out), style);
 }
-
-constexpr const char* kSmallAllocators = "percpu memory, vmalloc areas";
 
 // The parts of a brief report that are left out if there is no room.
 struct BriefParts {
@@ -334,10 +332,10 @@ struct BriefParts {
   bool has_churn = false;             // short-lived groups
 };
 
+// `churn` is the section of short-lived groups, if there are any.
 std::string brief_text(const ReportResult& result, const ReportOptions& options, const BriefParts& parts,
-                       const TextStyle& style) {
+                       const std::string& churn, const TextStyle& style) {
   constexpr std::size_t kRowsOfOtherTables = 3;
-  constexpr std::size_t kShortLived = 3;
   std::string out;
   std::size_t cut = 0;
   for (const GroupTable& groups : result.groups) {
@@ -351,10 +349,10 @@ std::string brief_text(const ReportResult& result, const ReportOptions& options,
     cut += groups.rows.size() - shown_rows(brief, groups.rows.size());
     out += text_groups(groups, result.by, brief, style);
   }
-  const std::string churn = churn_lines(result, kShortLived, style);
   if (parts.has_churn) out += churn;
-  std::string sections = parts.has_small_allocators ? "" : kSmallAllocators;
-  if (!churn.empty() && !parts.has_churn) sections += sections.empty() ? "short-lived groups" : ", short-lived groups";
+  std::vector<std::string> sections;
+  if (!parts.has_small_allocators) sections.emplace_back("percpu memory, vmalloc areas");
+  if (!churn.empty() && !parts.has_churn) sections.emplace_back("short-lived groups");
   return out + cut_line(result, cut, sections, style);
 }
 
@@ -365,11 +363,16 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
   constexpr std::size_t kFewestRows = 3;
   // Whether all tables are shown, and whether short-lived groups are.
   constexpr std::array<std::pair<bool, bool>, 3> kChoices = {{{true, true}, {false, true}, {false, false}}};
+  constexpr std::size_t kShortLived = 3;
+  const std::string churn = churn_lines(result, kShortLived, style);
   std::string out;
   for (const auto& [has_all_tables, has_churn] : kChoices)
-    for (std::size_t rows = kMostRows; rows >= kFewestRows; --rows) {
-      out = brief_text(result, options, {has_small_allocators, rows, has_all_tables, has_churn}, style);
-      if (used + lines_in(out) <= kBriefLines) return out;
+    for (std::size_t rows = kMostRows;;) {
+      out = brief_text(result, options, {has_small_allocators, rows, has_all_tables, has_churn}, churn, style);
+      const std::size_t lines = used + lines_in(out);
+      if (lines <= kBriefLines) return out;
+      if (rows == kFewestRows) break;
+      rows -= std::min(rows - kFewestRows, lines - kBriefLines);  // a row has one line
     }
   return out;
 }
