@@ -95,10 +95,6 @@ bool parse_task(std::string_view text, Line& line) {
 
 namespace {
 
-bool is_name(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
 // Returns the next word, which should be the time. Parses irq-info before it, if present.
 std::string_view take_time(std::string_view& rest, Line& line) {
   const std::string_view word = take_word(rest);
@@ -157,7 +153,7 @@ bool parse_event(std::string_view rest, Line& line) {
   }
   line.event = is_address(name) ? "print" : name;
   line.fields = trim(rest);
-  return is_name(name) && (line.system.empty() || is_name(line.system));
+  return is_word(name) && (line.system.empty() || is_word(line.system));
 }
 
 namespace {
@@ -241,6 +237,10 @@ bool any_prefix(std::string_view text, const Take& take) {
 }
 
 }  // namespace
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
 
 std::optional<std::uint64_t> parse_value(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) return parse_number<std::uint64_t>(text.substr(2), 16);

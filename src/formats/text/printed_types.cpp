@@ -6,6 +6,7 @@
 
 #include "base/endian.hpp"
 #include "base/text.hpp"
+#include "formats/text/line.hpp"
 #include "trace/calls/recorded_functions.hpp"
 #include "trace/calls/signature.hpp"
 
@@ -20,8 +21,7 @@ struct Argument {
 
 bool is_identifier(std::string_view text) {
   constexpr std::size_t kLongest = 128;
-  return !text.empty() && text.size() <= kLongest &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return text.size() <= kLongest && is_word(text);
 }
 
 // Splits "fd=3, at=(timespec)[0x1,0x2]" at ", ". At most the arguments in registers.

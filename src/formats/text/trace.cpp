@@ -63,10 +63,6 @@ constexpr std::string_view kUnknownFunction = "(unknown)";  // a call that ends,
 constexpr std::uint64_t kFirstHidden = std::uint64_t{1} << 52;
 constexpr std::uint64_t kHiddenBytes = 16;
 
-bool is_word(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
 // A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80". " [module]" may follow. It may also be an address.
 struct CallSite {
   std::string function;  // for example "foo [module]"; empty for an address
