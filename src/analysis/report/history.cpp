@@ -15,6 +15,7 @@
 #include "analysis/matching/missing_frees.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/matching/trace_summary.hpp"
+#include "analysis/report/replaced_objects.hpp"
 #include "analysis/series/memory_series.hpp"
 #include "base/text.hpp"
 #include "results/series/thresholds.hpp"
@@ -137,14 +138,12 @@ struct Ends {
 
 class HistoryMaker {
  public:
-  HistoryMaker(const HistorySources& from, Histories& common) : from_(from), common_(common) {
+  HistoryMaker(const HistorySources& from, Histories& common) : from_(from), common_(common), replaced_(from) {
     common_.axis = {from_.history.clock()->start_ns(), from_.history.clock()->end_ns(),
                     from_.history.clock()->width_ns(), from_.history.clock()->count()};
     find_losses(from_.info, common_);
     add_up_kinds();
-    find_caches_of_sites();
-    count_births();
-    older_by_site_ = from_.history.older_frees().sites(*from_.history.clock());
+    compare_page_tables();
     has_slab_events_ = std::ranges::any_of(from_.origins, [](const Origin& origin) {
       return origin.bytes_allocated > 0 && origin.allocator == Allocator::slab;
     });
@@ -223,49 +222,18 @@ class HistoryMaker {
     }
   }
 
-  // Returns the CacheId of an origin's objects; 0 if unknown.
-  std::uint32_t cache_of(std::uint32_t number) const {
-    const Origin& origin = from_.origins[number];
-    if (!origin.from_cache || origin.cache != 0) return origin.cache;
-    if (number < from_.history.reuse().size() && from_.history.reuse()[number].cache != 0)
-      return from_.history.reuse()[number].cache;
-    const auto known = cache_of_site_.find(origin.call_site.value);
-    return known == cache_of_site_.end() ? 0 : known->second;
-  }
-
-  // Finds the caches of call sites whose function names the cache. In Linux 6.1, events of allocations lack the cache.
-  void find_caches_of_sites() {
-    const std::vector<std::string>& names = from_.info.tables.cache_names;
-    for (const Origin& origin : from_.origins) {
-      if (!origin.from_cache || origin.cache != 0 || cache_of_site_.contains(origin.call_site.value)) continue;
-      const std::string site = name_of(origin.call_site);
-      const auto found = std::ranges::find(names, only_cache_of(function_of(site)));
-      cache_of_site_[origin.call_site.value] =
-          found == names.end() ? 0 : static_cast<std::uint32_t>(found - names.begin());
-    }
-  }
-
-  // Counts the live slab objects by the third of the time in which they were allocated. Also compares the pages of page
-  // tables with those of user memory.
-  void count_births() {
+  // Compares the pages of page tables with those of user memory.
+  void compare_page_tables() {
     std::uint64_t page_tables = 0;
     std::uint64_t user_pages = 0;
-    const std::uint64_t length = std::max<std::uint64_t>(common_.axis.end_ns - common_.axis.start_ns, 1);
     from_.matching.for_each_live(
-        [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool) {
-          if (number == 0) return;
-          if (allocator == Allocator::pages) {
-            const Origin& origin = from_.origins[number];
-            if (is_taken_back(origin.migrate_type, from_.info.machine.kernel))
-              user_pages += pages;
-            else if (origin.page_use == PageUse::page_table)
-              page_tables += pages;
-          }
-          if (allocator != Allocator::slab) return;
-          const std::uint64_t since_start = began_ns > common_.axis.start_ns ? began_ns - common_.axis.start_ns : 0;
-          const auto third = static_cast<std::size_t>(std::min<std::uint64_t>(since_start / (length / 3 + 1), 2));
-          ++births_of_site_[from_.origins[number].call_site.value][third];
-          if (const std::uint32_t cache = cache_of(number); cache != 0) ++births_of_cache_[cache][third];
+        [&](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t pages, bool) {
+          if (number == 0 || allocator != Allocator::pages) return;
+          const Origin& origin = from_.origins[number];
+          if (is_taken_back(origin.migrate_type, from_.info.machine.kernel))
+            user_pages += pages;
+          else if (origin.page_use == PageUse::page_table)
+            page_tables += pages;
         });
     has_many_page_tables_ =
         static_cast<double>(page_tables) > kThresholds.most_page_tables * static_cast<double>(user_pages);
@@ -274,26 +242,6 @@ class HistoryMaker {
   std::string name_of(CallSiteId site) const {
     const std::uint64_t address = from_.info.tables.call_sites[site.value];
     return address == 0 ? std::string() : from_.symbols.name(address);
-  }
-
-  // True if objects from before the trace were freed as fast as objects of this kind were allocated that still live.
-  bool is_replaced(std::uint32_t number) {
-    const std::uint32_t cache = cache_of(number);
-    const auto key = std::pair(cache, cache == 0 ? from_.origins[number].call_site.value : 0);
-    const auto [known, is_new] = replaced_.try_emplace(key, false);
-    if (is_new) known->second = find_replaced(number);
-    return known->second;
-  }
-  bool find_replaced(std::uint32_t number) const {
-    const OlderFrees& older = from_.history.older_frees();
-    if (const auto births = births_of_cache_.find(cache_of(number)); births != births_of_cache_.end())
-      return keeps_pace(older.of_cache(births->first, *from_.history.clock()), births->second);
-    const CallSiteId site = from_.origins[number].call_site;
-    const auto births = births_of_site_.find(site.value);
-    return births != births_of_site_.end() && std::ranges::any_of(older_by_site_, [&](const auto& freeing) {
-             return have_same_pace(births->second, freeing.second) &&
-                    name_same_thing(name_of(site), name_of(freeing.first));
-           });
   }
 
   // True if many frees of a kind were not traced. A few reused addresses do not prove an untraced path: the clocks of
@@ -332,14 +280,15 @@ class HistoryMaker {
       facts.doubt = Doubt::page_tables;
     else if (origin.page_use == PageUse::slab && has_slab_events_)
       facts.doubt = Doubt::slab_pages;
+    if (!facts.doubt && replaced_.accompany_replaced(number)) facts.doubt = Doubt::older_freed;
     if (origin.allocator != Allocator::slab) return facts;
-    if (is_replaced(number)) facts.doubt = Doubt::older_freed;
+    if (replaced_.replace_older(number)) facts.doubt = Doubt::older_freed;
     const std::string site = name_of(origin.call_site);
     if (!origin.from_cache) {
       if (is_shrinkable_site(site)) facts.doubt = Doubt::reclaimable;
       return facts;
     }
-    const std::string& cache = from_.info.tables.cache_names[cache_of(number)];
+    const std::string& cache = from_.info.tables.cache_names[replaced_.cache_of(number)];
     if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
       facts.doubt = Doubt::untraced_path;
       facts.untraced_path = path->sentence;
@@ -351,15 +300,11 @@ class HistoryMaker {
 
   const HistorySources& from_;
   Histories& common_;
+  ReplacedObjects replaced_;
   std::optional<KernelVersion> version_;
   bool tasks_selected_ = false;
   bool has_slab_events_ = false;
-  bool has_many_page_tables_ = false;                                // page tables grow more than user memory explains
-  std::unordered_map<std::uint32_t, std::uint32_t> cache_of_site_;   // CacheId by CallSiteId; 0: unknown
-  std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
-  std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
-  std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> replaced_;  // key: cache, or 0 and the call site
+  bool has_many_page_tables_ = false;  // page tables grow more than user memory explains
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
   std::vector<OriginFacts> facts_;  // by origin number
 };

@@ -14,9 +14,8 @@ const DoubtText& describe(Doubt doubt) {
         "some of their frees are not traced"},
        {"untraced-path", "untraced", "the kernel may free such objects on a path without a tracepoint"},
        {"older-freed", "replaced",
-        "older objects of the same kind were freed at the same pace: they live longer than the trace, and need not "
-        "become "
-        "more"},
+        "older objects of the same kind, or of a kind that is allocated with them, were freed at the same pace: they "
+        "live longer than the trace, and need not become more"},
        {"page-tables", "page tables", "page tables grow with the memory of processes, and are freed with it"},
        {"slab-pages", "slab pages", "pages of slabs, whose objects count in the slab allocator"},
        {"reclaimable", "reclaimable",

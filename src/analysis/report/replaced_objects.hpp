@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Finds live objects that take the place of older ones. Objects from before the trace were freed as fast as such
+// objects were allocated, so their number need not grow.
+//
+// Some objects have no cache of their own, and their frees do not show their kind: kernel stacks and tables of open
+// files, which copy_process() allocates for each task. They are judged by the objects that the same call allocates from
+// a cache: if older tasks are freed as fast as new ones are born, the stacks of the new tasks need not become more
+// either. This only holds if the stacks are not more than the tasks. Stacks of tasks that have ended are a leak.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/report/history.hpp"
+
+namespace kmt {
+
+class ReplacedObjects {
+ public:
+  // `from` must outlive this object.
+  explicit ReplacedObjects(const HistorySources& from);
+
+  // Returns the CacheId of an origin's objects; 0 if unknown.
+  std::uint32_t cache_of(std::uint32_t number) const;
+  // True if objects of this origin replace older objects of their kind.
+  bool replace_older(std::uint32_t number);
+  // True if objects of this origin are allocated together with objects that replace older ones, and are not more.
+  bool accompany_replaced(std::uint32_t number);
+
+ private:
+  // Allocations of one kind, and those that are still live.
+  struct Births {
+    std::uint64_t allocations = 0;
+    CountByThird live{};
+    Births& operator+=(const Births& other);
+  };
+  // The calls that led to an allocation, as far as the keys of its group or its call site show them.
+  struct Calls {
+    std::string place;                      // innermost function and offset, after the name of the allocator
+    std::vector<std::uint32_t> companions;  // indexes in `companions_` of functions that these calls contain
+  };
+  // A function that allocates objects that replace older ones, from one cache.
+  struct Companion {
+    Births births;
+    std::map<std::string, Births> others;  // objects without a cache that calls from the function allocate, by place
+  };
+
+  void find_caches_of_sites();
+  void count_births();
+  bool find_replaced(std::uint32_t number) const;
+  void find_companions();
+  Calls calls_of(const Origin& origin) const;
+  const Calls& calls_of(std::uint32_t number);
+  std::string name_of(CallSiteId site) const;
+  static bool are_no_more(const Births& births, const Births& companion);
+
+  const HistorySources& from_;
+  std::unordered_map<std::uint32_t, std::uint32_t> cache_of_site_;   // CacheId by CallSiteId; 0: unknown
+  std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
+  std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
+  std::vector<CountByThird> births_of_origin_;                       // of all allocators
+  std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> replaced_;  // key: cache, or 0 and the call site
+
+  bool has_companions_ = false;  // find_companions() was called
+  std::vector<Companion> companions_;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> companions_of_function_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> calls_;  // key: group and call site
+};
+
+}  // namespace kmt
