@@ -3,6 +3,8 @@
 
 namespace kmt {
 
+bool is_percentage(std::string_view value_name) { return value_name.ends_with(" (%)"); }
+
 std::vector<std::optional<std::uint64_t>> sums_of(const Histogram& histogram) {
   std::vector<std::optional<std::uint64_t>> sums(histogram.values.size(), 0);
   for (const HistogramRow& row : histogram.rows)

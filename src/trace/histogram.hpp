@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kmt {
@@ -31,6 +32,9 @@ struct Histogram {
   std::optional<std::uint64_t> hits, entries, dropped;
   std::uint64_t unreadable_rows = 0;
 };
+
+// True if the kernel prints a value as a percentage, such as "hitcount (%)". Its numbers are hundredths of a percent.
+bool is_percentage(std::string_view value_name);
 
 // Returns the sum of each value over all rows. Empty if a row lacks the value, or if the sum has more than
 // 64 bits.

@@ -75,8 +75,25 @@ NamedKeys split_keys(std::string_view text) {
 
 using NamedValues = std::vector<std::pair<std::string_view, std::optional<std::uint64_t>>>;
 
-// Splits "hitcount:   3  bytes_req:   144". A value that is not a whole number, such as a bar, is unknown.
-NamedValues split_values(std::string_view text) {
+// True if the trigger prints this value in hex, as in "vals=bytes_req.hex". The rows have no 0x.
+bool is_hexadecimal(std::string_view trigger, std::string_view name) {
+  const std::string hex = fmt::format("{}.hex", name);
+  const std::size_t vals = trigger.find(":vals=");
+  const std::size_t at = vals == trigger.npos ? vals : trigger.find(hex, vals);
+  return at != trigger.npos && (trigger[at - 1] == ',' || trigger[at - 1] == '=');
+}
+
+// Parses "12.34" as hundredths.
+std::optional<std::uint64_t> parse_percentage(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == text.npos || text.size() - point != 3) return std::nullopt;
+  const auto whole = parse_number<std::uint64_t>(text.substr(0, point));
+  const auto hundredths = parse_number<std::uint64_t>(text.substr(point + 1));
+  return whole && hundredths && *whole <= 100 ? std::optional(*whole * 100 + *hundredths) : std::nullopt;
+}
+
+// Splits "hitcount:   3  bytes_req:   144". A value that is not a number, such as a bar, is unknown.
+NamedValues split_values(std::string_view text, std::string_view trigger) {
   NamedValues values;
   for (std::size_t colon = text.find(':'); colon != text.npos && values.size() < kMostColumns; colon = text.find(':')) {
     const std::string_view name = trim(text.substr(0, colon));
@@ -84,7 +101,8 @@ NamedValues split_values(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     const std::string_view value = text.substr(0, text.find(' '));
     text.remove_prefix(value.size());
-    values.emplace_back(name, parse_number<std::uint64_t>(value));
+    const int base = is_hexadecimal(trigger, name) ? 16 : 10;
+    values.emplace_back(name, is_percentage(name) ? parse_percentage(value) : parse_number<std::uint64_t>(value, base));
   }
   return values;
 }
@@ -92,7 +110,7 @@ NamedValues split_values(std::string_view text) {
 // Adds a row. The first row names the columns, and all others must have the same ones.
 void add_row(std::string_view keys_text, std::string_view values_text, Histogram& histogram) {
   const NamedKeys keys = split_keys(keys_text);
-  const NamedValues values = split_values(values_text);
+  const NamedValues values = split_values(values_text, histogram.trigger);
   const bool is_first = histogram.keys.empty();
   const bool has_columns =
       is_first || (keys.size() == histogram.keys.size() && values.size() == histogram.values.size());

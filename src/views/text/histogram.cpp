@@ -13,8 +13,10 @@ namespace kmt {
 
 namespace {
 
-std::string value_text(const std::optional<std::uint64_t>& value, bool approximate, const TextStyle& style) {
+std::string value_text(std::string_view name, const std::optional<std::uint64_t>& value, bool approximate,
+                       const TextStyle& style) {
   if (!value) return "?";
+  if (is_percentage(name)) return fmt::format("{}.{:02}", *value / 100, *value % 100);
   return (approximate && !style.raw ? "~" : "") + say_count(*value, style);
 }
 
@@ -39,24 +41,37 @@ std::string totals_line(const Histogram& histogram, const TextStyle& style) {
   return labelled("totals", text, style);
 }
 
+// Returns the indexes of the values that are numbers. The kernel can also print bars.
+std::vector<std::size_t> numeric_values(const Histogram& histogram) {
+  std::vector<std::size_t> numeric;
+  for (std::size_t i = 0; i < histogram.values.size(); ++i)
+    if (std::ranges::any_of(histogram.rows, [i](const HistogramRow& row) { return row.values[i].has_value(); }))
+      numeric.push_back(i);
+  return numeric;
+}
+
 std::string table_of(const Histogram& histogram, std::size_t limit, const TextStyle& style) {
   Table table;
+  const std::vector<std::size_t> numeric = numeric_values(histogram);
   for (const std::string& key : histogram.keys) table.columns.push_back({ascii(key), true});
-  for (const std::string& value : histogram.values) table.columns.push_back({ascii(value)});
+  for (const std::size_t i : numeric) table.columns.push_back({ascii(histogram.values[i])});
   const std::size_t shown = limit == 0 ? histogram.rows.size() : std::min(limit, histogram.rows.size());
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (std::size_t r = 0; r < shown; ++r) {
+    const HistogramRow& source = histogram.rows[r];
     TableRow row;
-    for (const std::string& key : histogram.rows[i].keys) row.cells.push_back(ascii(key));
-    for (const auto& value : histogram.rows[i].values)
-      row.cells.push_back(value_text(value, histogram.rows[i].approximate, style));
+    for (const std::string& key : source.keys) row.cells.push_back(ascii(key));
+    for (const std::size_t i : numeric)
+      row.cells.push_back(value_text(histogram.values[i], source.values[i], source.approximate, style));
     table.rows.push_back(std::move(row));
   }
-  TableRow sums;
-  sums.aside = true;
-  for (std::size_t i = 0; i < histogram.keys.size(); ++i) sums.cells.emplace_back(i == 0 ? "sum of all rows" : "");
+  TableRow total;
+  total.aside = true;
+  for (std::size_t i = 0; i < histogram.keys.size(); ++i) total.cells.emplace_back(i == 0 ? "sum of all rows" : "");
   const bool approximate = std::ranges::any_of(histogram.rows, &HistogramRow::approximate);
-  for (const auto& sum : sums_of(histogram)) sums.cells.push_back(value_text(sum, approximate, style));
-  table.rows.push_back(std::move(sums));
+  const auto sums = sums_of(histogram);
+  for (const std::size_t i : numeric)
+    total.cells.push_back(value_text(histogram.values[i], sums[i], approximate, style));
+  table.rows.push_back(std::move(total));
   std::string out = to_text(table, style);
   if (shown < histogram.rows.size())
     out += fmt::format("  … {} more rows: --limit 0 shows all\n", say_count(histogram.rows.size() - shown, style));

@@ -56,6 +56,24 @@ TEST(Histogram, OtherKeysAndValues) {
   EXPECT_FALSE(all[1].hits);
 }
 
+// The modifiers .percent, .graph and .hex of values (Linux 6.3 and later).
+TEST(Histogram, ValuesMayBePercentagesAndHex) {
+  const auto all = read_histograms(bytes_of(
+      "# trigger info: hist:keys=call_site.sym:vals=hitcount,hitcount.percent,bytes_req.hex,bytes_alloc.graph "
+      "[active]\n"
+      "{ call_site: [ffffffff8134b9c0] f } hitcount:  3  hitcount (%):  75.00  bytes_req: 1a0  bytes_alloc: ####    \n"
+      "{ call_site: [ffffffff8134b9d0] g } hitcount:  1  hitcount (%):  25.00  bytes_req:  10  bytes_alloc: #       "
+      "\n"));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].values, (std::vector<std::string>{"hitcount", "hitcount (%)", "bytes_req", "bytes_alloc"}));
+  ASSERT_EQ(all[0].rows.size(), 2u);
+  EXPECT_EQ(all[0].rows[0].values[1], 7500u);
+  EXPECT_EQ(all[0].rows[0].values[2], 0x1A0u);
+  EXPECT_EQ(all[0].rows[1].values[2], 0x10u);
+  EXPECT_FALSE(all[0].rows[0].values[3]);
+  EXPECT_EQ(sums_of(all[0])[1], 10000u);
+}
+
 TEST(Histogram, OtherTextIsNone) {
   for (const char* const other : {"", "# tracer: nop\n", "{ \"a\": 1 }\n", "# trigger info: snapshot\n"})
     EXPECT_FALSE(is_histogram(bytes_of(other))) << other;
