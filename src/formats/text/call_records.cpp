@@ -45,9 +45,13 @@ void CallRecordFormat::describe(unsigned first_id, KernelDescription& kernel) {
   kernel.formats.push_back({"ftrace", text});
   std::vector<TextField> exit = {{"func"}, {"depth", 4}};
   if (has_durations_) exit.insert(exit.end(), {{"calltime"}, {"rettime"}});
-  if (has_results_) exit.push_back({"retval"});
   exit_offsets_ = offsets_of(exit);
   kernel.formats.push_back({"ftrace", format_text("funcgraph_exit", exit_id_, exit, {})});
+  if (has_results_) {
+    exit.push_back({"retval"});
+    result_offsets_ = offsets_of(exit);
+    kernel.formats.push_back({"ftrace", format_text("funcgraph_exit", exit_id_ + 1, exit, {})});
+  }
   if (!types_.empty()) kernel.call_types.btf = types_.btf(long_bytes_);
 }
 
@@ -64,19 +68,21 @@ void CallRecordFormat::encode_entry(const CallLine& call, std::uint64_t function
   }
 }
 
-// `calltime` and `rettime` state the duration; the record's own time states when the call ended.
+// Only a call with a printed result has the field `retval`. `calltime` and `rettime` state the duration; the record's
+// own time states when the call ended.
 void CallRecordFormat::encode_exit(const CallLine& call, std::uint64_t function,
                                    std::vector<std::uint8_t>& record) const {
-  start_record(call, exit_id_, function, exit_offsets_, record);
+  const bool has_result = !call.return_value.empty();
+  const std::vector<unsigned>& offsets = has_result ? result_offsets_ : exit_offsets_;
+  start_record(call, has_result ? exit_id_ + 1 : exit_id_, function, offsets, record);
   std::size_t field = 2;
   if (has_durations_) {
     const std::uint64_t duration = call.duration_ns.value_or(0);
     const std::uint64_t began = call.line.time >= duration ? call.line.time - duration : 0;
-    store(record.data() + exit_offsets_[field++], began, kHostOrder);
-    store(record.data() + exit_offsets_[field++], began + duration, kHostOrder);
+    store(record.data() + offsets[field++], began, kHostOrder);
+    store(record.data() + offsets[field++], began + duration, kHostOrder);
   }
-  if (has_results_)
-    store(record.data() + exit_offsets_[field], printed_number(call.return_value).value_or(0), kHostOrder);
+  if (has_result) store(record.data() + offsets[field], printed_number(call.return_value).value_or(0), kHostOrder);
 }
 
 }  // namespace kmt::text

@@ -16,7 +16,7 @@ class CallRecordFormat {
  public:
   void learn(const CallLine& call);
   bool any() const { return any_; }
-  // Adds both events, with IDs from `first_id`, and the types of printed values. The description must have the word
+  // Adds all events, with IDs from `first_id`, and the types of printed values. The description must have the word
   // size.
   void describe(unsigned first_id, KernelDescription& kernel);
   void encode_entry(const CallLine& call, std::uint64_t function, std::vector<std::uint8_t>& record) const;
@@ -29,7 +29,7 @@ class CallRecordFormat {
   bool has_arguments_ = false;
   unsigned entry_id_ = 0, exit_id_ = 0;
   unsigned long_bytes_ = 8;
-  std::vector<unsigned> entry_offsets_, exit_offsets_;
+  std::vector<unsigned> entry_offsets_, exit_offsets_, result_offsets_;
   PrintedTypes types_;
 };
 

@@ -141,7 +141,7 @@ class GraphText {
 
   // Prints a line for a task switch on a CPU in the format of ftrace.
   void show_task(unsigned cpu, const TracedCall& call) {
-    const std::string task = fmt::format("{}-{}", ascii(call.task), call.tid);
+    const std::string task = call.tid < 0 ? "<...>" : fmt::format("{}-{}", ascii(call.task), call.tid);
     const auto [running, is_first] = running_.try_emplace(cpu, task);
     if (running->second == task && !is_first) return;
     const std::string rule = " ------------------------------------------\n";

@@ -182,6 +182,15 @@ TEST(TextCalls, ArgumentsAndResults) {
   EXPECT_EQ(static_cast<std::int64_t>(older.calls[3].event.return_value), -22);
 }
 
+// The option funcgraph-retval prints no result for some calls.
+TEST(TextCalls, ACallWithoutAPrintedResultHasNone) {
+  const ReadCalls found = read(" 2)   0.1 us    |  g(); /* = 0x10 */\n 2)   0.1 us    |  h();\n");
+  ASSERT_EQ(shape_of(found), "g{0 g}0 h{0 h}0");
+  EXPECT_TRUE(found.calls[1].event.has(CallFlags::kReturnValue));
+  EXPECT_FALSE(found.calls[3].event.has(CallFlags::kReturnValue));
+  EXPECT_EQ(found.calls[3].event.duration_ns, found.calls[1].event.duration_ns);
+}
+
 TEST(TextCalls, EventsBetweenCallsAreRead) {
   const std::string text =
       std::string(kHeader) +
