@@ -60,6 +60,7 @@ Error not_a_trace(const TraceFile& file) {
         .at({file.path, {}, {}})
         .hint(disguise.hint);
   }
+  if (auto error = text::why_no_text(file.bytes)) return error->at({file.path, {}, {}});
   return Error(file.bytes.empty() ? "The file is empty" : "The file is not a trace in a known format")
       .at({file.path, {}, {}})
       .hint(

@@ -81,7 +81,28 @@ OTHERS = {
     'function': '''# tracer: function
             bash-812     [000] .....    88.000100: do_open [fs](dfd=3) <-sys_open
 ''',
+    'kernel-log': '''[   13.881000] Dumping ftrace buffer:
+<0>[   13.881002][    T1] CPU:0 [LOST 27 EVENTS]
+Nov 28 01:40:18 host kernel: [   13.882003]     bash-812       1d.h1. 123456001us : kmalloc: call_site=f+0x1/0x9 ptr=00000000a1b2c3d4 bytes_req=60 bytes_alloc=64 gfp_flags=GFP_KERNEL
+** 3 printk messages dropped **
+''',
+    'mail': '''> 12:&lt;...&gt;-812\t[001] d.h1.   123.456001: kmalloc:
+> call_site=f+0x1/0x9
+> [ext4] ptr=00000000a1b2c3d4 bytes_req=60 bytes_alloc=64
+> gfp_flags=GFP_KERNEL\xa0node=-1
+\x1b[01;31m            bash-812     [001] d.h1.   123.456002: kfree: call_site=f+0x1/0x9 ptr=\x1b[m
+(null)
+''',
+    'columns': '''            bash     812   0 1 00000000 00000000 [00075bc5] 123.456ms (+0.004ms): kmalloc: call_site=f ptr=0xffff888001234500 bytes_req=0x3c (60) bytes_alloc=0x40 (64) gfp_flags=0xd40 (3392) node=0xffffffff (-1)
+kfree: call_site=f ptr=0xffff888001234500
+  812/813 [001] kmem:kfree: call_site=f ptr=0xffff888001234500
+bash   812 [001]   123.456005: PERF_RECORD_LOST lost 42
+bash   812 [001]   123.456006: PERF_RECORD_LOST_SAMPLES lost 50
+     0.052 ( 0.011 ms): bash/812 kmem:kmalloc(call_site: -2124952363, ptr: 0xffff888145c44000, bytes_req: 64, bytes_alloc: 64, gfp_flags: 3264, node: 4294967295)
+''',
     'histogram': '''# event histogram
+# trigger info: hist:keys=call_site.sym:vals=hitcount,hitcount.percent,bytes_req.hex [active]
+{ call_site: [ffffffff8134b9c0] f } hitcount:  3  hitcount (%):  75.00  bytes_req: 1a0
 # trigger info: hist:keys=stacktrace,common_pid.execname:vals=bytes_req:size=2048 [active]
 { stacktrace:
          __kmalloc+0x11b/0x1b0

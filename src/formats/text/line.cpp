@@ -272,8 +272,10 @@ bool was_event(std::string_view text) {
   });
 }
 
-std::optional<LostLine> parse_lost(std::string_view line) {
-  line = trim(line);
+namespace {
+
+// Parses "CPU:1 [LOST 123 EVENTS]" and "CPU:1 [123 EVENTS DROPPED]".
+std::optional<LostLine> parse_lost_by_ftrace(std::string_view line) {
   if (!line.starts_with("CPU:") || !line.ends_with(']')) return std::nullopt;
   const std::size_t open = line.find('[');
   if (open == std::string_view::npos) return std::nullopt;
@@ -282,6 +284,42 @@ std::optional<LostLine> parse_lost(std::string_view line) {
   if (!cpu || *cpu >= kMostCpus || words.find("EVENTS") == std::string_view::npos) return std::nullopt;
   if (words.starts_with("LOST ")) words.remove_prefix(5);
   return LostLine{*cpu, parse_number<std::uint64_t>(take_word(words))};
+}
+
+// Parses "sh 812 [001] 5.906771: PERF_RECORD_LOST lost 123". The number is the last word.
+std::optional<LostLine> parse_lost_by_perf(std::string_view line) {
+  const std::size_t at = line.find("PERF_RECORD_LOST");
+  if (at == std::string_view::npos) return std::nullopt;
+  LostLine lost;
+  lost.is_sum = line.substr(at).starts_with("PERF_RECORD_LOST_SAMPLES");
+  const std::string_view words = line.substr(at);
+  const std::size_t digits = words.find_last_not_of("0123456789") + 1;
+  lost.count = parse_number<std::uint64_t>(words.substr(digits));
+  any_prefix(line.substr(0, at), [&lost](const Line& prefix, std::string_view) {
+    lost.cpu = prefix.cpu;
+    return true;
+  });
+  return lost;
+}
+
+// Parses "** 123 printk messages dropped **", and messages that perf prints after a recording: "Processed 5 events and
+// lost 3 chunks!".
+std::optional<LostLine> parse_lost_messages(std::string_view line) {
+  if (line.starts_with("** ") && line.find(" printk messages dropped") != std::string_view::npos) {
+    line.remove_prefix(3);
+    return LostLine{0, parse_number<std::uint64_t>(take_word(line))};
+  }
+  const bool is_of_perf = line.starts_with("Processed ") && line.find(" and lost ") != std::string_view::npos;
+  return is_of_perf ? std::optional(LostLine{}) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<LostLine> parse_lost(std::string_view line) {
+  line = trim(line);
+  if (const auto lost = parse_lost_by_ftrace(line)) return lost;
+  if (const auto lost = parse_lost_by_perf(line)) return lost;
+  return parse_lost_messages(line);
 }
 
 }  // namespace kmt::text

@@ -17,6 +17,7 @@ struct Line {
   unsigned cpu = 0;
   bool has_cpu = true;       // false if the line has no CPU
   std::uint8_t context = 0;  // context bits from irq-info; 0 if the line has none
+  bool has_time = true;      // false if the line has no time
   std::uint64_t time = 0;    // nanoseconds, or ticks if the line has no decimal point
   bool time_in_ns = true;
   std::string_view system;  // for example "kmem"; empty if the line does not have it
@@ -33,10 +34,13 @@ std::optional<Line> parse_line(std::string_view line);
 bool was_event(std::string_view line);
 
 // A line such as "CPU:1 [LOST 123 EVENTS]" from trace_pipe, or "CPU:1 [123 EVENTS DROPPED]" from trace-cmd. The count
-// may be missing.
+// may be missing. perf script prints "sh 812 [001] 5.906771: PERF_RECORD_LOST lost 123", and the kernel's log
+// "** 123 printk messages dropped **".
 struct LostLine {
   unsigned cpu = 0;
   std::optional<std::uint64_t> count;
+  // PERF_RECORD_LOST_SAMPLES. perf writes its sums when a recording ends, and they include the losses before.
+  bool is_sum = false;
 };
 std::optional<LostLine> parse_lost(std::string_view line);
 

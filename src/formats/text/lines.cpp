@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "formats/text/clean.hpp"
+#include "formats/text/memory_line.hpp"
+#include "formats/text/partial_line.hpp"
 
 namespace kmt::text {
 
@@ -37,26 +40,110 @@ std::string_view event_of(char type, bool allocates) {
 
 }  // namespace
 
+// Removes the next line from the text and adds it to the item's text.
+std::string_view Lines::take_line() {
+  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+  const std::string_view line = rest_.substr(0, end);
+  text_ = {text_.data(), static_cast<std::size_t>(line.data() + line.size() - text_.data())};
+  rest_.remove_prefix(std::min(end + 1, rest_.size()));
+  return line;
+}
+
 std::optional<Lines::Item> Lines::next() {
   if (rest_.empty()) return std::nullopt;
-  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-  std::string_view line = rest_.substr(0, end);
   offset_ = consumed();
-  text_ = line;
-  rest_.remove_prefix(std::min(end + 1, rest_.size()));
+  text_ = rest_.substr(0, 0);
+  std::string_view line = take_line();
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);  // quoted in a mail
-  if (const auto lost = parse_lost(line)) return Item(*lost);
+  line = clean_line(line, clean_);
+  return with_continuation(parse_item(line), line);
+}
+
+Lines::Item Lines::parse_item(std::string_view line) {
+  if (const auto lost = parse_lost(line)) return without_known_losses(*lost).value_or(Item(line));
   if (const auto event = parse(line)) {
     const auto call = parse_call_event(*event);
     return call ? complete(*call) : Item(*event);
   }
-  if (const auto call = parse_call(line)) return call;
+  if (const auto call = parse_call(line)) return *call;
+  if (const auto event = parse_rare(line)) return Item(*event);
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
   if (was_event(line) || (has_calls_ && was_call(line)))
     return Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   return Item(line);
+}
+
+// Subtracts the losses that were counted before from a sum that perf writes when a recording ends.
+std::optional<Lines::Item> Lines::without_known_losses(const LostLine& lost) {
+  if (!lost.is_sum || !lost.count) {
+    counted_lost_ += std::min(lost.count.value_or(0), UINT64_MAX - counted_lost_);
+    return Item(lost);
+  }
+  const std::uint64_t known = std::min(*lost.count, counted_lost_);
+  counted_lost_ -= known;
+  if (*lost.count == known) return std::nullopt;
+  return Item(LostLine{lost.cpu, *lost.count - known});
+}
+
+namespace {
+
+// True if the line may be the rest of an event that was wrapped at a blank: it starts with a field, with the module of
+// a call site, or with a padded NULL.
+bool may_continue(std::string_view event, std::string_view line) {
+  while (line.starts_with('>') || line.starts_with(' ')) line.remove_prefix(1);
+  const std::string_view last = event.substr(event.find_last_of(' ') + 1);
+  if (line.starts_with('[')) return last.starts_with("call_site=");
+  if (line.starts_with("(null)")) return last.ends_with('=');
+  const std::size_t equals = line.substr(0, line.find(' ')).find('=');
+  return equals != line.npos && is_word(line.substr(0, equals));
+}
+
+std::optional<Line> parse_memory_event(std::string_view text) {
+  auto line = parse_line(text);
+  if (!line) line = parse_partial(text);
+  return line && is_whole_memory_event(*line) ? line : std::nullopt;
+}
+
+}  // namespace
+
+// Joins the lines of an event that a mail program wrapped. The lines stay apart unless they are a whole event together.
+Lines::Item Lines::with_continuation(Item item, std::string_view line) {
+  constexpr unsigned kMostLines = 6;
+  const bool is_event = std::holds_alternative<Line>(item);
+  if (!is_event && !std::holds_alternative<Unreadable>(item)) return item;
+  const bool may_lack_event = !is_event && line.find('=') == line.npos;
+  std::string_view rest = rest_, text = text_;
+  std::size_t length = 0;
+  joined_ = trim(line);
+  for (unsigned i = 1; i < kMostLines && !rest_.empty(); ++i) {
+    const bool may_be_event = may_lack_event && i == 1;
+    if (!may_be_event && !may_continue(joined_, rest_)) break;
+    const std::string_view next = clean_line(take_line(), next_);
+    if (trim(next).empty() || next.size() > kLongestLine || next.starts_with('#')) break;
+    if (parse_lost(next) || parse_line(next) || !(may_be_event || may_continue(joined_, next))) break;
+    joined_ += ' ';
+    joined_ += trim(next);
+    if (!parse_memory_event(joined_)) continue;
+    rest = rest_;
+    text = text_;
+    length = joined_.size();
+  }
+  rest_ = rest;
+  text_ = text;
+  joined_.resize(length);
+  return length == 0 ? item : parse_item(joined_);
+}
+
+// Parses the forms that are tried last.
+std::optional<Line> Lines::parse_rare(std::string_view text) {
+  std::optional<Line> line = parse_verbose(text);
+  if (!line) line = parse_partial(text);
+  if (!line) line = parse_perf_trace(text, fields_);
+  if (!line || line->has_time) return line;
+  if (needs_times_) return std::nullopt;
+  line->time = ++number_;
+  line->time_in_ns = false;
+  return line;
 }
 
 // Parses a line of the function_graph tracer.

@@ -13,9 +13,17 @@ namespace kmt::text {
 
 class Lines {
  public:
-  // Borrows both. `first_tasks` are those of an earlier pass; null: unknown.
-  explicit Lines(Bytes file, const FirstTasks* first_tasks = nullptr)
-      : rest_(reinterpret_cast<const char*>(file.data()), file.size()), size_(file.size()), calls_(first_tasks) {}
+  // Facts from an earlier pass over the text.
+  struct Known {
+    FirstTasks first_tasks;
+    bool has_times = false;  // at least one event has a time, so an event without a time is damaged
+  };
+  // Borrows both. `known` is null in the first pass.
+  explicit Lines(Bytes file, const Known* known = nullptr)
+      : rest_(reinterpret_cast<const char*>(file.data()), file.size()),
+        size_(file.size()),
+        needs_times_(known != nullptr && known->has_times),
+        calls_(known == nullptr ? nullptr : &known->first_tasks) {}
 
   struct Unreadable {  // a line that was probably an event
     const char* why;
@@ -30,7 +38,12 @@ class Lines {
   const FirstTasks& first_tasks() const { return calls_.first_tasks(); }
 
  private:
+  std::string_view take_line();
+  Item parse_item(std::string_view line);
   std::optional<Line> parse(std::string_view line);
+  std::optional<Line> parse_rare(std::string_view line);
+  Item with_continuation(Item item, std::string_view line);
+  std::optional<Item> without_known_losses(const LostLine& lost);
   std::optional<Item> parse_call(std::string_view line);
   Item complete(CallLine call);
   bool rewrite_old_fields(Line& line);
@@ -40,8 +53,10 @@ class Lines {
   std::uint64_t size_;
   std::string_view text_;
   std::uint64_t offset_ = 0;
-  std::uint64_t number_ = 0;  // number of events without a time
-  std::string fields_;
+  std::uint64_t number_ = 0;        // number of events without a time
+  std::uint64_t counted_lost_ = 0;  // lost events that no sum of perf includes yet
+  bool needs_times_;
+  std::string fields_, clean_, next_, joined_;
   CallTracker calls_;
   bool has_calls_ = false;  // a line of the function_graph tracer was seen, or its header
 };

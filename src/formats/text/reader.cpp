@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
@@ -21,6 +22,7 @@ namespace kmt::text {
 namespace {
 
 constexpr std::size_t kLookAt = 64 << 10;  // bytes to examine
+constexpr std::string_view kTracer = "# tracer: ";
 constexpr std::size_t kBatchEvents = 256;
 constexpr std::uint32_t kPageBytes = 4096;
 
@@ -155,6 +157,28 @@ class TextSource : public Source {
   CpuStreams streams_;
 };
 
+// Returns the part that decides whether the file is a trace. In a kernel log, ftrace's dump may come late.
+Bytes start_of(Bytes file) {
+  const Bytes begin = file.first(std::min(file.size(), kLookAt));
+  if (std::ranges::find(begin, 0) != begin.end()) return begin;
+  const std::size_t dump = as_text(file).find("Dumping ftrace ");
+  if (dump == std::string_view::npos || dump < kLookAt / 2) return begin;
+  return file.subspan(dump, std::min(file.size() - dump, kLookAt));
+}
+
+// True if the text has lines such as "812 1 65416593053928 type: 658", which ftrace's options raw and hex print.
+bool lacks_fields(std::string_view text) {
+  constexpr std::string_view kType = "type: ";
+  for (std::size_t at = text.find(kType); at != text.npos; at = text.find(kType, at + 1)) {
+    const std::size_t begin = text.find_last_of('\n', at) + 1;
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view before = text.substr(begin, at - begin),
+                           after = text.substr(at + kType.size(), end - at - kType.size());
+    if (before.find_first_not_of("0123456789abcdef ") == before.npos && parse_value(trim(after))) return true;
+  }
+  return false;
+}
+
 TaskNameHistory names_in(const TextTrace& trace) {
   TaskNameHistory names;
   Lines lines = trace.lines();
@@ -168,12 +192,10 @@ TaskNameHistory names_in(const TextTrace& trace) {
 }  // namespace
 
 bool is_text(Bytes bytes) {
-  const Bytes begin = bytes.first(std::min(bytes.size(), kLookAt));
+  const Bytes begin = start_of(bytes);
   if (std::ranges::find(begin, 0) != begin.end()) return false;
   // A file /sys/kernel/tracing/trace without events has only comment lines.
-  constexpr std::string_view kTracer = "# tracer: ";
-  bool is_only_header =
-      std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()).starts_with(kTracer);
+  bool is_only_header = as_text(begin).starts_with(kTracer);
   Lines lines(begin);
   while (const auto item = lines.next()) {
     if (std::holds_alternative<Line>(*item) || std::holds_alternative<CallLine>(*item)) return true;
@@ -181,6 +203,25 @@ bool is_text(Bytes bytes) {
     is_only_header = is_only_header && other != nullptr && (other->empty() || other->starts_with('#'));
   }
   return is_only_header;
+}
+
+std::optional<Error> why_no_text(Bytes bytes) {
+  const Bytes begin = start_of(bytes);
+  const std::string_view text = as_text(begin);
+  const bool has_zeros = text.find('\0') != text.npos;
+  if (has_zeros && !text.starts_with(kTracer)) return std::nullopt;
+  if (has_zeros || lacks_fields(text))
+    return Error("The text has no fields of events, because it was printed with ftrace's option raw, hex or bin")
+        .hint("Write noraw, nohex and nobin to trace_options, and copy the trace again");
+  Lines lines(begin);
+  while (const auto item = lines.next()) {
+    const auto* const line = std::get_if<Lines::Unreadable>(&*item);
+    if (line == nullptr) continue;
+    return Error("The text seems to have events, but no line of it can be read: " +
+                 printable(quoting(unreadable(*line, 0), lines.text()).detail))
+        .hint("A line needs the name of its event; with perf script, use -F comm,tid,cpu,time,event,trace");
+  }
+  return std::nullopt;
 }
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "base/error.hpp"
 #include "formats/record_stream.hpp"
 #include "trace/source.hpp"
 
@@ -11,6 +13,9 @@ namespace kmt::text {
 
 // True if a line near the start is an event, or if the text is only the header of an ftrace text.
 bool is_text(Bytes bytes);
+
+// Returns the reason if the file is text of events that is_text() does not accept.
+std::optional<Error> why_no_text(Bytes bytes);
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 // Events that kmemtrace does not interpret become records without fields.

@@ -9,6 +9,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/record_decoder.hpp"
+#include "formats/text/memory_line.hpp"
 
 namespace kmt::text {
 
@@ -19,7 +20,7 @@ constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostFlags = 32;
 constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
 
-enum class Code : std::uint8_t { number, pointer, frame, flags, call_site, text };
+enum class Code : std::uint8_t { number, size, pointer, frame, flags, call_site, text };
 
 struct KnownField {
   const char* name;
@@ -31,9 +32,9 @@ struct KnownField {
 // Fields that RecordDecoder needs.
 constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"ptr", 8, Code::pointer},
-                                  {"bytes_req"},
-                                  {"bytes_alloc"},
-                                  {"size"},
+                                  {"bytes_req", 8, Code::size},
+                                  {"bytes_alloc", 8, Code::size},
+                                  {"size", 8, Code::size},
                                   {"pfn", 8, Code::frame},
                                   {"page", 8, Code::pointer},
                                   {"addr"},
@@ -50,8 +51,8 @@ constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"fallback_migratetype", 4, Code::number, true},
                                   {"percpu_refill", 4},
                                   {"change_ownership", 4}};
-// An event must have at least one of these fields.
-constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"};
+// No kernel has so much memory. A larger size is damaged, or a negative number that was printed as unsigned.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
 
 // Functions get made-up addresses, which are far from kernel addresses.
 constexpr std::uint64_t kFirstFunction = std::uint64_t{1} << 44;
@@ -92,6 +93,26 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   return site;
 }
 
+// Parses a number that must fit into its field. A negative number may have been printed as an unsigned one.
+std::optional<std::uint64_t> number_of(const KnownField& field, std::string_view value) {
+  if (value == "true" || value == "false") return value == "true" ? 1 : 0;
+  const auto number = parse_value(value);
+  if (!number || (value.starts_with('-') && !field.is_signed)) return std::nullopt;
+  if (field.code == Code::size && *number > kMostBytes) return std::nullopt;
+  const bool is_negative = value.starts_with('-');
+  const std::uint64_t size = is_negative ? ~*number : *number;
+  const std::uint64_t most = is_negative ? INT32_MAX : UINT32_MAX;
+  return field.bytes == 4 && size > most ? std::nullopt : number;
+}
+
+// False if an object has less room than was requested.
+bool has_possible_sizes(EventKind kind, std::string_view fields) {
+  if (!is_slab_alloc(kind)) return true;
+  const auto requested = parse_value(value_of(fields, "bytes_req"));
+  const auto allocated = parse_value(value_of(fields, "bytes_alloc"));
+  return requested && allocated && *requested <= *allocated;
+}
+
 // Removes an event without a line end: it was cut off, perhaps within a value. All writers end each line.
 Bytes without_cut_off_line(Bytes file) {
   std::size_t whole = file.size();
@@ -99,14 +120,6 @@ Bytes without_cut_off_line(Bytes file) {
   const auto last = Lines(file.subspan(whole)).next();
   const bool is_event = last && (std::holds_alternative<Line>(*last) || std::holds_alternative<CallLine>(*last));
   return is_event ? file.first(whole) : file;
-}
-
-std::string_view system_of(const Line& line) {
-  if (!line.system.empty()) return line.system;
-  for (const char* const system : {"kmem", "percpu", "vmalloc"})
-    if (event_kind(system, line.event) != EventKind::other) return system;
-  const TaskEvent* const task = task_event(line);
-  return task == nullptr ? "text" : task->system;
 }
 
 }  // namespace
@@ -121,13 +134,15 @@ TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
     if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);
     if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) learn_header(*other);
   }
-  first_tasks_ = lines.first_tasks();
+  known_.first_tasks = lines.first_tasks();
   describe();
 }
 
 void TextTrace::learn_place(const Line& line) {
   cpus_ = std::max(cpus_, line.cpu + 1);
-  time_in_ns_ = time_in_ns_ && line.time_in_ns;
+  known_.has_times = known_.has_times || line.has_time;
+  lacks_times_ = lacks_times_ || !line.has_time;
+  if (line.has_time) time_in_ns_ = time_in_ns_ && line.time_in_ns;
   lacks_cpus_ = lacks_cpus_ || !line.has_cpu;
   learn_name(line);
 }
@@ -222,7 +237,7 @@ void TextTrace::learn_header(std::string_view line) {
   const auto kept = parse_value(line.substr(0, slash));
   const std::string_view behind = line.substr(slash + 1);
   const auto written = parse_value(behind.substr(0, behind.find_first_of(" ,")));
-  if (kept && written && *written >= *kept) overwritten_ = *written - *kept;
+  if (kept && written && *written >= *kept) overwritten_ = overwritten_.value_or(0) + (*written - *kept);
   if (const std::size_t cpus = line.find("#P:"); cpus != line.npos) {
     const std::string_view number = line.substr(cpus + 3);
     cpus_ = std::max(cpus_, static_cast<unsigned>(parse_value(trim(number.substr(0, number.find(')')))).value_or(0)));
@@ -236,7 +251,8 @@ void TextTrace::describe() {
   kernel.page_size = kPageBytes;
   kernel.sub_buffer_bytes = kPageBytes;
   kernel.cpus = std::min(cpus_, kMostCpus);
-  kernel.clock = time_in_ns_ ? "unknown" : "counter";
+  const bool lacks_all_times = lacks_times_ && !known_.has_times;
+  kernel.clock = time_in_ns_ && !lacks_all_times ? "unknown" : "counter";
   kernel.clock_choices = fmt::format("[{}]", kernel.clock);
   kernel.header_page = header_page_text(kernel.long_bytes, kPageBytes);
   kernel.header_event = header_event_text();
@@ -323,8 +339,7 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
     return field.is_signed ? ~std::uint64_t{0} : 0;
   switch (field.code) {
     case Code::number:
-      if (value == "true" || value == "false") return value == "true" ? 1 : 0;
-      return parse_value(value);
+    case Code::size: return number_of(field, value);
     case Code::pointer:
       if (is_hidden(value)) return kFirstHidden + offset * kHiddenBytes;
       return is_nothing(value) ? 0 : parse_hexadecimal(value);
@@ -336,17 +351,11 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
   return 0;
 }
 
-bool TextTrace::is_whole(EventKind kind, std::string_view fields) {
-  const auto has = [fields](const char* name) { return !value_of(fields, name).empty(); };
-  if (is_slab_alloc(kind) && !(has("bytes_req") && has("bytes_alloc"))) return false;
-  if ((kind == EventKind::page_alloc || kind == EventKind::page_free) && !has("order")) return false;
-  return kind == EventKind::other || std::ranges::any_of(kIdentities, has);
-}
-
 bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::uint8_t>& record) const {
   const auto found = shapes_.find(line.event);
   if (found == shapes_.end() || !is_whole(found->second.kind, line.fields)) return false;
   const Shape& shape = found->second;
+  if (!has_possible_sizes(shape.kind, line.fields)) return false;
   const ByteOrder order = description_.kernel.byte_order;
   record.assign(shape.offsets.back(), 0);
   store(record.data(), static_cast<std::uint16_t>(shape.id), order);

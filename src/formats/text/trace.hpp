@@ -26,7 +26,7 @@ class TextTrace {
   explicit TextTrace(Bytes file);
 
   // Reads the trace from its start.
-  Lines lines() const { return Lines(file_, &first_tasks_); }
+  Lines lines() const { return Lines(file_, &known_); }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
   // True if the line states the name of its task, and that task may have several names.
@@ -77,10 +77,8 @@ class TextTrace {
   std::optional<std::uint64_t> frame_of(std::string_view fields) const;
   std::optional<std::uint64_t> value_at(unsigned field, std::string_view fields, std::uint64_t offset) const;
 
-  static bool is_whole(EventKind kind, std::string_view fields);
-
   Bytes file_;
-  FirstTasks first_tasks_;
+  Lines::Known known_;
   CallRecordFormat calls_;
   TraceDescription description_;
   Findings findings_;
@@ -94,6 +92,7 @@ class TextTrace {
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
   bool lacks_cpus_ = false;
+  bool lacks_times_ = false;
   PointerCounts pointers_;
   std::optional<std::uint64_t> overwritten_;  // from the header of a `trace` file
   unsigned cpus_ = 0;

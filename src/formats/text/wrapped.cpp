@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
+#include "formats/text/clean.hpp"
 #include "formats/text/reader.hpp"
 
 namespace kmt::text {
@@ -130,31 +131,6 @@ std::string string_literal(std::string_view text) {
       append_escaped(out, rest);
     else
       out += c;
-  }
-  return out;
-}
-
-// Replaces &lt; &#39; &#x27; and similar.
-std::string without_entities(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, char>, 6> kNames = {
-      {{"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}}};
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t mark = std::min(text.find('&'), text.size());
-    out += text.substr(0, mark);
-    text.remove_prefix(mark);
-    if (text.empty()) break;
-    const std::size_t end = text.substr(0, 10).find(';');
-    const std::string_view name = end == std::string_view::npos ? std::string_view() : text.substr(1, end - 1);
-    const auto* const known = std::ranges::find(kNames, name, &std::pair<std::string_view, char>::first);
-    std::optional<std::uint32_t> code;
-    if (known != kNames.end()) code = static_cast<unsigned char>(known->second);
-    if (name.starts_with("#x") || name.starts_with("#X"))
-      code = number_in(name.substr(2), 16);
-    else if (name.starts_with('#'))
-      code = number_in(name.substr(1), 10);
-    append_utf8(out, code.value_or('&'));
-    text.remove_prefix(code ? end + 1 : 1);
   }
   return out;
 }

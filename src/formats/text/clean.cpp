@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/clean.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kNonBreaking = "\xC2\xA0";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+bool is_all(std::string_view text, std::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == text.npos;
+}
+
+std::optional<std::uint32_t> character_of(std::string_view entity) {
+  constexpr std::array<std::pair<std::string_view, char>, 6> kNames = {
+      {{"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}}};
+  const auto* const known = std::ranges::find(kNames, entity, &std::pair<std::string_view, char>::first);
+  if (known != kNames.end()) return static_cast<unsigned char>(known->second);
+  if (!entity.starts_with('#')) return std::nullopt;
+  const bool is_hex = entity.starts_with("#x") || entity.starts_with("#X");
+  entity.remove_prefix(is_hex ? 2 : 1);
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(entity.data(), entity.data() + entity.size(), value, is_hex ? 16 : 10);
+  const bool is_whole = error == std::errc() && end == entity.data() + entity.size();
+  return is_whole && value < 0x110000 ? std::optional(value) : std::nullopt;
+}
+
+// -- logs ---------------------------------------------------------------------------------------------------------
+
+// True if a log prints the text in brackets before a message: a time, a date, or the task or CPU that printed the
+// message. "[000]" is not a prefix, because it is the CPU of an event.
+bool is_log_bracket(std::string_view inside) {
+  inside = trim(inside);
+  if (inside.empty()) return false;
+  if ((inside.front() == 'T' || inside.front() == 'C') && is_all(inside.substr(1), kDigits)) return true;
+  if (is_all(inside, "0123456789.")) return std::ranges::count(inside, '.') == 1 && inside.size() > 2;
+  return std::ranges::count(inside, ':') >= 2 && std::ranges::all_of(inside, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == ' ' || c == ':' || c == '.' || c == '-' || c == '+' || c == ',';
+         });
+}
+
+// Removes "[   13.882123]" and a blank after it.
+bool take_bracket(std::string_view& line) {
+  constexpr std::size_t kLongest = 48;
+  const std::size_t close = line.substr(0, kLongest).find(']');
+  if (close == line.npos || !is_log_bracket(line.substr(1, close - 1))) return false;
+  line.remove_prefix(close + 1);
+  if (line.starts_with(' ')) line.remove_prefix(1);
+  return true;
+}
+
+// Removes the level "<6>" of a message.
+bool take_level(std::string_view& line) {
+  const std::size_t close = line.substr(0, 5).find('>');
+  if (close == line.npos || !is_all(line.substr(1, close - 1), kDigits)) return false;
+  line.remove_prefix(close + 1);
+  return true;
+}
+
+// Removes "6,339,5140900,-;", which /dev/kmsg prints.
+bool take_kmsg(std::string_view& line) {
+  constexpr std::size_t kLongest = 64;
+  const std::size_t end = line.substr(0, kLongest).find(';');
+  if (end == line.npos || std::ranges::count(line.substr(0, end), ',') < 3) return false;
+  if (!is_all(line.substr(0, end), "0123456789,-+c")) return false;
+  line.remove_prefix(end + 1);
+  return true;
+}
+
+// True if the text starts with a date such as "Nov 28" or "2026-11-28".
+bool starts_with_date(std::string_view text) {
+  constexpr std::string_view kMonths = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
+  if (text.size() < 10) return false;
+  if (text[4] == '-' && text[7] == '-') return is_all(text.substr(0, 4), kDigits);
+  return text[3] == ' ' && kMonths.find(text.substr(0, 4)) % 4 == 0;
+}
+
+// Removes "Nov 28 01:40:18 host kernel: ", or "host kernel: " after a time in brackets.
+bool take_host(std::string_view& line, bool after_bracket) {
+  constexpr std::size_t kLongest = 96;
+  constexpr std::string_view kKernel = "kernel: ";
+  const std::size_t at = line.substr(0, kLongest).find(kKernel);
+  if (at == line.npos || (at > 0 && line[at - 1] != ' ')) return false;
+  const std::string_view before = line.substr(0, at);
+  const bool is_host = after_bracket && trim(before).find(' ') == before.npos;
+  if (!is_host && !(starts_with_date(line) && std::ranges::count(before, ':') >= 2)) return false;
+  line.remove_prefix(at + kKernel.size());
+  return true;
+}
+
+// Removes "kern  :emerg : ", which dmesg --decode prints.
+bool take_facility(std::string_view& line) {
+  if (!line.starts_with("kern")) return false;
+  const std::size_t first = line.find(':');
+  const std::size_t second = first > 6 ? line.npos : line.substr(0, 24).find(": ", first + 1);
+  if (second == line.npos) return false;
+  line.remove_prefix(second + 2);
+  return true;
+}
+
+// -- other additions ----------------------------------------------------------------------------------------------
+
+// Removes the number of a line: "12:" from grep -n, "12" and a tab from cat -n, or "12" and blanks before TASK-PID from
+// a pager.
+std::string_view without_line_number(std::string_view line) {
+  constexpr std::size_t kMostDigits = 9;
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t end = line.find_first_not_of(kDigits, begin);
+  if (end == line.npos || end == begin || end - begin > kMostDigits) return line;
+  const std::string_view rest = line.substr(end + 1);
+  if (line[end] == '\t' || (line[end] == ':' && begin == 0 && !rest.starts_with(':'))) return rest;
+  if (line[end] != ' ') return line;
+  const std::string_view text = trim(rest);
+  const std::string_view word = text.substr(0, text.find(' '));
+  const std::size_t dash = word.rfind('-');
+  return dash != word.npos && dash > 0 && is_all(word.substr(dash + 1), kDigits) ? rest : line;
+}
+
+// Removes colours, such as "\e[01;31m". Replaces tabs and non-breaking blanks.
+std::string with_plain_characters(std::string_view line) {
+  std::string out;
+  out.reserve(line.size());
+  while (!line.empty()) {
+    std::size_t taken = 1;
+    if (line.starts_with("\x1B[")) {
+      taken = std::min(line.find_first_not_of("0123456789;", 2), line.size() - 1) + 1;
+    } else if (line.starts_with(kNonBreaking)) {
+      taken = kNonBreaking.size();
+      out += ' ';
+    } else {
+      out += line.front() == '\t' ? ' ' : line.front();
+    }
+    line.remove_prefix(taken);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string without_entities(std::string_view text) {
+  constexpr std::size_t kLongest = 10;
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t mark = std::min(text.find('&'), text.size());
+    out += text.substr(0, mark);
+    text.remove_prefix(mark);
+    if (text.empty()) break;
+    const std::size_t end = text.substr(0, kLongest).find(';');
+    const auto code = end == text.npos ? std::nullopt : character_of(text.substr(1, end - 1));
+    append_utf8(out, code.value_or('&'));
+    text.remove_prefix(code ? end + 1 : 1);
+  }
+  return out;
+}
+
+std::string_view without_log_prefix(std::string_view line) {
+  constexpr unsigned kMostParts = 6;
+  bool after_bracket = false;
+  for (unsigned i = 0; i < kMostParts && !line.empty() && line.front() != ' '; ++i) {
+    const char first = line.front();
+    const bool is_bracket = first == '[' && take_bracket(line);
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(first)) != 0;
+    if (!is_bracket && !(first == '<' && take_level(line)) && !(is_digit && take_kmsg(line)) && !take_facility(line) &&
+        !take_host(line, after_bracket))
+      break;
+    after_bracket = after_bracket || is_bracket;
+  }
+  return line;
+}
+
+std::string_view clean_line(std::string_view line, std::string& buffer) {
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.find('&') != line.npos && line.find(';') != line.npos) {
+    buffer = without_entities(line);
+    line = buffer;
+  }
+  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);  // quoted in a mail
+  line = without_line_number(line);
+  if (line.find_first_of("\t\x1B\xC2") != line.npos) {
+    buffer = with_plain_characters(line);
+    line = buffer;
+  }
+  return without_log_prefix(line);
+}
+
+}  // namespace kmt::text

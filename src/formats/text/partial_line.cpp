@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/partial_line.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "base/text.hpp"
+#include "formats/text/memory_line.hpp"
+#include "trace/event.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+// Removes the last word from the text and returns it.
+std::string_view take_last_word(std::string_view& text) {
+  text = trim(text);
+  const std::size_t blank = text.find_last_of(' ');
+  const std::string_view word = text.substr(blank == text.npos ? 0 : blank + 1);
+  text = trim(text.substr(0, text.size() - word.size()));
+  return word;
+}
+
+bool is_number(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == text.npos; }
+
+// Parses "123.456ms" as nanoseconds.
+std::optional<std::uint64_t> parse_milliseconds(std::string_view text) {
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  if (!text.ends_with("ms")) return std::nullopt;
+  text.remove_suffix(2);
+  const std::size_t point = text.find('.');
+  if (point == text.npos || text.size() - point != 4) return std::nullopt;
+  const auto whole = parse_number<std::uint64_t>(text.substr(0, point));
+  const auto thousandths = parse_number<std::uint64_t>(text.substr(point + 1));
+  if (!whole || !thousandths || *whole >= UINT64_MAX / kMillisecond) return std::nullopt;
+  return *whole * kMillisecond + *thousandths * 1000;
+}
+
+// The bits of `flags` (enum trace_flag_type in include/linux/trace_events.h, Linux 6.18).
+std::uint8_t context_of(unsigned flags) {
+  unsigned context = 0;
+  if ((flags & 0x08) != 0) context |= Context::kHardIrq;
+  if ((flags & 0x10) != 0) context |= Context::kSoftIrq;
+  if ((flags & 0x40) != 0) context |= Context::kNmi;
+  return static_cast<std::uint8_t>(context);
+}
+
+// Parses "[000]" at the end of the text.
+void take_bracketed_cpu(std::string_view& before, Line& line) {
+  std::string_view rest = before;
+  const std::string_view word = take_last_word(rest);
+  line.has_cpu = false;
+  if (!word.starts_with('[') || !word.ends_with(']')) return;
+  const auto cpu = parse_number<unsigned>(word.substr(1, word.size() - 2));
+  if (!cpu || *cpu >= kMostCpus) return;
+  line.cpu = *cpu;
+  line.has_cpu = true;
+  before = rest;
+}
+
+// Parses the columns before the event. Returns false if one of them is something else.
+bool parse_columns_before(std::string_view before, Line& line) {
+  constexpr std::size_t kMostOfAName = 15;
+  std::string_view rest = before;
+  std::string_view word = take_last_word(rest);
+  line.has_time = word.ends_with(':');
+  if (is_number(word) && rest.ends_with(':')) {  // perf's period
+    line.has_time = true;
+    word = take_last_word(rest);
+  }
+  if (line.has_time && !(parse_clock(word.substr(0, word.size() - 1), line) && line.time_in_ns)) return false;
+  if (line.has_time) before = rest;
+  take_bracketed_cpu(before, line);
+  before = trim(before);
+  if (before.empty() || parse_task(before, line)) return true;
+  line.tid = -1;
+  line.comm = before;
+  if (const auto tid = parse_number<std::int32_t>(before.substr(before.find('/') + 1))) {
+    line.tid = *tid;
+    line.comm = {};
+  }
+  return line.comm.size() <= kMostOfAName;
+}
+
+}  // namespace
+
+std::optional<Line> parse_verbose(std::string_view text) {
+  const std::size_t open = text.find(" [");
+  const std::size_t close = text.find("] ", std::min(open, text.size()));
+  const std::size_t end = text.find("): ", std::min(close, text.size()));
+  if (end == text.npos) return std::nullopt;
+  std::string_view before = text.substr(0, open);
+  std::string_view times = text.substr(close + 2, end - close - 2);
+  const std::size_t difference = times.find(" (+");
+  if (difference == times.npos) return std::nullopt;
+  times = times.substr(0, difference);
+  take_last_word(before);  // number of the event
+  take_last_word(before);  // depth of disabled preemption
+  const auto flags = parse_number<unsigned>(take_last_word(before));
+  const auto cpu = parse_number<unsigned>(take_last_word(before));
+  const auto time = parse_milliseconds(times);
+  const auto ticks = parse_number<std::uint64_t>(times);
+  Line line;
+  if (!flags || !cpu || *cpu >= kMostCpus || !(time || ticks) || !parse_task(before, line)) return std::nullopt;
+  line.cpu = *cpu;
+  line.context = context_of(*flags);
+  line.time = time ? *time : *ticks;
+  line.time_in_ns = time.has_value();
+  return parse_event(text.substr(end + 3), line) ? std::optional(line) : std::nullopt;
+}
+
+std::optional<Line> parse_partial(std::string_view text) {
+  const std::size_t colon = text.find(": ");
+  constexpr unsigned kMostColons = 3;  // after the time, after the event, and in the first field
+  std::size_t end = colon;
+  for (unsigned i = 0; i < kMostColons && end != text.npos; ++i, end = text.find(": ", end + 1)) {
+    const std::size_t blank = text.find_last_of(' ', end);
+    const std::size_t begin = blank == text.npos ? 0 : blank + 1;
+    Line line;
+    if (!parse_event(text.substr(begin), line) || !is_whole_memory_event(line)) continue;
+    const bool is_named = !line.system.empty() || trim(text.substr(0, begin)).empty();
+    if (is_named && parse_columns_before(text.substr(0, begin), line)) return line;
+  }
+  return std::nullopt;
+}
+
+std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields) {
+  const std::size_t open = text.find('(', text.find("kmem:") == text.npos ? text.size() : text.find("kmem:"));
+  if (open == text.npos || !text.ends_with(')')) return std::nullopt;
+  std::string_view before = text.substr(0, open);
+  const std::string_view event = take_last_word(before);
+  std::string_view task = take_last_word(before);
+  std::string_view time = trim(before);
+  if (const std::size_t duration = time.find('('); duration != time.npos) time = trim(time.substr(0, duration));
+  Line line;
+  line.has_cpu = false;
+  line.system = "kmem";
+  line.event = event.substr(std::min(event.find(':') + 1, event.size()));
+  if (!is_word(line.event) || !event.starts_with("kmem:")) return std::nullopt;
+  if (task.ends_with(':')) task = {};  // a line without a task has only the duration before the event
+  const auto since = parse_milliseconds(fmt::format("{}ms", time));
+  const std::size_t slash = task.rfind('/');
+  const auto tid = parse_number<std::int32_t>(task.substr(slash == task.npos ? 0 : slash + 1));
+  if (!since || !tid) return std::nullopt;
+  line.time = *since;
+  line.tid = *tid;
+  line.comm = task.substr(0, slash == task.npos ? 0 : slash);
+  fields.clear();
+  for (const std::string_view part : split(text.substr(open + 1, text.size() - open - 2), ',')) {
+    const std::size_t colon = part.find(": ");
+    if (colon == part.npos) continue;
+    const std::string_view name = trim(part.substr(0, colon)), value = trim(part.substr(colon + 2));
+    const auto number = name == "call_site" ? parse_value(value) : std::nullopt;  // an address as a negative number
+    fields += number ? fmt::format(" {}={:#x}", name, *number) : fmt::format(" {}={}", name, value);
+  }
+  line.fields = fields;
+  return is_whole_memory_event(line) ? std::optional(line) : std::nullopt;
+}
+
+}  // namespace kmt::text

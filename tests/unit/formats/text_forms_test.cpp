@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests the forms of text that people paste: kernel logs, mails, web pages, and the output of rare print options. No
+// line may be misread without a finding.
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "formats/registry.hpp"
+#include "formats/text/clean.hpp"
+
+namespace kmt {
+namespace {
+
+struct ReadText {
+  std::vector<Event> events;
+  TraceInfo info;
+  std::uint64_t unreadable() const { return info.findings.count_of(Imperfection::unreadable_line); }
+  std::uint64_t lost() const { return total_lost_events(info.losses); }
+};
+
+ReadText read(const std::string& text) {
+  const auto source =
+      open_trace(TraceFile{"a text", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, nullptr});
+  ReadText read;
+  for (EventBatch batch; source->read(batch);) read.events.insert(read.events.end(), batch.begin(), batch.end());
+  read.info = source->info();
+  return read;
+}
+
+const std::string kFields =
+    "call_site=foo+0x1/0x9 ptr=ffff888001234500 bytes_req=60 bytes_alloc=64 gfp_flags=GFP_KERNEL node=-1";
+const std::string kEvent = "kmalloc: " + kFields;
+const std::string kHead = "            bash-812     [001] d.h1.   123.456001: ";
+
+// Expects the allocation of kFields by task 812 on CPU 1.
+void expect_allocation(const ReadText& found, const std::string& text) {
+  ASSERT_EQ(found.events.size(), 1u) << text;
+  const Event& event = found.events[0];
+  EXPECT_EQ(event.kind, EventKind::kmalloc) << text;
+  EXPECT_EQ(event.address, 0xffff888001234500) << text;
+  EXPECT_EQ(event.bytes_requested, 60u) << text;
+  EXPECT_EQ(event.bytes_allocated, 64u) << text;
+  EXPECT_EQ(event.node, kNoNode) << text;
+  EXPECT_EQ(found.unreadable(), 0u) << text;
+}
+
+TEST(TextForms, PrefixesOfKernelLogs) {
+  for (const char* const prefix :
+       {"[   13.882123] ", "[   13.882123][    T1] ", "[   13.882123] [    C0] ", "<0>[   13.882123] ", "<6>",
+        "[Sat Nov 28 01:40:18 2026] ", "[2026-11-28T01:40:18.123456+00:00] ", "Nov 28 01:40:18 host kernel: ",
+        "Nov  8 01:40:18 my-host kernel: [   13.882123] ", "2026-11-28T01:40:18.123456+00:00 host kernel: ",
+        "[   13.882123] host kernel: ", "kern  :emerg : [   13.882123] ", "0,339,5140900,-;", "12:", "   12\t",
+        "  12  ", "12:[   13.882123] ", "> [   13.882123] ", "\xEF\xBB\xBF"}) {
+    const std::string text = prefix + kHead + kEvent + "\n";
+    const ReadText found = read(text);
+    expect_allocation(found, text);
+    EXPECT_EQ(found.events.at(0).cpu, 1u) << text;
+    EXPECT_EQ(found.events.at(0).tid, 812) << text;
+    EXPECT_EQ(found.events.at(0).time_ns, 123'456'001'000u) << text;
+    EXPECT_EQ(task_name(found.info.tasks, 812, 123'456'001'000), "bash") << text;
+  }
+}
+
+TEST(TextForms, OtherStartsOfLinesStay) {
+  for (const char* const line : {"[001] kmem:kfree: ptr=0", "[12] x", "1) f();", "812 5.5: kmem:kfree: ptr=0", "kern",
+                                 "[foo-bar] x", "5.906771: kmem:kfree: ptr=0", "<...>-12 [000] 5.0: f"})
+    EXPECT_EQ(text::without_log_prefix(line), line);
+}
+
+// The kernel prints this if ftrace_dump_on_oops is set.
+TEST(TextForms, DumpInAKernelLog) {
+  std::string log;
+  while (log.size() < 100'000) log += "[    0.100000] pci 0000:00:1f.0: [8086:2918] type 00 class 0x060100\n";
+  log += "[   13.881000] Dumping ftrace buffer:\n[   13.881001] ---------------------------------\n";
+  log += "[   13.881002] CPU:0 [LOST 27 EVENTS]\n";
+  log += "[   13.882003]     bash-812       1d.h1. 123456001us : " + kEvent + "\n";
+  log += "** 3 printk messages dropped **\n";
+  log += "[   13.883000] ---------------------------------\n[   13.884000] CPU: 0 PID: 1 Comm: swapper/0\n";
+  const ReadText found = read(log);
+  expect_allocation(found, "dump");
+  EXPECT_EQ(found.events.at(0).time_ns, 123'456'001'000u);
+  EXPECT_EQ(found.events.at(0).context, Context::kHardIrq);
+  EXPECT_EQ(found.lost(), 30u);
+}
+
+TEST(TextForms, LossesOfPerf) {
+  const std::string event = "bash   812 [001]   123.456001: kmem:" + kEvent + "\n";
+  const std::string lost = "bash   812 [001]   123.456001: PERF_RECORD_LOST lost 42\n";
+  EXPECT_EQ(read(event + lost).lost(), 42u);
+  const std::string sum = "bash   812 [000]   123.456001: PERF_RECORD_LOST_SAMPLES lost ";
+  EXPECT_EQ(read(event + sum + "42\n").lost(), 42u);
+  EXPECT_EQ(read(event + lost + sum + "50\n").lost(), 50u) << "the sum includes the first loss";
+  EXPECT_EQ(read(event + lost + lost + sum + "42\n" + sum + "42\n").lost(), 84u);
+  EXPECT_EQ(read(event + "Processed 100 events and lost 3 chunks!\n").info.findings.count_of(Imperfection::lost_events),
+            1u);
+}
+
+// The columns of `perf script -F`, and of ftrace with the options nocontext-info and verbose.
+TEST(TextForms, ColumnsThatUsersSelect) {
+  struct Form {
+    const char* head;
+    std::int32_t tid;
+    bool has_cpu, has_time;
+  };
+  for (const Form& form :
+       {Form{"", -1, false, false}, Form{"kmem:", -1, false, false}, Form{"  123.456001: kmem:", -1, false, true},
+        Form{"  bash kmem:", -1, false, false}, Form{"  812   123.456001:  kmem:", 812, false, true},
+        Form{"  bash [001] 123.456001: kmem:", -1, true, true}, Form{"[001]  kmem:", -1, true, false},
+        Form{"  812   kmem:", 812, false, false}, Form{"  812/812 [001]  kmem:", 812, true, false},
+        Form{"  bash   812 [001]  kmem:", 812, true, false},
+        Form{"  bash   812/812 [001] 123.456001:    1   kmem:", 812, true, true},
+        Form{"  bash   812 123.456001:    1   kmem:", 812, false, true},
+        Form{"  bash   812   1 0 00000000 00000000 [75bc5] 123456.001ms (+0.004ms): ", 812, true, true},
+        Form{"  bash   812   1 8 00000000 0000001f [75bc5] 123456001 (+4): ", 812, true, false}}) {
+    const ReadText found = read(form.head + kEvent + "\n");
+    expect_allocation(found, form.head);
+    EXPECT_EQ(found.events.at(0).tid, form.tid) << form.head;
+    EXPECT_EQ(found.events.at(0).cpu, form.has_cpu ? 1u : 0u) << form.head;
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::unknown_cpus), form.has_cpu ? 0u : 1u) << form.head;
+    EXPECT_EQ(found.info.clock.in_ns, form.has_time) << form.head;
+    if (form.has_time) {
+      EXPECT_EQ(found.events.at(0).time_ns, 123'456'001'000u) << form.head;
+    }
+  }
+}
+
+TEST(TextForms, AnEventWithoutATimeAmongOthersIsUnreadable) {
+  const ReadText found = read(kEvent + "\n" + kHead + kEvent + "\n");
+  EXPECT_EQ(found.events.size(), 1u);
+  EXPECT_EQ(found.unreadable(), 1u);
+  EXPECT_TRUE(found.info.clock.in_ns);
+}
+
+TEST(TextForms, OtherProgramsAndOptions) {
+  for (const std::string& text :
+       {kHead + "kmalloc: call_site=foo+0x1/0x9 (-2120941331) ptr=0xffff888001234500 (-131383898608448) "
+                "bytes_req=0x3c (60) bytes_alloc=0x40 (64) gfp_flags=0xd40 (3392) node=0xffffffff (-1)\n",
+        std::string("     0.052 ( 0.011 ms): bash/812 kmem:kmalloc(call_site: -2124952363, ptr: 0xffff888001234500, "
+                    "bytes_req: 60, bytes_alloc: 64, gfp_flags: 3264, node: 4294967295)\n"),
+        std::string("     0.052 bash/812 kmem:kmalloc(call_site: -2124952363, ptr: 0xffff888001234500, "
+                    "bytes_req: 60, bytes_alloc: 64, gfp_flags: 3264, node: 4294967295)\n"),
+        kHead + "\x1B[01;31m\x1B[Kkmalloc\x1B[m\x1B[K: " + kFields + "\r\r\n"})
+    expect_allocation(read(text), text);
+}
+
+TEST(TextForms, ImpossibleValuesAreUnreadable) {
+  const std::string good = kHead + kEvent + "\n";
+  for (const char* const sizes :
+       {"bytes_req=-8 bytes_alloc=64", "bytes_req=18446744073709551608 bytes_alloc=18446744073709551608",
+        "bytes_req=60 bytes_alloc=32", "bytes_req=8 bytes_alloc=281474976710657",
+        "bytes_req=0xffffffffffffffff "
+        "bytes_alloc=0xffffffffffffffff"}) {
+    const ReadText found = read(good + kHead + "kmalloc: call_site=foo+0x1 ptr=ffff888001234600 " + sizes +
+                                " gfp_flags=GFP_KERNEL node=-1\n");
+    EXPECT_EQ(found.events.size(), 1u) << sizes;
+    EXPECT_EQ(found.unreadable(), 1u) << sizes;
+  }
+  for (const char* const order : {"-1", "4294967296"}) {
+    const ReadText found = read(good + kHead + "mm_page_free: page=ffffea0000010000 pfn=4096 order=" + order + "\n");
+    EXPECT_EQ(found.events.size(), 1u) << order;
+    EXPECT_EQ(found.unreadable(), 1u) << order;
+  }
+}
+
+TEST(TextForms, LinesThatMailsWrapped) {
+  const std::string whole = kHead + kEvent;
+  for (std::size_t at = whole.find("kmalloc"); at != std::string::npos; at = whole.find(' ', at + 1)) {
+    if (whole[at - 1] != ' ' && whole[at] != ' ') continue;
+    for (const char* const start : {"", "> ", "   "}) {
+      const std::string text =
+          start + whole.substr(0, at) + "\n" + start + whole.substr(whole[at] == ' ' ? at + 1 : at);
+      const ReadText found = read(text + "\n" + start + kHead + "kfree: call_site=foo+0x1 ptr=ffff888001234500\n");
+      ASSERT_EQ(found.events.size(), 2u) << text;
+      EXPECT_EQ(found.events[0].bytes_allocated, 64u) << text;
+      EXPECT_EQ(found.events[0].node, kNoNode) << text;
+      EXPECT_EQ(found.unreadable(), 0u) << text;
+    }
+  }
+  const ReadText thrice = read(kHead + "kmalloc: call_site=foo+0x1/0x9\n[ext4] ptr=ffff888001234500 bytes_req=60\n" +
+                               "bytes_alloc=64 gfp_flags=GFP_KERNEL\nnode=-1\n");
+  expect_allocation(thrice, "in four lines");
+}
+
+// A line that was cut within a value must not be joined with the next one.
+TEST(TextForms, OtherLinesStayApart) {
+  const ReadText found =
+      read(kHead + "kmalloc: call_site=foo+0x1/0x9 ptr=ffff\n888001234500 bytes_req=60 bytes_alloc=64 gfp_flags=0\n" +
+           kHead + kEvent + "\n");
+  EXPECT_EQ(found.events.size(), 1u);
+  EXPECT_EQ(found.unreadable(), 2u);
+}
+
+TEST(TextForms, EntitiesAndBlanksOfWebPages) {
+  const ReadText found = read(
+      "\xC2\xA0\xC2\xA0&lt;...&gt;-812\t[001] d.h1.\t123.456001: kmalloc: call_site=foo+0x1/0x9\t"
+      "ptr=ffff888001234500&nbsp;bytes_req=60\xC2\xA0"
+      "bytes_alloc=64 gfp_flags=GFP_KERNEL|__GFP_ZERO "
+      "node=-1\n");
+  expect_allocation(found, "entities");
+  EXPECT_EQ(found.events.at(0).tid, 812);
+}
+
+TEST(TextForms, TextWithoutFieldsIsExplained) {
+  const auto message = [](const std::string& text) {
+    try {
+      read(text);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const std::string header = "# tracer: nop\n#\n";
+  EXPECT_NE(message(header + "18204 1 65416593053928 type: 658\n").find("raw, hex or bin"), std::string::npos);
+  EXPECT_NE(message("0000471c 00000001 00003b7efcca98e8 type: 658\n").find("raw, hex or bin"), std::string::npos);
+  EXPECT_NE(message(header + std::string("\0\1", 2)).find("raw, hex or bin"), std::string::npos);
+  EXPECT_NE(message("123.456001: " + kFields + "\n").find("bytes_req=60"), std::string::npos);
+  EXPECT_NE(message("some text: type: 5\n").find("not a trace in a known format"), std::string::npos);
+}
+
+TEST(TextForms, LossesOfSeveralFilesAreAdded) {
+  const std::string one =
+      "# tracer: nop\n#\n# entries-in-buffer/entries-written: 100/250   #P:2\n#\n" + kHead + kEvent + "\n";
+  EXPECT_EQ(read(one + one).lost(), 300u);
+}
+
+}  // namespace
+}  // namespace kmt
