@@ -61,7 +61,7 @@ class PacketWriter {
   void lost(std::optional<std::uint64_t> count) {
     lost_pending_ = true;
     lost_events_ += count.value_or(0);
-    if (!count) ++lost_packets_;  // one lost packet stands for an unknown number of events
+    if (!count) ++lost_packets_;  // if the number is unknown, readers see a lost packet
   }
   // Ends the packet. The stream may continue with more events; a pending loss is written with the next one.
   void pause() { end_packet(); }

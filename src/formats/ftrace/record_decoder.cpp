@@ -263,7 +263,7 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  constexpr std::size_t kMostOfACall = 256;  // larger than the number of values' records of any recorded function
+  constexpr std::size_t kMostOfACall = 256;  // limit; no recorded function needs that many records for one call
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.intervals.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
@@ -285,7 +285,8 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
       read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);
 }
 
-// An array without a size extends to the end of the record.
+// Stores the arguments and values of a call. Reads arguments up to the end of the record, because the array may have no
+// size.
 std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, unsigned cpu) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::array<std::uint64_t, kMostCallArguments> registers;
@@ -301,7 +302,7 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, un
   return info_.calls.records->add(known, joined(values, order_));
 }
 
-// On old kernels, -1 ends a stack that is shorter than the array.
+// Reads the addresses of a stack. On old kernels, the address -1 ends a stack that is shorter than the array.
 void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);

@@ -56,8 +56,8 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"call_exit", EventKind::call_exit},
 };
 
-// The prefixes are followed by a number, which depends on the values that the probe reads. In older recordings,
-// probe_entry_N also contains the values.
+// The event names that start with these prefixes end with a number. The number depends on the values that the probe
+// reads. In older recordings, probe_entry_N also contains the values.
 constexpr std::string_view kProbeEntry = "probe_entry_";
 constexpr std::string_view kProbeValues = "probe_values_";
 constexpr std::string_view kProbeExit = "probe_exit";

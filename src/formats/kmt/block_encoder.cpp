@@ -209,7 +209,7 @@ EventBlock BlockEncoder::finish() {
     append_varint(tasks_, run_length_);
     append_varint(tasks_, zigzag(std::int64_t{run_tid_} - run_base_));
   }
-  // Shifts out the low bits that are 0 in all differences. Objects are aligned, so this saves space.
+  // Removes the low bits that are 0 in all differences. Objects are aligned, so shorter numbers suffice.
   unsigned shifts[2] = {};
   for (unsigned list = 0; list < 2; ++list) {
     std::uint64_t bits = 0;

@@ -64,7 +64,7 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   try {
     check_header(file.bytes);
     TraceDescription description;
-    description.kernel.page_size = 0;  // 0 means unknown; a fact in the file may set it
+    description.kernel.page_size = 0;  // 0 means that the size is unknown; a fact in the file may state it
     std::uint64_t offset = kFileHeaderBytes;
     std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {

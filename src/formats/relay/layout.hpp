@@ -37,7 +37,7 @@ struct Layout {
 // ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels.
 // clang-format off
 constexpr std::array<Layout, 5> kLayouts = {{
-    //       ids alloc size   longer null   free alloc
+    // ids alloc size   longer null   free alloc
     {"v0",    2, 1,    false, false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},  // sequence to ptr
      {24, 8}, {32, 8}, {40, 8}, {4, 4}},                                                         // bytes_requested to node
     {"v1",    1, 1,    true,  false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},

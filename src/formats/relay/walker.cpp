@@ -7,7 +7,7 @@ namespace kmt::relay {
 
 namespace {
 
-// So many records in a row are needed to accept a position as a record's start.
+// A position counts as the start of records if this many records follow each other there.
 constexpr unsigned kRecordsInARow = 3;
 constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a torn step
 

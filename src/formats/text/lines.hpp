@@ -13,14 +13,16 @@ namespace kmt::text {
 
 class Lines {
  public:
-  // Borrows both. `first_tasks` are those of an earlier pass; null: unknown.
+  // Both arguments must outlive this object. `first_tasks` are the tasks that an earlier pass found; null if there was
+  // none.
   explicit Lines(Bytes file, const FirstTasks* first_tasks = nullptr)
       : rest_(reinterpret_cast<const char*>(file.data()), file.size()), size_(file.size()), calls_(first_tasks) {}
 
   struct Unreadable {  // a line that was probably an event
     const char* why;
   };
-  // An event, a call, a loss, an unreadable event, or any other line. Events in comments between calls are a Line.
+  // An event, a call, a loss, an unreadable event, or any other line. An event that is printed as a comment between
+  // calls is a Line.
   using Item = std::variant<Line, CallLine, LostLine, Unreadable, std::string_view>;
   // Returns the next line, or nothing at the end. Views are valid until the next call.
   std::optional<Item> next();
