@@ -66,8 +66,8 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
   return options;
 }
 
-// Returns the requirements of the back end; for "auto", those of each back end. `is_denied` means that the kernel
-// refuses to trace functions, whatever its build options.
+// Returns what the back end requires; for "auto", what each back end requires. `is_denied` means that the kernel does
+// not allow tracing of functions, although it may have been built for it.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> could;  // back ends
@@ -206,7 +206,7 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  // If results are shown but not used as filters, ftrace is used without results, unless kprobe events can record all
+  // Results that are only shown, not used in filters, are no reason against ftrace, unless kprobe events can record all
   // functions.
   if (no_ftrace.empty() && probes_take_all && needs.shown_results)
     no_ftrace = why_no_results_by_function_graph(tracefs);

@@ -23,7 +23,8 @@ namespace {
 constexpr int kPipeBytes = 1 << 20;
 constexpr std::size_t kSinkPages = 64;  // number of pages that fit into a CPU's own cache
 constexpr std::size_t kRoundsOfACpu = 64;
-constexpr int kPollMilliseconds = 100;  // interval for fetching the pages of a CPU with few events
+// A CPU's pages are read at least once per this interval, even if it has few events.
+constexpr int kPollMilliseconds = 100;
 // Pause after each round, for kernels that wake readers for every page (before Linux 6.1, poll(2) ignores
 // buffer_percent).
 constexpr std::chrono::milliseconds kPause{2};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads from /proc which code is in the memory of processes.
+// Reads from /proc the code that is mapped into processes.
 #pragma once
 
 #include <cstdint>
