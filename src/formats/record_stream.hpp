@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Passes a trace on as raw records, one CPU after the other. A conversion thus keeps data that kmemtrace does not
+// Passes a trace on as raw records, one CPU after the other. Therefore a conversion keeps data that kmemtrace does not
 // interpret.
 #pragma once
 

@@ -54,8 +54,8 @@ KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& e
     kernel.pages = find_page_table(types);
   kernel.has_nodes = ::access("/sys/devices/system/node", F_OK) == 0;
   if (!types.bytes_of_structure("mem_cgroup")) return kernel;
-  // These are enumerators since Linux 6.10. Before that they were macros (include/linux/gfp_types.h,
-  // include/linux/slab.h).
+  // ___GFP_ACCOUNT_BIT and _SLAB_ACCOUNT are enumerators since Linux 6.10. Before that, they were macros
+  // (include/linux/gfp_types.h, include/linux/slab.h).
   kernel.account_flag = 1ull << types.enumerated("___GFP_ACCOUNT_BIT").value_or(22);
   kernel.cache_account_flag = 1u << types.enumerated("_SLAB_ACCOUNT").value_or(26);
   return kernel;
@@ -212,8 +212,8 @@ RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64
   return sizes;
 }
 
-// Attaches the programs for tasks and system calls first, because their events must precede the memory events of the
-// same tasks. Then attaches the programs for frees: an allocation whose free was missed would look live.
+// Attaches the programs for tasks and system calls first, because their events must precede the memory events of these
+// tasks. Then attaches the programs for frees, because an allocation whose free was missed would look live.
 void RecordPrograms::attach() {
   State& state = *state_;
   auto& programs = state.object->progs;

@@ -179,7 +179,7 @@ std::string why_not_by_function_graph(const std::string& tracefs) {
   if (!may_access(tracefs + "/instances", W_OK)) return "this process may not write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
-  instance.remove();  // removed now, because the instance for recording will have the same name
+  instance.remove();  // removed here, because the instance for the recording will have the same name
   if (apart) return {};
   return "its function_graph tracer works only in the top-level instance, which kmemtrace does not use; since Linux "
          "6.11 it works in other instances";
@@ -190,7 +190,7 @@ std::string why_not_by_kprobe_events(const std::string& tracefs) {
   if (::access(file.c_str(), W_OK) != 0)
     return errno == ENOENT ? "it has no kprobe events (CONFIG_KPROBE_EVENTS)"
                            : fmt::format("kprobe_events: {}", std::generic_category().message(errno));
-  // This file requires CONFIG_DEBUG_FS. If it is missing, kprobes may still be enabled.
+  // The file exists only with CONFIG_DEBUG_FS. If it is missing, kprobes count as enabled.
   if (trim(try_read_file("/sys/kernel/debug/kprobes/enabled").value_or("1")) == "0")
     return "its kprobes are switched off (/sys/kernel/debug/kprobes/enabled)";
   utsname names{};

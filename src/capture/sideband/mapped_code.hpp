@@ -40,7 +40,7 @@ class MappedCode {
   struct Space {
     std::uint64_t changed_ns = 0;
     std::uint64_t began_ns = 0;
-    std::shared_ptr<Mappings> mappings;  // shared by processes until one of them changes its mappings; may be null
+    std::shared_ptr<Mappings> mappings;  // processes share the mappings until one of them changes its own; may be null
 
     Mappings& own();
   };

@@ -17,8 +17,8 @@ struct ProbeMachine {
   std::vector<std::string_view> arguments;  // argument registers, in the order in which the ABI fills them
   std::string_view result;
   unsigned word_bits = 64;
-  // True if an address shows whether it is a kernel or a user address. Otherwise, the memory that an argument points to
-  // is read as user memory, and memory reached through further pointers as kernel memory.
+  // True if an address shows whether it is a kernel or a user address. If false, memory to which an argument points is
+  // read as user memory, and memory to which further pointers lead is read as kernel memory.
   bool has_user_memory = true;
 };
 // `machine` is the name as in uname -m. Returns nothing if its registers are unknown.

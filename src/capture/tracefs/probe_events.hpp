@@ -36,7 +36,7 @@ std::vector<ProbeCounts> parse_probe_counts(std::string_view events, std::string
 // it.
 std::uint64_t missed_calls(std::span<const ProbeCounts> probes);
 
-// Removes those probes of the group that no instance has enabled. True if no probe of the group is left.
+// Removes the probes of the group that no instance has enabled. Returns true if the group has no probes left.
 bool remove_probe_events(const std::string& tracefs, const std::string& group);
 
 }  // namespace kmt

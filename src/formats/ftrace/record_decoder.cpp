@@ -269,8 +269,8 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
-// On a CPU, the kernel runs all handlers of a probe one after the other, without another probe's handlers in between.
-// Therefore the records of a call follow each other. If some of them were lost, the remaining records may belong to
+// The kernel runs all handlers of a probe one after the other. No handler of another probe runs on this CPU in between,
+// so the records of a call follow each other. If some of these records were lost, the remaining ones may belong to
 // another call of the same function.
 void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
                                 ReadValues& to) {

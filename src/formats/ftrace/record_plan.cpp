@@ -77,8 +77,8 @@ class FieldFinder {
  public:
   FieldFinder(const EventFormat& format, RecordPlan& plan) : format_(format), plan_(plan) {}
 
-  // Returns the first of these fields that the event has. With `dynamic`, only looks for __data_loc fields, otherwise
-  // only for others.
+  // Returns the first of these fields that the event has. If `dynamic` is true, only fields with a __data_loc are
+  // found, otherwise only fields without one.
   RecordField operator()(std::initializer_list<const char*> names, bool dynamic = false) const {
     for (const char* const name : names) {
       const FormatField* const field = format_.field(name);

@@ -90,8 +90,8 @@ bool has_trailer(Bytes file) {
                     [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
 }
 
-// Reads the chunk headers instead of the index. They have only 32 bytes each, contain the same facts, and exist in
-// every file.
+// Reads the chunk headers instead of the index. The headers have only 32 bytes each, contain all facts of the index,
+// and exist in every file.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
   FileContents contents;

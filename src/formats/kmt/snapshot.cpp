@@ -14,7 +14,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Maximum number of patches after a full snapshot, because damage of the full snapshot makes all of them unreadable.
+// Maximum number of patches after a full snapshot. If the full snapshot is damaged, all its patches are unreadable.
 // Patches also become larger as the full snapshot becomes older.
 constexpr std::size_t kMostPatches = 64;
 // Limits the unpacked size of all snapshots to this multiple of the file's size. Files of idle machines reach a

@@ -75,8 +75,8 @@ bool begins_stream(Bytes packed) {
   return packed.size() >= std::size(kMagic) && std::equal(std::begin(kMagic), std::end(kMagic), packed.begin());
 }
 
-// Returns the limit for the unpacked size of a file. perf compresses a long series of equal events to a fiftieth, which
-// is the best case.
+// Returns the limit for the unpacked size of a file. In the best case, which is a long series of equal events, perf
+// compresses to one fiftieth.
 std::uint64_t most_unpacked(std::uint64_t file_bytes) { return std::max<std::uint64_t>(64u << 20, 128 * file_bytes); }
 
 }  // namespace

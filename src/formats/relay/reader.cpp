@@ -198,8 +198,8 @@ class FileStream : public CpuStream {
     return true;
   }
 
-  // Corrects a damaged sequence number. Numbers increase within a file, so a number above that of the next record must
-  // be damaged. Uncorrected, it would look like a large loss.
+  // Corrects a damaged sequence number. Numbers increase within a file, so a number that is larger than the next
+  // record's number must be damaged. Without the correction, it would look like a large loss.
   void mend_number(Record& record, const Step& step) {
     const std::uint32_t last = clock_.number();
     const auto ahead = static_cast<std::int32_t>(record.sequence - last);
@@ -213,8 +213,8 @@ class FileStream : public CpuStream {
     record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
   }
 
-  // Returns a number between the last and the next one. Prefers a number that differs from the damaged one in a single
-  // bit; otherwise returns the first possible number.
+  // Returns a number between the last number and the next one. Prefers a number that differs from the damaged number in
+  // a single bit. Otherwise returns the first possible number.
   static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
       if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;

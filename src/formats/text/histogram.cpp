@@ -89,7 +89,7 @@ NamedValues split_values(std::string_view text) {
   return values;
 }
 
-// Adds a row. The first row names the columns, and all others must have the same ones.
+// Adds a row. The first row determines the columns, and all other rows must have equal columns.
 void add_row(std::string_view keys_text, std::string_view values_text, Histogram& histogram) {
   const NamedKeys keys = split_keys(keys_text);
   const NamedValues values = split_values(values_text);

@@ -94,8 +94,8 @@ static __always_inline struct task_calls* calls_of(u64 task) {
 // branches, because they would double the number of paths that the verifier checks.
 static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
 
-// Some functions count a hardirq themselves: they start before the count changes, or end after that. Such a function
-// has a higher level than the code around it.
+// Some functions count a hardirq themselves: they start before the count changes, or end after the count has changed
+// back. Such a function has a higher level than the code that calls it.
 static __always_inline u32 level_at(u64 cookie, u8 flags) { return level_of(flags) | (u32)(cookie >> 32); }
 static __always_inline u32 level_around(u64 cookie, u8 flags) { return level_of(flags) & ~(u32)(cookie >> 32); }
 
@@ -287,8 +287,9 @@ static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 f
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
-  // The start time excludes the time for recording the entry. If an interruption makes the start much later than the
-  // entry, use the entry's time: readers would assign such a late start to another call.
+  // The start time is read after the entry was recorded, so that it excludes the time for recording. If an interruption
+  // makes the start much later than the entry, the time of the entry is used, because readers would assign such a late
+  // start to another call.
   const u64 now = bpf_ktime_get_ns();
   KMT_ONCE(call_at(calls, (u32)depth)->began_ns) = now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }

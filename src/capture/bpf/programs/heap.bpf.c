@@ -25,12 +25,12 @@ const volatile __u64 mean_bytes = 0;       // average distance between samples; 
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
 const volatile __u64 hash_seed = 1;  // odd
 
-// Number of the half of `sites` that programs write now, 0 or 1. The reader reads the other half after the last program
-// that writes it has ended.
+// The programs write to one half of `sites`. This is the number of that half, 0 or 1. The reader reads the other half
+// after the last program that writes to it has ended.
 __u32 generation = 0;
 
-// State of each program on each CPU, written at every event. The alignment keeps CPUs on separate cache lines, wherever
-// the map begins.
+// The state of each program on each CPU, which is written at every event. The alignment keeps the states of CPUs on
+// separate cache lines, wherever the map begins.
 struct samplers_of_cpu {
   struct kmt_sampler of[KMT_HEAP_ALLOCATIONS];
 } __attribute__((aligned(KMT_APART)));
