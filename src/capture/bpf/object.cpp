@@ -23,7 +23,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostMessages = 4096;  // bytes kept from the end of the messages of libbpf and the verifier
+constexpr std::size_t kMostMessages = 4096;  // number of bytes kept of the last messages of libbpf and the verifier
 
 std::string messages;
 

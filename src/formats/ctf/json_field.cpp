@@ -21,10 +21,11 @@ namespace {
 constexpr unsigned kMostDepth = 32;
 // All events of lttng-modules 2.13 have about 12,000 members.
 constexpr std::size_t kMostNodes = 65536;
-constexpr std::size_t kMostInStructure = 2048;  // libbabeltrace2 compares the name of a new member with all others
-constexpr std::uint64_t kMostBits = 1u << 16;   // length of a bit array
+// Members of a structure; limited because libbabeltrace2 compares the name of each new member with all others.
+constexpr std::size_t kMostInStructure = 2048;
+constexpr std::uint64_t kMostBits = 1u << 16;  // maximum length of a bit array, in bits
 constexpr std::uint64_t kMostAlignment = 1u << 16;
-constexpr std::uint64_t kMostInArrays = 65536;  // stored elements of all arrays in a structure of an event or packet
+constexpr std::uint64_t kMostInArrays = 65536;  // maximum number of stored elements in all arrays of a structure
 
 struct KindName {
   std::string_view name;

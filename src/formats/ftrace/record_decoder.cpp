@@ -263,7 +263,8 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  constexpr std::size_t kMostOfACall = 256;  // limit; no recorded function needs that many records for one call
+  // Maximum number of records with values for one call; no recorded function needs so many.
+  constexpr std::size_t kMostOfACall = 256;
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.intervals.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});

@@ -7,10 +7,10 @@ enum {
   KMT_CALL_RINGS = 4, /* rings of a CPU: for a task, softirqs, hardirqs, and one spare */
   KMT_CALL_ARGUMENTS = 6,
   KMT_CALL_WORDS = 1 + KMT_CALL_ARGUMENTS, /* words of KMT_ENTRY_CALL before the values */
-  KMT_RETURN_WORDS = 3,                    /* of KMT_ENTRY_RETURN */
-  KMT_MOST_VALUES = 16,                    /* values of a function */
-  KMT_MOST_STEPS = 10,                     /* steps to read a value */
-  KMT_STRING_BYTES = 255,                  /* maximum length recorded of a string */
+  KMT_RETURN_WORDS = 3,                    /* words of KMT_ENTRY_RETURN before the values */
+  KMT_MOST_VALUES = 16,                    /* maximum number of values of a function */
+  KMT_MOST_STEPS = 10,                     /* maximum number of steps to read a value */
+  KMT_STRING_BYTES = 255,                  /* maximum length of a recorded string */
   KMT_VALUES_BYTES = 1024,                 /* after this many bytes, no further values of a call are read */
   KMT_LATE_BYTES = 4 + KMT_STRING_BYTES,   /* size of a string read at the exit */
   KMT_MOST_VALUES_BYTES = KMT_VALUES_BYTES + 2 + KMT_STRING_BYTES,
