@@ -206,7 +206,7 @@ void RecordWriter::describe(const TraceDescription& description) {
   make_folder(state_->unfinished() / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
-  Findings ignored;  // readers of the trace report these findings again
+  Findings ignored;  // not used, because readers of the trace report these findings again
   state_->formats = parse_event_formats(state_->kernel().formats, ignored);
   for (std::size_t i = 0; i < state_->formats.size(); ++i)
     state_->events.emplace(state_->formats[i].id, written_event(state_->formats[i], i));

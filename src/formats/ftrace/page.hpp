@@ -53,7 +53,7 @@ constexpr std::uint64_t kStampTop = 0xF8ull << 56;  // TS_MSB: bits that do not 
 
 struct PageHeader {
   std::uint64_t time = 0;
-  std::uint64_t data_bytes = 0;  // limited to the bytes that the page has
+  std::uint64_t data_bytes = 0;  // limited to the number of bytes in the page
   PageEnd end;
 };
 

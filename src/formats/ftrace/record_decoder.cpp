@@ -110,7 +110,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
-  // Not decoded by shape, because each call may have a different record.
+  // Calls are not decoded by shape, because each call may have a different record.
   if (is_call(kind) && info_.calls.records) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }

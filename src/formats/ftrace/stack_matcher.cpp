@@ -81,7 +81,7 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
   });
   if (found == waiting_.rend()) return report_unmatched(stack);
   batch[*found].stack = std::exchange(stack.stack, {});
-  waiting_.erase(found.base(), waiting_.end());  // does not erase *found, because its user stack may follow
+  waiting_.erase(found.base(), waiting_.end());  // *found is not erased, because its user stack may follow
 }
 
 // The kernel writes a user stack after every event. It may be empty.

@@ -39,7 +39,7 @@ constexpr AddressField kAddressFields[] = {
 
 RecordLayout layout_of(const EventFormat& format) {
   RecordLayout layout;
-  layout.field_mask.assign(2, 0xFF);  // the event ID, even if the format does not describe it
+  layout.field_mask.assign(2, 0xFF);  // the event ID is kept, even if the format does not describe it
   for (const FormatField& field : format.fields) {
     if (field.size == 0 || field.is_relative) layout.rest_is_data = true;
     if (field.size == 0 || field.offset > 0x7FFF || field.size > 0x7FFF) continue;

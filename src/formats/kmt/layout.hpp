@@ -27,7 +27,7 @@ enum ChunkType : std::uint8_t {
   kStatePatch = 9,   // later texts from /proc, as the difference to the last kState
   kUserMemory = 10,  // code mappings of processes
 };
-// A trace contains chunks of these types.
+// True for types of chunks that exist only in traces.
 constexpr bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }
 
 constexpr std::uint8_t kCompressed = 1;  // chunk flag: zstd

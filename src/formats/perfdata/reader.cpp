@@ -113,7 +113,7 @@ void PerfDataSource::take_sample() {
   HeldEvent held{decoded_.front(), {}};
   take_stacks(sample, attribute, held);
   if (info_.machine.cpus <= cpu) info_.machine.cpus = cpu + 1u;
-  if (sample.time_ns == 0) {  // passes the event on without sorting, because it has no time
+  if (sample.time_ns == 0) {  // an event without a time is not sorted, but passed on immediately
     place(held, held.event);
     timeless_.push_back(held.event);
     return;

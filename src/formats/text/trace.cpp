@@ -64,7 +64,8 @@ constexpr std::string_view kUnknownFunction = "(unknown)";
 constexpr std::uint64_t kFirstHidden = std::uint64_t{1} << 52;
 constexpr std::uint64_t kHiddenBytes = 16;
 
-// A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80". " [module]" may follow. It may also be an address.
+// A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80", may have " [module]" at its end. It may also be an
+// address.
 struct CallSite {
   std::string function;  // for example "foo [module]"; empty for an address
   std::uint64_t offset = 0;
