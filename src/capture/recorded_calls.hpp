@@ -21,15 +21,16 @@ struct TracedFunction {
   std::vector<ValuePath> values;  // values read at the function's entry, in the order of CallTypes::functions
 };
 
-// Used by ftrace only; BPF programs ignore it.
+// How ftrace records calls. Not used if BPF programs record them.
 enum class CallTracer : std::uint8_t { function_graph, kprobe_events };
 
 struct RecordedCalls {
   std::vector<TracedFunction> functions;  // each function has a different address
   CallTypes types;                        // written to the trace
   CallTracer tracer = CallTracer::function_graph;
-  bool has_other_back_end = false;  // true: throw Error if calls would be missed
-  bool all_or_none = false;         // true: throw Error if a function cannot be recorded; false: skip the function
+  // True if another back end can be used; the recorder then throws Error if calls would be missed.
+  bool has_other_back_end = false;
+  bool all_or_none = false;  // true: throw Error if a function cannot be recorded; false: skip the function
 };
 
 }  // namespace kmt

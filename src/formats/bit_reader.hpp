@@ -15,8 +15,8 @@ namespace kmt {
 class BitReader {
  public:
   BitReader() = default;
-  // `packet` may be longer than the packet, whose length is known only after its context. `offset` is its position in
-  // the stream, used in messages.
+  // The bytes in `packet` may continue after the end of the packet, because the packet's length is known only after its
+  // context has been read. `offset` is the packet's position in the stream, for error messages.
   BitReader(Bytes packet, std::uint64_t offset) : bytes_(packet), offset_(offset), end_(packet.size() * 8) {}
 
   std::uint64_t at() const { return at_; }  // in bits

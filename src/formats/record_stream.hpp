@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Passes a trace on as raw records, one CPU after the other. A conversion thus keeps data that kmemtrace does not
+// Passes a trace on as raw records, one CPU after the other. Therefore a conversion keeps data that kmemtrace does not
 // interpret.
 #pragma once
 
@@ -17,7 +17,7 @@ struct RecordStream {
   unsigned cpu = 0;
   std::string buffer;            // "" is the top-level buffer
   std::uint32_t page_bytes = 0;  // page size of the ring buffer
-  bool goes_on = false;          // continues an earlier stream of this CPU and buffer
+  bool goes_on = false;          // true if an earlier stream has the first records of this CPU and buffer
 };
 
 // Receives a trace. The call order is describe(), then for each stream: begin_stream(), its records and losses in

@@ -7,8 +7,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kGivenAtOnce = 1u << 20;  // bytes per CPU
-// Bytes of all CPUs together; without this limit, many CPUs would need too much memory.
+constexpr std::size_t kGivenAtOnce = 1u << 20;  // a CPU with this many bytes of records is passed on
+// If all CPUs together have this many bytes, all are passed on. Otherwise, many CPUs would need too much memory.
 constexpr std::size_t kMostHeld = 64u << 20;
 
 }  // namespace

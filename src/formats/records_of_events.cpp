@@ -18,7 +18,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer that the description claims
+constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer, as stated in the created description
 
 struct Field {
   TextField text;
@@ -80,7 +80,7 @@ TraceDescription description_of(const TraceInfo& info) {
   kernel.clock_choices = fmt::format("[{}]", info.clock.name);
   kernel.notes = info.recording.notes;
   if (!info.machine.kernel.empty()) description.uname = uname_of(kernel);
-  // Without this entry, readers report that the number of lost events is unknown.
+  // If no entry has the number of dropped events, readers report that this number is unknown.
   if (info.losses.somewhere > 0 || info.findings.count_of(Imperfection::unknown_loss) == 0)
     description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.losses.somewhere));
   return description;

@@ -90,7 +90,7 @@ void refuse_relay_options(const OpenOptions& options) {
 bool is_relay(const TraceFile& file, const OpenOptions& options) {
   if (!options.abi.empty() || !options.more_files.empty()) return true;
   if (file.bytes.empty())
-    return relay::cpu_of_name(file.path).has_value();  // an empty relay file: no events on that CPU
+    return relay::cpu_of_name(file.path).has_value();  // an empty relay file means that the CPU had no events
   return relay::is_relay(file.bytes);
 }
 
@@ -168,7 +168,7 @@ std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& o
   try {
     return open(recognise(path, options), options);
   } catch (Error& error) {
-    throw error.at({path, {}, {}});  // adds the path if the reader did not
+    throw error.at({path, {}, {}});  // adds the path if the reader has not added it
   }
 }
 

@@ -28,8 +28,8 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
 
 constexpr std::string_view kFound = "found: ";
 
-// A conversion copies these findings to the new trace. Other findings need no copy: losses of known size are written as
-// losses, and readers find damaged records again.
+// A conversion copies these findings to the new trace. Other findings need no copy: the writer stores losses of known
+// size as losses, and readers of the new trace find damaged records again.
 constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfection::interrupted_recording,
                                        Imperfection::cut_off_cpu,      Imperfection::unknown_loss,
                                        Imperfection::truncated_file,   Imperfection::unfinished_file,
@@ -70,7 +70,8 @@ void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
       count);
 }
 
-// Reads "now ts: 12345.678901" as nanoseconds. Clocks that do not count nanoseconds show ticks.
+// Reads "now ts: 12345.678901" as nanoseconds. If the clock does not count nanoseconds, the number after "now ts:" is
+// in ticks.
 std::uint64_t ticks_of_counts(std::string_view text) {
   constexpr std::string_view kKey = "now ts:";
   const std::size_t at = text.find(kKey);

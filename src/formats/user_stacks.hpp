@@ -28,7 +28,7 @@ class UserStacks {
 
  private:
   struct Placed {
-    std::uint64_t state = ~std::uint64_t{0};  // AddressSpaces::state() when the frames were found
+    std::uint64_t state = ~std::uint64_t{0};  // value of AddressSpaces::state() when the frames were determined
     StackId stack;
   };
 

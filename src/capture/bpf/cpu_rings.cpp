@@ -10,9 +10,11 @@ namespace kmt {
 
 namespace {
 
-// A program marks the start of an entry before it reads the time. After this time, every CPU reads the mark.
+// A program marks the start of an entry before it reads the time. This long after that time, the mark is visible to
+// every CPU.
 constexpr std::uint64_t kVisibleAfterNs = 50'000;
-// The reader publishes its position (the tail) once per 1/16 of a ring, because each update slows the programs.
+// The reader writes its position (the tail) into the ring only once per 1/16 of the ring, because each write slows the
+// programs.
 constexpr unsigned kPartBetweenTails = 16;
 
 std::uint64_t load_acquire(unsigned long long& from) {
@@ -71,7 +73,7 @@ void CpuRings::give_ready(const Give& give) {
       ring.time_ns = entry_at(ring, ring.tail).time_ns;
       filled.push_back(&ring);
     } else if (ring.ready_is_begun) {
-      return;  // the unfinished entry may be older than all others
+      return;  // all further entries may be later than the unfinished one
     }
   }
   const auto store_tail = [](const Ring& ring) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Loads the running kernel's types (BTF). They need megabytes, so callers share one copy as long as one of them uses
-// it.
+// Loads the running kernel's types (BTF). They need several megabytes, so all users share one copy, which is freed
+// after the last user.
 #pragma once
 
 #include <memory>

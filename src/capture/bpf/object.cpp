@@ -23,7 +23,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostMessages = 4096;  // bytes kept from the end of the messages of libbpf and the verifier
+constexpr std::size_t kMostMessages = 4096;  // number of bytes kept of the last messages of libbpf and the verifier
 
 std::string messages;
 
@@ -116,8 +116,8 @@ std::optional<std::uint64_t> memlock_of(int map) {
   return memory && memory->value > 0 ? std::optional(memory->value) : std::nullopt;
 }
 
-// The kernel allocates all elements of a hash table, with their heads, and its buckets (struct htab_elem and struct
-// bucket in kernel/bpf/hashtab.c).
+// Estimates the memory of a map. A hash table consists of buckets and of all its elements, which have headers (struct
+// bucket and struct htab_elem in kernel/bpf/hashtab.c).
 std::uint64_t estimated_memory(const bpf_map* map) {
   constexpr std::uint64_t kElementHead = 48;
   constexpr std::uint64_t kBucket = 16;

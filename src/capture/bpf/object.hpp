@@ -30,8 +30,8 @@ void keep_libbpf_messages();
 std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 
-// Before Linux 6.1, probe programs must not allocate elements of a hash table, so all elements are allocated in
-// advance. Returns true in that case. Call it before the map is created.
+// Before Linux 6.1, programs attached to probes must not allocate elements of a hash table. On such kernels, makes the
+// map allocate all its elements in advance, and returns true. Call it before the map is created.
 bool allocate_before_where_needed(bpf_map* map);
 
 // Returns how many bytes of kernel memory a loaded object's maps use.
@@ -66,8 +66,8 @@ class BpfSkeleton {
     links_.emplace_back(link);
   }
 
-  // Attaches to the entry of all these functions (with `at_return`, to their exit), each with its own cookie. Returns
-  // the link's descriptor, which this object owns. Throws Error.
+  // Attaches to the entry of all these functions, or to their exit if `at_return` is true. Each function has its own
+  // cookie. Returns the link's descriptor, which this object owns. Throws Error.
   int attach(const bpf_program* program, const std::vector<unsigned long>& functions, const std::vector<__u64>& cookies,
              bool at_return) {
     LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .addrs = functions.data(), .cookies = cookies.data(),

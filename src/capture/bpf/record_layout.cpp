@@ -77,7 +77,8 @@ std::optional<FieldCopy> copy_of(const KernelField& field, const std::vector<std
   return std::nullopt;
 }
 
-// Appends a string or an array to the record and sets its field. Returns the new size of the record.
+// Appends a string or an array to the record, and stores its position in the record's field. Returns the new size of
+// the record.
 std::size_t append_dynamic(std::uint8_t* to, std::size_t size, std::uint16_t field, const std::uint8_t* data,
                            std::size_t bytes) {
   bytes = std::min(bytes, kMostRecordBytes - size);

@@ -20,8 +20,8 @@ struct PageTable {
   std::uint64_t bytes_each = 0;
 };
 
-// The kernel's properties that determine the computed values in its tracepoints (include/trace/events/kmem.h, Linux 6.1
-// to 6.18).
+// Facts about the kernel that are needed to compute values as its tracepoints do (include/trace/events/kmem.h, Linux
+// 6.1 to 6.18).
 struct KernelTraits {
   std::optional<PageTable> pages;
   bool has_nodes = true;                 // CONFIG_NUMA
@@ -46,7 +46,7 @@ struct EventLayout {
   bool is_kernel_record = false;
   std::uint8_t words = 0;
   std::int8_t cache = -1;                      // index of the word that has the cache's number; -1 if none
-  std::uint16_t bytes = 0;                     // size of the record without its strings
+  std::uint16_t bytes = 0;                     // size of the record without strings and arrays
   std::uint16_t kernel_bytes = 0;              // size of the record's part that is copied from the kernel's record
   std::vector<FieldCopy> copies;               // fields made from arguments
   std::vector<std::uint16_t> dynamic_offsets;  // offsets of the __data_loc fields of the kernel's record
@@ -70,7 +70,7 @@ struct StackLayout {
 StackLayout stack_layout_of(const std::string& format);
 // Reads the layout of user_stack, which has the process ID instead of the number of frames.
 StackLayout user_stack_layout_of(const std::string& format);
-// Returns the format of user_stack, changed to the number of frames that programs record.
+// Returns the format of user_stack. Its number of frames is changed to that of the programs.
 std::string longer_user_stack(const std::string& format);
 
 constexpr std::size_t kMostRecordBytes = 2048;

@@ -44,8 +44,8 @@ std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
   }};
 }
 
-// True if the event is recorded for all tasks. Any task may move a selected task to another cgroup, and modules concern
-// all tasks.
+// True if the event is recorded for all tasks, even if only some are selected. Any task may move a selected task to
+// another cgroup, and modules concern all tasks.
 bool is_of_all(const EventName& event) { return event.system == "cgroup" || event.system == "module"; }
 
 KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& events) {
@@ -54,8 +54,8 @@ KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& e
     kernel.pages = find_page_table(types);
   kernel.has_nodes = ::access("/sys/devices/system/node", F_OK) == 0;
   if (!types.bytes_of_structure("mem_cgroup")) return kernel;
-  // These are enumerators since Linux 6.10. Before that they were macros (include/linux/gfp_types.h,
-  // include/linux/slab.h).
+  // ___GFP_ACCOUNT_BIT and _SLAB_ACCOUNT are enumerators since Linux 6.10. Before that, they were macros
+  // (include/linux/gfp_types.h, include/linux/slab.h).
   kernel.account_flag = 1ull << types.enumerated("___GFP_ACCOUNT_BIT").value_or(22);
   kernel.cache_account_flag = 1u << types.enumerated("_SLAB_ACCOUNT").value_or(26);
   return kernel;
@@ -130,8 +130,7 @@ void RecordPrograms::State::lay_out(const std::string& tracefs) {
     layouts.push_back(std::move(layout));
     has_kernel_records = true;
   }
-  // The kernel frees a cache's descriptor when it destroys the cache, so a free of a descriptor is the end of its
-  // cache.
+  // When the kernel destroys a cache, it frees the cache's descriptor. So a free of a descriptor is the end of a cache.
   if (tables_of_cpu > 0 && !taken[KMT_EVENT_kmem_cache_free].is_recorded)
     if (const EventLayout layout = layout_now(programs[KMT_EVENT_kmem_cache_free].event, true); layout.cache >= 0)
       take(KMT_EVENT_kmem_cache_free, layout, false);
@@ -174,8 +173,8 @@ void RecordPrograms::State::fill_constants() {
   constants.wants_user_stacks = request.user_stacks;
 }
 
-// The second program records some of the events that the first one missed. The kernel's count of missed events includes
-// them.
+// The kernel counts the events that the first program missed. Some of them were recorded by the second program, so they
+// are subtracted.
 std::uint64_t RecordPrograms::State::missed() const {
   std::uint64_t seen = 0;
   for (unsigned number = 0; number < request.cpus * rings_of_cpu; ++number)
@@ -213,8 +212,8 @@ RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64
   return sizes;
 }
 
-// Attaches the programs for tasks and system calls first, because their events must precede the memory events of the
-// same tasks. Then attaches the programs for frees: an allocation whose free was missed would look live.
+// Attaches the programs for tasks and system calls first, because their events must precede the memory events of these
+// tasks. Then attaches the programs for frees, because an allocation whose free was missed would look live.
 void RecordPrograms::attach() {
   State& state = *state_;
   auto& programs = state.object->progs;

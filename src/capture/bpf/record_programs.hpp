@@ -21,7 +21,8 @@ struct ProgramsRequest {
   BpfSelection selection;
   bool stacks = false;  // kernel stacks
   bool user_stacks = false;
-  bool nested = false;                  // a second program records the events that interrupt their own program
+  // True: if an event interrupts the program that records such events, a second program records it.
+  bool nested = false;
   bool without_own_events = false;      // omit events of this process
   unsigned cpus = 1;                    // CPUs are numbered from 0 to cpus - 1
   std::uint64_t ring_bytes_of_cpu = 0;  // approximate sum of the rings of one CPU
@@ -29,8 +30,9 @@ struct ProgramsRequest {
 
 // Sizes of rings. The rings of all CPUs form one array.
 struct RingSizes {
-  std::uint64_t bytes = 0;   // size of one ring, a power of two
-  std::uint64_t stride = 0;  // distance between rings; leaves room for the largest entry after a ring's end
+  std::uint64_t bytes = 0;  // size of one ring, a power of two
+  // Distance between the starts of two rings; a ring is followed by room for its largest entry.
+  std::uint64_t stride = 0;
 };
 // `rings` is the number of rings of one CPU. `largest` is the size of the largest entry without its head.
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest);
@@ -71,7 +73,7 @@ class RecordPrograms {
   CpuRings rings_of(unsigned cpu) const;                     // valid as long as this object exists
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
   SharedByPrograms shared() const;  // likewise
-  std::uint64_t missed() const;     // events since begin() that occurred while their own program was running
+  std::uint64_t missed() const;  // events since begin() that occurred while the program for the same event was running
   std::uint64_t not_followed() const;
   std::uint64_t ring_bytes() const;  // total size of all rings
 

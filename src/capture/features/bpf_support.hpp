@@ -10,7 +10,7 @@ namespace kmt {
 struct BpfSupport {
   std::string missing;  // missing feature; empty if none
   std::string way_out;
-  std::string caveat;  // limitation although BPF works; empty if none
+  std::string caveat;  // a limitation of BPF programs on this kernel; empty if none
 };
 BpfSupport bpf_support();
 

@@ -66,8 +66,8 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
   return options;
 }
 
-// Returns the requirements of the back end; for "auto", those of each back end. `is_denied` means that the kernel
-// refuses to trace functions, whatever its build options.
+// Returns what the back end requires; for "auto", what each back end requires. `is_denied` means that the kernel does
+// not allow tracing of functions, although it may have been built for it.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> could;  // back ends
@@ -179,7 +179,7 @@ std::string why_not_by_function_graph(const std::string& tracefs) {
   if (!may_access(tracefs + "/instances", W_OK)) return "this process may not write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
-  instance.remove();  // removed now, because the instance for recording will have the same name
+  instance.remove();  // removed here, because the instance for the recording will have the same name
   if (apart) return {};
   return "its function_graph tracer works only in the top-level instance, which kmemtrace does not use; since Linux "
          "6.11 it works in other instances";
@@ -190,7 +190,7 @@ std::string why_not_by_kprobe_events(const std::string& tracefs) {
   if (::access(file.c_str(), W_OK) != 0)
     return errno == ENOENT ? "it has no kprobe events (CONFIG_KPROBE_EVENTS)"
                            : fmt::format("kprobe_events: {}", std::generic_category().message(errno));
-  // This file requires CONFIG_DEBUG_FS. If it is missing, kprobes may still be enabled.
+  // The file exists only with CONFIG_DEBUG_FS. If it is missing, kprobes count as enabled.
   if (trim(try_read_file("/sys/kernel/debug/kprobes/enabled").value_or("1")) == "0")
     return "its kprobes are switched off (/sys/kernel/debug/kprobes/enabled)";
   utsname names{};
@@ -206,7 +206,7 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  // If results are shown but not used as filters, ftrace is used without results, unless kprobe events can record all
+  // Results that are only shown, not used in filters, are no reason against ftrace, unless kprobe events can record all
   // functions.
   if (no_ftrace.empty() && probes_take_all && needs.shown_results)
     no_ftrace = why_no_results_by_function_graph(tracefs);

@@ -12,12 +12,12 @@ enum class CallBackendKind : std::uint8_t { bpf, function_graph, kprobe_events }
 
 struct CallBackend {
   CallBackendKind kind = CallBackendKind::bpf;
-  std::string why;  // why a preferred back end cannot be used; empty if this is the preferred one, or was requested
+  std::string why;  // why the preferred back end is not used; empty if it is used, or if the user chose the back end
 };
 
-// Returns available_filter_functions_addrs, or available_filter_functions if the kernel lacks the former. If the kernel
-// traces no functions, throws Error (unsupported). Its message states what `backend` lacks; for "auto", what all back
-// ends lack.
+// Returns the kernel's list of traceable functions: available_filter_functions_addrs, or available_filter_functions on
+// kernels without the first file. If no function can be traced, throws Error (unsupported). The message states what
+// `backend` lacks; for "auto", what all back ends lack.
 std::string traceable_functions(const std::string& tracefs, const std::string& backend);
 
 // Returns why no function can be traced here; empty if functions can be traced.
@@ -28,7 +28,7 @@ std::string why_not_by_bpf();
 std::string why_not_by_function_graph(const std::string& tracefs);
 std::string why_not_by_kprobe_events(const std::string& tracefs);
 
-// Requirements that only some back ends meet, or only on some kernels.
+// Needs of a recording that not every back end can meet on every kernel.
 struct CallNeeds {
   bool memory = false;   // values are read from memory that arguments point to
   bool results = false;  // filters use results
@@ -41,7 +41,7 @@ struct CallNeeds {
 // needs. Before Linux 6.15, ftrace records no arguments, and it records results only with a kernel option. On such
 // kernels, kprobe events are preferred to ftrace if they can record all functions. Throws Error (unsupported).
 CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs);
-// Use it after BPF has failed; `why_not` is the reason.
+// Like choose_call_backend() with "auto", but without BPF. `why_not` is the reason why BPF cannot be used.
 CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, CallNeeds needs);
 
 }  // namespace kmt

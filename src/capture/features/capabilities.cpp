@@ -144,7 +144,7 @@ Capabilities probe_capabilities(TracefsMount tracefs) {
     try {
       capabilities.clocks = read_clocks(root);
     } catch (const Error&) {
-      // No message: this process cannot read tracefs at all, as the message about events states.
+      // If tracefs is unreadable, the message about events has already stated this.
     }
   }
   capabilities.features = probe_features(tracefs, capabilities.events);

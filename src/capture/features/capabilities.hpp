@@ -14,7 +14,7 @@
 namespace kmt {
 
 struct Feature {
-  std::string name;     // "own buffers", "per-event filters", …
+  std::string name;     // name such as "own buffers" or "per-event filters"
   std::string purpose;  // purpose in kmemtrace
   bool available = false;
   bool needed = false;  // if missing, nothing can be recorded

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-// Above this value, reading the clock costs more than the rest of recording an event.
+// If reading the clock takes longer than this, it costs more than all other work for an event.
 constexpr unsigned kCheapNs = 400;
 
 // Returns the smallest of several measurements, to ignore interruptions.

@@ -7,7 +7,7 @@
 
 namespace kmt {
 
-// False if all addresses in /proc/kallsyms are zero (because of kernel.kptr_restrict, or without permission).
+// False if all addresses in /proc/kallsyms are zero, because of kernel.kptr_restrict or missing permission.
 bool has_addresses(const std::string& kallsyms);
 // Advice for users if addresses are hidden.
 inline constexpr std::string_view kWayToAddresses =

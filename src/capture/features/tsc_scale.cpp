@@ -37,8 +37,8 @@ std::optional<ClockScale> scale_of_kernel() {
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-// If the kernel uses a hypervisor's clock, it does not state the scale. This function then counts cycles for a while.
-// The error is a few millionths at most.
+// Counts cycles for a while. This is needed if the kernel uses a hypervisor's clock, because the kernel then does not
+// state the scale. The error is a few millionths at most.
 std::optional<ClockScale> measured_scale() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();

@@ -180,7 +180,7 @@ BootParameters parse_boot_parameters(std::string_view cmdline) {
     if (key == "trace_options") add_list(parameters.options, value);
     if (key == "trace_buf_size") parameters.buffer_bytes = parse_kernel_size(value);
     if (key != "trace_instance") continue;
-    const std::string_view first = value.substr(0, value.find(','));  // formats: NAME, NAME^flag, NAME@place
+    const std::string_view first = value.substr(0, value.find(','));  // the value is NAME, NAME^flag or NAME@place
     if (first.substr(0, first.find_first_of("^@")) == kBootInstance)
       add_list(parameters.instance_events, value.substr(first.size()));
   }

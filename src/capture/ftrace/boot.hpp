@@ -46,8 +46,8 @@ struct BootBuffer {
 // top-level buffer.
 std::optional<BootBuffer> find_boot_buffer(const std::string& tracefs, const BootParameters& parameters);
 
-// Stops tracing and reads the whole buffer. Calls only the hooks `described` and `sampled`. `seconds` of the outcome is
-// the time since boot.
+// Stops tracing and reads the whole buffer. Calls only the hooks `described` and `sampled`. In the outcome, `seconds`
+// is the time since boot.
 RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& buffer,
                                   const std::string& scratch_directory, const RecordHooks& hooks);
 

@@ -19,7 +19,8 @@ namespace kmt {
 
 namespace {
 
-// For each function, the kernel reserves memory for this many open calls in advance, about 100 bytes each.
+// Maximum number of open calls of all functions together. The kernel reserves about 100 bytes for each of them in
+// advance.
 constexpr std::size_t kOpenCalls = 65536;
 constexpr std::size_t kMostOpenCalls = 4096;  // KRETPROBE_MAXACTIVE_MAX, kernel/trace/trace_kprobe.c
 

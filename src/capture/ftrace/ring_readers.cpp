@@ -23,7 +23,8 @@ namespace {
 constexpr int kPipeBytes = 1 << 20;
 constexpr std::size_t kSinkPages = 64;  // number of pages that fit into a CPU's own cache
 constexpr std::size_t kRoundsOfACpu = 64;
-constexpr int kPollMilliseconds = 100;  // interval for fetching the pages of a CPU with few events
+// A CPU's pages are read at least once per this interval, even if it has few events.
+constexpr int kPollMilliseconds = 100;
 // Pause after each round, for kernels that wake readers for every page (before Linux 6.1, poll(2) ignores
 // buffer_percent).
 constexpr std::chrono::milliseconds kPause{2};
@@ -71,7 +72,7 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
     if (threads_.error_of(thread).empty()) continue;
     error = threads_.error_of(thread);
     if (sink_ != nullptr) continue;
-    try {  // these pages have left the ring buffer, so a failure to write them must be reported
+    try {  // the pages read so far are no longer in the ring buffer, so a failure to write them must be reported
       empty_pipe(readers_[thread]);
       for (const std::size_t cpu : threads_.cpus_of(thread)) write_partial_page(cpus_[cpu]);
     } catch (const Error& again) {

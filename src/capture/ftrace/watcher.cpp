@@ -17,8 +17,8 @@ namespace kmt {
 
 namespace {
 
-// Leaves the terminal's session and closes the recorder's descriptors. Otherwise, a process that waits until the
-// recorder's output is closed would also wait for the watcher.
+// Leaves the terminal's session and closes the recorder's descriptors. If the watcher kept these descriptors open, a
+// process that waits for the end of the recorder's output would also wait for the watcher.
 [[noreturn]] void watch(int alive, const std::string& instance) {
   ::setsid();
   ::prctl(PR_SET_NAME, "kmemtrace-watch");

@@ -42,7 +42,7 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// The child's report: its PID, or the error if it could not be started.
+// The child's report: its PID, or the error number if the child could not be started.
 struct Held {
   pid_t pid = -1;
   int error = 0;
@@ -65,7 +65,7 @@ void find_program(const std::string& name) {
   throw cannot_execute(name, ENOENT);
 }
 
-// The child's ends of the channels to the recorder.
+// The child's ends of the sockets that connect it to the recorder.
 struct Ends {
   int go = -1;
   int recorder = -1;  // the recorder's end of the `go` channel
@@ -98,7 +98,8 @@ struct Signals {
   ::close(ends.recorder);
   const Held held{::getpid(), 0};
   if (::write(ends.go, &held, sizeof held) != sizeof held) ::_exit(127);
-  // The recorder sends a byte to release the child. If the socket is closed instead, the recorder has given up.
+  // The recorder sends a byte when the child may execute the command. If the recorder closes the socket instead, the
+  // child ends.
   char byte = 0;
   if (::read(ends.go, &byte, 1) != 1) ::_exit(127);
   ::prctl(PR_SET_PDEATHSIG, 0);
@@ -156,7 +157,7 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   } while (got < 0 && errno == EINTR);
   if (got != sizeof held || held.pid < 0) {
     const int error = got < 0 ? errno : held.error;
-    go.write_end.reset();  // lets a child end that waits for the byte
+    go.write_end.reset();  // if the child still waits for the byte, closing the socket ends it
     end_starter();
     errno = error;
     throw system_error("Cannot start a process", arguments_.front());

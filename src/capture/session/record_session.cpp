@@ -30,11 +30,13 @@ using Notes = std::map<std::string, std::string>;
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
 constexpr std::chrono::milliseconds kPause{100};
-constexpr std::chrono::milliseconds kShortPause{10};  // if there is a command, or missed calls are counted
-constexpr int kMissedPart = 100;                      // counting missed calls uses at most 1/100 of the time
+// Pause between checks if a command is traced, or if missed calls are counted.
+constexpr std::chrono::milliseconds kShortPause{10};
+constexpr int kMissedPart = 100;  // counting missed calls uses at most 1/100 of the time
 
-// Learns the names of tasks by reading /proc repeatedly, because an event with a name may be lost, or overwritten
-// before the file is written. This is for recorders whose tasks are not in the kernel's saved_cmdlines.
+// Learns the names of tasks by reading /proc repeatedly. Events alone do not suffice: an event with a name may be lost,
+// or overwritten before the file is written. Used if the kernel's saved_cmdlines does not have the tasks of the
+// recording.
 class TaskNames {
  public:
   explicit TaskNames(Tasks& tasks) : tasks_(tasks) {}
@@ -98,8 +100,8 @@ class RecordSession {
   std::vector<pid_t> excluded_;  // threads of the recorder
   Notes begun_meanwhile_;
   MissedLog missed_calls_;
-  // Missed memory events are counted separately. They interrupted the program for the same event, so they do not make
-  // calls of tasks uncertain.
+  // Missed memory events are counted separately. Such an event interrupted the program for the same event, so it does
+  // not make the calls of tasks uncertain.
   std::uint64_t missed_events_ = 0;
   SteadyClock::time_point start_;
 };
@@ -169,7 +171,7 @@ void RecordSession::start() {
   if (hooks_.started) hooks_.started();
   if (!traits_.saves_task_names) names_.emplace(tasks_).read();  // other processes may have started after prepare()
   note_more_processes(outcome_.recording.kernel.notes, begun_meanwhile_);
-  count_missed();  // ends the interval of earlier missed events, which do not concern the command
+  count_missed();  // ends the interval before the command starts: events missed in it do not concern the command
   if (command_ && !hooks_.interrupted()) command_->release();
 }
 
@@ -195,7 +197,8 @@ RecordEnd RecordSession::wait_until_end() {
     changes_->wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       take_sample(false);
-      // If a sample is late, the next one is not taken earlier, because reading the state takes locks of the kernel.
+      // If samples are late, later samples are moved instead of being taken one right after the other, because reading
+      // the state takes locks of the kernel.
       *next_sample =
           std::max(*next_sample + std::chrono::nanoseconds(*request_.sample_interval_ns), SteadyClock::now());
     }
@@ -237,7 +240,8 @@ void RecordSession::finish() {
     outcome_.command_status = command_->poll();
   }
   KernelDescription& kernel = outcome_.recording.kernel;
-  // Read first, because the names may be old: all tracers share this cache.
+  // Reads saved names first, so that names from /proc replace them. Saved names may be old, because all tracers share
+  // the list.
   if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);
   tasks_.scan_proc();
   tasks_.describe(kernel);

@@ -18,13 +18,14 @@
 
 namespace kmt {
 
-// The session calls the functions in the order of their declaration, but those from `now_ticks` to `statistics` at any
-// time between start and finish. All functions may throw Error.
+// The session calls these functions in the order of their declaration. It calls those from `now_ticks` to `statistics`
+// at any time between start and finish. All functions may throw Error.
 class RecordBackend {
  public:
   struct Traits {
     std::string clock;  // the trace's
-    // true for ftrace: to record a cgroup, it selects the IDs of its tasks, and it reports only moves of selected tasks
+    // true for ftrace, which selects the tasks of a cgroup by their IDs; it records moves between cgroups only for
+    // selected tasks
     bool selects_cgroups_by_task = false;
     bool saves_task_names = false;  // the kernel keeps names of tasks that have ended
   };

@@ -30,7 +30,7 @@ struct RecordRequest {
   bool only_command = false;         // record only the command and its children
   bool stacks = false;               // record the kernel stack of every event
   bool user_stacks = false;          // record the user stack of every event of a task
-  RecordedCalls calls;               // no calls are recorded if it has no functions
+  RecordedCalls calls;               // functions whose calls are recorded; if there are none, no calls are recorded
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;  // for each CPU; empty: chosen from the measured rate
   std::uint64_t preferred_buffer_bytes = 0;   // minimum for each CPU if the rate is measured
@@ -69,12 +69,13 @@ struct RecordOutcome {
   std::string write_error;            // of RecordEnd::cannot_write
   double seconds = 0;
   RecorderCost cost;
-  std::string left_instance;  // kmemtrace's instance, if another process keeps it open
+  // Path of kmemtrace's instance if it could not be removed, because another process keeps it open.
+  std::string left_instance;
   // true in a PID namespace, where the recorder's events cannot be filtered out
   bool own_events_recorded = false;
-  std::uint64_t missed_events = 0;           // events lost because BPF programs or probes were already busy
-  MissedCounts missed_by_function;           // missed events by function, in all tasks
-  std::uint64_t not_followed_processes = 0;  // number of selected processes beyond the limit
+  std::uint64_t missed_events = 0;  // events lost because the BPF program or probe for the event was already running
+  MissedCounts missed_by_function;  // missed events by function, in all tasks
+  std::uint64_t not_followed_processes = 0;  // number of processes that were not followed because too many are selected
   std::string call_backend;                  // how calls were recorded, such as "BPF trampolines (fentry, fexit)"
   std::string call_backend_reason;           // reason for choosing this back end
   bool missed_calls_are_known = true;        // false if the counts of kprobe events are unavailable
@@ -83,14 +84,15 @@ struct RecordOutcome {
   std::string lost_cgroup_moves;             // text about missed moves to other cgroups
   std::string late_mappings;                 // text about a late start of mapping records
   std::uint64_t unanswered_build_ids = 0;    // mappings without a build ID because their file's device did not answer
-  bool filtered_by_pid_list = false;         // true if the recorder has too many threads for an event filter
+  // True if the recorder has too many threads for an event filter, so its threads are excluded by a list of PIDs.
+  bool filtered_by_pid_list = false;
 };
 
 // Callbacks of the recorder. All are called in the thread that called the recorder.
 struct RecordHooks {
   std::function<bool()> interrupted;  // called at least every 100 ms
-  // Called four times per second. `recording` returns changes since the start: names of tasks, and counts of the
-  // kernel.
+  // Called four times per second. `recording` returns the data that has changed since the start: the names of tasks,
+  // and the kernel's counts.
   std::function<void(const RecordProgress&, const std::function<RawRecording()>& recording)> progress = nullptr;
   // Called before tracing starts. Returns the sink for the pages, or nullptr to use files. May throw to cancel the
   // recording.

@@ -86,7 +86,8 @@ void CgroupMoves::take(Bytes sample) {
     text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
 }
 
-// The clock x86-tsc and nanoseconds drift apart. Therefore only the short time since the event is converted.
+// Converts a time of perf to ticks. The clock x86-tsc and nanoseconds drift apart, so only the short time from the
+// event until now is converted.
 std::uint64_t CgroupMoves::ticks_at(std::uint64_t perf_ns) const {
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {

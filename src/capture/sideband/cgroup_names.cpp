@@ -34,7 +34,7 @@ std::string CgroupNames::name(std::uint64_t id) {
   const auto known = names_.find(id);
   if (known != names_.end()) return known->second;
   if (!root_.empty()) look(root_, "/", 0);
-  // A missing cgroup is searched for only once, because its ID does not come back.
+  // A cgroup without a folder is searched for only once, because its ID is never used again.
   return names_.try_emplace(id, fmt::format("cgroup {}", id)).first->second;
 }
 

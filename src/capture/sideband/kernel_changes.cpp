@@ -27,14 +27,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 250ms;
-constexpr auto kQuiet = 1s;  // pause before symbols are read in advance
+constexpr auto kQuiet = 1s;  // if nothing changes for this long, symbols are read in advance
 constexpr int kReceiveBytes = 4 << 20;
 // Limits the trace's size if modules are loaded and removed repeatedly.
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::size_t kMostChanges = 4096;
 // Smaller jumps of the wall clock are adjustments, which are not recorded.
 constexpr std::int64_t kMostSlewNs = 1'000'000'000;
-constexpr unsigned kPieces = 4;  // pieces of symbols to read at a time, some pages of lines each
+constexpr unsigned kPieces = 4;  // number of pieces of /proc/kallsyms to read at once; a piece is some pages
 
 FileDescriptor open_uevents() {
   FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
@@ -108,7 +108,8 @@ std::string moved(std::string_view lines, std::uint64_t by) {
 }
 
 // Returns the start of the line before the first module's line. A reader that stops there does not make the kernel list
-// its modules. If the kernel lists them while there are none, it returns none for this open file later, either.
+// its modules. If the kernel lists its modules while there are none, it returns none through this open file later,
+// either.
 std::uint64_t in_front_of_modules(std::string_view kallsyms) {
   const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
   std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0
@@ -214,7 +215,7 @@ void KernelChanges::compare_cpus(std::vector<CpuChange>& changes) {
     if (!before.contains(cpu)) add_cpu(cpu, true, changes);
 }
 
-// The changes happened after the previous check of CPUs. `looked_at` is the time at which this check started.
+// The changes happened between the previous check of CPUs and this one, which started at the time `looked_at`.
 void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at) {
   const std::uint64_t since = std::exchange(cpus_looked_at_, looked_at);
   if (changes.empty()) return;
@@ -231,7 +232,8 @@ void KernelChanges::compare_modules() {
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
-        // The symbols that were just read may belong to another module, which was loaded at the same address.
+        // If symbols were just read for this module, they may belong to another module, which was loaded at the same
+        // address.
         std::erase_if(wanted_, [&gone = name, this](std::size_t change) { return changes_[change].name == gone; });
         changes_.push_back({false, now_(), modules_looked_at_, name});
       }
@@ -280,7 +282,7 @@ void KernelChanges::read_symbols() {
 
 void KernelChanges::keep_symbols(std::string_view kallsyms) {
   const std::size_t before = changes_.size();
-  compare_modules();  // drops modules that were removed meanwhile from wanted_
+  compare_modules();  // removes modules that are no longer loaded from wanted_
   const auto was_read = [before](std::size_t change) { return change < before; };
   for (const std::size_t number : wanted_) {
     const ModuleChange& change = changes_[number];
@@ -297,11 +299,12 @@ std::map<std::string, std::string> KernelChanges::notes() const {
     text += fmt::format("{} {} {} {}", change.loaded ? '+' : '-', change.noticed, change.before, change.name);
     if (change.loaded) text += fmt::format(" {:x} {} {}", change.module.begin, change.module.bytes, change.build_id);
     text += '\n';
-    // This module may have been removed before its symbols were read. If the same build was loaded again later, its
-    // symbols are used.
+    // This module may have been removed before its symbols were read. If the same build was loaded again later, the
+    // symbols of the later module are used.
     if (const auto build = builds_.find(change.build); change.loaded && build != builds_.end())
       text += moved(build->second.lines, change.text - build->second.text);
-    // A module's init code is at another address, and its symbols no longer exist.
+    // The symbols of a module's init code no longer exist. Init code is at a separate address, so one symbol stands for
+    // all of it.
     if (change.init != 0) text += fmt::format("{:016x} i .init.text\t[{}]\n", change.init, change.name);
   }
   if (!text.empty()) notes["module_changes"] = std::move(text);

@@ -57,7 +57,7 @@ class KernelChanges {
     std::string build_id = {};
     LoadedModule module = {};
     std::uint64_t text = 0;  // start address of its code
-    std::uint64_t init = 0;  // former start address of its init code
+    std::uint64_t init = 0;  // start address that its init code had
   };
   // The code symbols of one build of a module. The addresses are from the time of reading.
   struct Build {

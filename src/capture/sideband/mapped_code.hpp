@@ -21,7 +21,7 @@ class MappedCode {
   void add(const SpaceChange& change, std::string_view path);
   void ended(std::int32_t process, std::uint64_t time_ns);
 
-  // True if this mapping was ever reported.
+  // True if an event has ever reported this mapping.
   bool has(const SpaceChange& mapping, std::string_view path) const;
   std::uint64_t changed_ns(std::int32_t process) const;  // time of the last report about the process; 0: never
   // Time of the last report of a fork or exec of the process; 0: never.
@@ -40,7 +40,7 @@ class MappedCode {
   struct Space {
     std::uint64_t changed_ns = 0;
     std::uint64_t began_ns = 0;
-    std::shared_ptr<Mappings> mappings;  // shared by processes until one of them changes its mappings; may be null
+    std::shared_ptr<Mappings> mappings;  // processes share the mappings until one of them changes its own; may be null
 
     Mappings& own();
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads data about live processes from /proc: the notes "tasks", "tasks_32_bit" and "recorder_tasks" of
-// docs/formats/kmt.md, and "tasks_meanwhile".
+// Reads data about live processes from /proc, for the notes "tasks", "tasks_32_bit", "recorder_tasks" and
+// "tasks_meanwhile" (docs/formats/kmt.md).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ void note_processes(std::map<std::string, std::string>& notes);
 // notes. Lists all 32-bit programs.
 void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more);
 
-// All threads of a process; none if it has ended. "self": of this process.
+// Returns all threads of a process; none if it has ended. "self" is this process.
 std::vector<pid_t> threads_of(std::string_view process);
 
 // Returns the name of a process, such as "bash". Empty if the process has ended.

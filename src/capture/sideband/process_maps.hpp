@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads from /proc which code is in the memory of processes.
+// Reads from /proc the code that is mapped into processes.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct MapsLine {
 // Ignores lines about other mappings.
 std::vector<MapsLine> code_in_maps(std::string_view text);
 
-// The text of /proc/PID/maps. After the first thread has ended, that file is empty even if other threads run. Then the
-// text is from another thread.
+// The text of /proc/PID/maps. After the first thread of a process has ended, its file is empty even if other threads
+// run. In that case, the text is from another thread.
 struct ProcessMaps {
   std::string text;
   std::int32_t task = 0;

@@ -29,8 +29,8 @@ struct ProcessAccess {
   std::function<void()> process_reports;
 };
 
-// Reads the code of processes. Accepts only processes that were not reported meanwhile, because maps that are read
-// during an exec may be from before or after it. Skips a process that changes at each attempt.
+// Reads the code of processes. Skips a process if events report changes of it while its maps are read, and tries again
+// later, because maps that are read during an exec may be from before or after it. Gives up after some attempts.
 ProcessCodes read_process_code(const MappedCode& reported, const ProcessAccess& where);
 
 // Returns the mapping as a SpaceChange, like the kernel's reports, but without its object. Generated code and the vDSO

@@ -92,7 +92,7 @@ void UserMemoryWatch::learn(std::size_t from) {
     note_user(*change);
   }
   for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
-    // The kernel reports an end also if an exec changes the credentials of a process, which then lives on
+    // The kernel also reports an end if an exec changes the credentials of a process. Such a process lives on
     // (begin_new_exec()).
     if (mapped_.changed_ns(process) <= time_ns) users_.erase(process);
     mapped_.ended(process, time_ns);
@@ -120,7 +120,7 @@ void UserMemoryWatch::note_user(const SpaceChange& change) {
   }
 }
 
-// Each record has its time at the end, as requested.
+// perf was requested to write the time at the end of each record.
 void UserMemoryWatch::take_record(Bytes record, std::uint32_t type, std::uint16_t misc) {
   ByteReader in(record, kHostOrder);
   switch (type) {
@@ -226,7 +226,7 @@ void UserMemoryWatch::scan_proc() {
   learn(known);
 }
 
-// Adds unreported mappings with the time `since_ns`. An empty `since_ns` means that the time is unknown.
+// Adds mappings that no event has reported, with the time `since_ns`. If `since_ns` is empty, the time is unknown.
 void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const ProcessCodes look = read_process_code(mapped_, {processes_now, maps_of, [this] { poll(); }});
   const std::size_t known = memory_.changes.size();
@@ -234,8 +234,8 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const auto forget = [&](std::int32_t process) {
     memory_.changes.push_back({.time_ns = when(process), .process = process, .kind = SpaceChange::Kind::executed});
   };
-  // It is unknown which programs these processes have run since that time. Their code gets no names, because names of
-  // the earlier program would be wrong.
+  // The code of these processes gets no names: they may have run other programs since that time, and the names of the
+  // earlier program would be wrong.
   if (since_ns) std::ranges::for_each(look.gone, forget);
   for (const ProcessCode& code : look.code) {
     const UnreportedCode unreported = unreported_code(mapped_, code);
@@ -266,7 +266,8 @@ std::string UserMemoryWatch::unanswered_text() const {
 UserMemory UserMemoryWatch::take_changes() {
   poll();
   UserMemory taken;
-  std::map<std::uint32_t, std::uint32_t> places;  // new index of each returned object, by its index in memory_
+  // Maps an object's index in memory_ to its index in the returned memory.
+  std::map<std::uint32_t, std::uint32_t> places;
   for (SpaceChange& change : memory_.changes) {
     if (change.kind != SpaceChange::Kind::mapped) continue;
     const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(taken.objects.size()));
@@ -296,7 +297,7 @@ void UserMemoryWatch::forget_ended() {
   constexpr std::size_t kMostChanges = 1 << 19;
   if (memory_.changes.size() <= std::max(kMostChanges, 2 * living_changes_)) return;
   kmt::forget_ended(memory_.changes, ended_, kMostChanges, is_process);
-  living_changes_ = memory_.changes.size();  // approximate; prevents another search before many new changes were added
+  living_changes_ = memory_.changes.size();  // approximate; the next search waits until many new changes were added
   const std::vector<CodeObject> objects = std::exchange(memory_.objects, {});
   objects_.clear();
   build_ids_.clear();
@@ -317,7 +318,7 @@ UserMemory UserMemoryWatch::memory() {
     scan_proc();
   else if (rings_.lacks_some())
     scan_proc_again({});
-  // The recorder may read any file, so a file is accepted only if it belongs to the program's user.
+  // The recorder may read any file. Therefore a symbol file is accepted only if it belongs to the user of the program.
   for (CodeObject& object : memory_.objects) {
     // The program ended before its vDSO was read.
     if (object.path == kVdso && object.build_id.empty()) object.symbols = vdsos_.narrow().symbols;

@@ -84,8 +84,8 @@ class UserMemoryWatch {
   PerfRings rings_;
   std::uint64_t gaps_ = 0;  // number of times that an online CPU had no events
   std::uint64_t unanswered_ = 0;
-  UserMemory memory_;                                      // has the changes that were not passed on
-  std::size_t living_changes_ = 0;                         // number of changes left by the last forget_ended()
+  UserMemory memory_;                                      // the changes that were not passed on yet
+  std::size_t living_changes_ = 0;                         // number of changes after the last call of forget_ended()
   std::unordered_map<std::int32_t, std::uint64_t> ended_;  // process ID to the time of its end
   // processes that ended since the last change of mapped_
   std::vector<std::pair<std::int32_t, std::uint64_t>> ended_now_;

@@ -13,8 +13,8 @@ namespace kmt {
 namespace {
 
 constexpr const char* kOption = "/options/funcgraph-args";
-// This option only affects writes to the instance's trace_marker, which kmemtrace does not use. Therefore kmemtrace
-// stores its mark in this option.
+// The option `markers` of an instance only affects writes to the instance's trace_marker, which kmemtrace does not use.
+// Therefore kmemtrace sets this option as its mark.
 constexpr const char* kNote = "/options/markers";
 
 bool reads(const std::string& path, std::string_view value) { return trim(try_read_file(path).value_or("")) == value; }

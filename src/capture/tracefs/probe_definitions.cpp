@@ -19,7 +19,8 @@ Error cannot_record(const TracedFunction& function, const ValuePath& path, const
       .hint("--backend bpf can follow more pointers, if this kernel supports it");
 }
 
-// Returns the place of a value without its type, such as "+24(+8(%di))", "%si" or "+8($stack)".
+// Returns the source of a value in the syntax of kprobe events, without the type: "+24(+8(%di))", "%si" or
+// "+8($stack)".
 std::string place_of(const ValuePath& path, const ProbeMachine& machine) {
   std::string place = path.argument == kStackPointer ? "$stack" : fmt::format("%{}", machine.arguments[path.argument]);
   for (const std::uint32_t offset : path.offsets) place = fmt::format("+{}({})", offset, place);
@@ -32,11 +33,11 @@ struct Fetched {
   std::string type;
 };
 
-// If a number is unreadable, the kernel records stale bytes of the buffer and does not report that. Therefore a string
-// is read from the same address as well: it is empty if the address is unreadable.
+// If a number is unreadable, the kernel records old bytes of the buffer and does not report that. Therefore a string is
+// read from the same address as well. An empty string shows that the address is unreadable.
 void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& machine, std::vector<Fetched>& fetched) {
   const std::string place = place_of(path, machine);
-  // Number of offsets that lead to the argument itself.
+  // The number of offsets that are needed to reach the argument itself.
   const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;
   const bool is_of_user = !machine.has_user_memory && path.offsets.size() == 1 + own_steps;
   const std::string string = is_of_user ? "ustring" : "string";

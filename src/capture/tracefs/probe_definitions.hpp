@@ -17,28 +17,28 @@ struct ProbeMachine {
   std::vector<std::string_view> arguments;  // argument registers, in the order in which the ABI fills them
   std::string_view result;
   unsigned word_bits = 64;
-  // True if an address shows whether it is a kernel or a user address. Otherwise, the memory that an argument points to
-  // is read as user memory, and memory reached through further pointers as kernel memory.
+  // True if an address shows whether it is a kernel or a user address. If false, memory to which an argument points is
+  // read as user memory, and memory to which further pointers lead is read as kernel memory.
   bool has_user_memory = true;
 };
 // `machine` is the name as in uname -m. Returns nothing if its registers are unknown.
 std::optional<ProbeMachine> probe_machine(std::string_view machine);
 
-// Each function has at least two probes. Many of them share an event. Places are given as addresses, because names may
-// be ambiguous. For addresses, the kernel accepts only registers, not `$arg1`. The order of definition matters: if the
-// entry of a call is recorded, its exit must be recorded too. If several probes are at one place, the last one runs
-// first (add_new_kprobe() in kernel/kprobes.c). Therefore values are recorded before their entry. Values have separate
-// records, because the kernel silently drops records that are longer than a ring buffer page, and strings may be long.
-// A string of any length has its own record, because only the size of a one-string record shows whether the string was
-// empty or unreadable.
+// Defines probes at the entry and the exit of each function. Many probes share an event. Places are given as addresses,
+// because names may be ambiguous. For addresses, the kernel accepts only registers, not `$arg1`. The order of
+// definition matters: if the entry of a call is recorded, its exit must be recorded too. If several probes are at one
+// place, the last one runs first (add_new_kprobe() in kernel/kprobes.c). Therefore the records with values precede the
+// record of their entry. Values have separate records, because the kernel silently drops records that are longer than a
+// ring buffer page, and strings may be long. A string of any length has its own record, because only the size of a
+// record with one string shows whether the string was empty or unreadable.
 struct ProbeDefinition {
   std::string exit;                 // a line
   std::string entry;                // a line
   std::vector<std::string> values;  // lines
 };
 
-// `group` is the group of the events. If more than `open_calls` calls of a function are open, exits are missed. Returns
-// definitions in the order of the functions. Throws Error for a value that kprobes cannot record.
+// `group` is the group of the events. If more than `open_calls` calls of a function are open, the kernel misses exits.
+// Returns definitions in the order of the functions. Throws Error for a value that kprobes cannot record.
 std::vector<ProbeDefinition> define_probes(const std::string& group, const std::vector<TracedFunction>& functions,
                                            const ProbeMachine& machine, unsigned open_calls);
 

@@ -88,7 +88,7 @@ bool remove_probe_events(const std::string& tracefs, const std::string& group) {
       // Opens the file for appending, because truncating it would remove the probes of all users.
       write_all(open_file(path, O_WRONLY | O_APPEND).get(), fmt::format("-:{}/{}\n", group, name), path);
     } catch (const Error&) {
-      all = false;  // the event is enabled by another user
+      all = false;  // another user has enabled the event
     }
   }
   return all;

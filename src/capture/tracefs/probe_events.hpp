@@ -27,15 +27,16 @@ struct ProbeCounts {
   std::uint64_t hits = 0;    // both counts include all tasks
   std::uint64_t missed = 0;  // likewise
 };
-// Returns the counts of the group's probes in the order of creation. They are from kprobe_events and kprobe_profile,
-// which has no groups. Empty if the two texts do not match.
+// Returns the counts of the group's probes in the order of creation. `events` is the text of kprobe_events. `profile`
+// is the text of kprobe_profile, which does not state groups. Empty if the two texts do not match.
 std::vector<ProbeCounts> parse_probe_counts(std::string_view events, std::string_view profile, std::string_view group);
 
-// Returns how many starts and ends of one function's calls its probes missed. `probes` are the counts of the exit's,
-// the entry's, and any values' probes. If a call is missed completely, each probe counts it.
+// Returns how many starts and ends of one function's calls its probes missed. `probes` are the counts of the probe at
+// the exit, the probe at the entry, and the probes that read values. If a call is missed completely, each probe counts
+// it.
 std::uint64_t missed_calls(std::span<const ProbeCounts> probes);
 
-// Removes those probes of the group that no instance has enabled. True if no probe of the group is left.
+// Removes the probes of the group that no instance has enabled. Returns true if the group has no probes left.
 bool remove_probe_events(const std::string& tracefs, const std::string& group);
 
 }  // namespace kmt

@@ -45,8 +45,8 @@ bool remove_folder_when_free(const std::string& path, unsigned patience_seconds)
   }
 }
 
-// Also undoes the changes that the instance made for all instances. If another process uses the instance, these changes
-// stay.
+// Also undoes what the instance has changed for all instances: an option, and probes. If another process uses the
+// instance, these changes stay.
 bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   const bool has_set_option = has_set_arguments_option(path);
   if (!remove_folder_when_free(path, patience_seconds)) return false;
@@ -56,7 +56,7 @@ bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   return true;
 }
 
-// True if the process has ended whose ID is in the name of the instance or probe group.
+// The name of an instance or probe group contains the ID of its process. True if that process has ended.
 bool is_stale(std::string_view name, char separator) {
   if (name.size() <= kInstancePrefix.size()) return false;
   const std::vector<std::string_view> parts = split(name.substr(kInstancePrefix.size()), separator);

@@ -13,7 +13,7 @@ constexpr std::string_view kInstancePrefix = "kmemtrace-";  // prefix of the ins
 
 enum class TracefsUse : std::uint8_t {
   recording,   // recording in kmemtrace's own instance
-  describing,  // reading the formats of events, for recorders without ftrace
+  describing,  // reading the formats of events, for recorders that do not use ftrace
 };
 // Returns the path of tracefs; mounts tracefs if necessary. Throws Error (unsupported) with the reason and advice.
 std::string usable_tracefs(TracefsUse use = TracefsUse::recording);
@@ -46,7 +46,7 @@ class TracefsInstance {
 // is not changed, because it may belong to a recorder that is invisible in this PID namespace.
 bool remove_instance(const std::string& path);
 
-// Removes kmemtrace's own instance. Switches it off first, so that it costs nothing even if it cannot be removed.
+// Removes kmemtrace's own instance. Disables it first, so that it uses no CPU time even if it cannot be removed.
 bool remove_own_instance(const std::string& path, unsigned patience_seconds);
 
 // Returns the instances whose kmemtrace process has ended.

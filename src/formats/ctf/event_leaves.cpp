@@ -20,7 +20,7 @@ bool is(const bt_field_class* type, bt_field_class_type wanted) {
   return bt_field_class_type_is(bt_field_class_get_type(type), wanted);
 }
 
-// Returns the size of a value, or 0 if a record cannot contain such a value.
+// Returns the size of a value in bytes, or 0 if a ring-buffer record cannot contain the value.
 unsigned bytes_of(const bt_field_class* type) {
   if (is(type, BT_FIELD_CLASS_TYPE_STRING)) return 1;
   if (is(type, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) return 4;

@@ -56,7 +56,7 @@ std::string text_in(Bytes bytes, TextEncoding encoding) {
   const ByteOrder order = big ? ByteOrder::big : ByteOrder::little;
   const unsigned unit = unit_of(encoding);
   std::string out;
-  std::uint32_t high = 0;  // first half of a character of two units
+  std::uint32_t high = 0;  // first of the two UTF-16 units of a character; 0 if none
   for (std::size_t at = 0; at + unit <= bytes.size(); at += unit) {
     const std::uint32_t code =
         unit == 2 ? load<std::uint16_t>(bytes.data() + at, order) : load<std::uint32_t>(bytes.data() + at, order);
@@ -122,7 +122,7 @@ void FieldDecoder::read(const FieldNode& field, bt_field* out) {
 void FieldDecoder::read_bits(const FieldNode& field, bt_field* out) {
   const auto length = static_cast<unsigned>(field.length);
   if (length > 64) {
-    // Only a boolean of this length has a field.
+    // libbabeltrace2 stores numbers of at most 64 bits. A longer boolean is true if any of its bits is set.
     bool is_set = false;
     for (unsigned done = 0; done < length; ++done) is_set |= in.bits(1, field.big_endian, field.last_to_first) != 0;
     if (field.kind == FieldKind::boolean) store_value(field, is_set ? 1 : 0, false, 1);
@@ -175,7 +175,7 @@ void FieldDecoder::read_text(const FieldNode& field, bt_field* out) {
   BitReader ahead = in;
   Bytes text = all;
   std::uint64_t used = 0;
-  // Ends before the first NUL. Other texts may lack it.
+  // The text ends before the first NUL. A text with a given length may have no NUL.
   while (is_open || used < all.size()) {
     const Bytes next = is_open ? ahead.bytes(unit) : all.subspan(used, unit);
     if (is_zero(next)) break;
@@ -220,7 +220,7 @@ void FieldDecoder::read_array(const FieldNode& field, bt_field* out) {
   for (std::uint64_t i = 0; i < length; ++i) {
     const std::uint64_t before = in.at();
     read(element, i < kept ? bt_field_array_borrow_element_field_by_index(out, i) : nullptr);
-    // All further elements are empty too, whatever their number.
+    // An element that needs no bits is empty, and so are all elements after it. Reading them could take very long.
     if (in.at() != before || i < kept) continue;
     return;
   }

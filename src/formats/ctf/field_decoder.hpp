@@ -30,7 +30,7 @@ class FieldDecoder {
  public:
   explicit FieldDecoder(std::uint32_t slots) : slots_(slots) {}
 
-  // Starts a packet. `packet` may be longer than the packet.
+  // Starts a packet. The bytes in `packet` may continue after the end of the packet.
   void begin_packet(Bytes packet, std::uint64_t offset);
   void begin_event();
   // Reads a field, and stores its value in `out` unless `out` is null.

@@ -29,7 +29,7 @@ bool is_wrapper(FieldKind kind) {
          kind == FieldKind::variant;
 }
 
-// Replaces arrays, optionals and variants by the fields that may be in them.
+// Replaces each array, optional and variant by the fields in it.
 Nodes without_wrappers(const Nodes& nodes) {
   Nodes out;
   for (FieldNode* const node : nodes) {
@@ -91,7 +91,8 @@ class LocationResolver {
     return found;
   }
 
-  // Fields that depend on the same values share a slot. Only the selected option of a variant writes to it.
+  // Returns the slot in which all these fields store their values. If the fields are options of a variant, only the
+  // selected option writes to the slot.
   std::uint32_t slot_of(const Nodes& values) {
     for (const std::uint32_t slot : values.front()->slots) {
       const auto has_slot = [slot](const FieldNode* value) {

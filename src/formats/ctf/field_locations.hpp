@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the lengths and selectors that fields of CTF 2 depend on, and gives each a slot for its value.
+// In CTF 2, the length or the selector of a field may be the value of an earlier field. Finds these earlier fields, and
+// assigns each a slot for its value.
 #pragma once
 
 #include <array>
@@ -9,11 +10,12 @@
 
 namespace kmt::ctf {
 
-// The structures that a field may refer to, by FieldScope. Null: the trace does not have it.
+// The structures in which a field may look for its length or selector, indexed by FieldScope. Null if the trace lacks
+// the structure.
 using FieldRoots = std::array<FieldNode*, kFieldScopes>;
 
-// Sets the slots of all dependent fields in `roots[scope]` and of the fields they depend on. `slots` counts the slots.
-// Throws Error if a location leads to no integer.
+// Assigns slots to all fields in `roots[scope]` that need a length or selector, and to the fields that contain it.
+// `slots` is the number of assigned slots. Throws Error if a location does not lead to an integer.
 void resolve_locations(const FieldRoots& roots, FieldScope scope, std::uint32_t& slots);
 
 }  // namespace kmt::ctf

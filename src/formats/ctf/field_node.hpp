@@ -45,7 +45,7 @@ enum class FieldScope : std::uint8_t {
 };
 constexpr std::size_t kFieldScopes = 6;
 
-// Meanings of a value for the reader of a stream. Each is one bit.
+// The meaning that a value has for the reader of a stream. Each constant is one bit.
 struct FieldRole {
   static constexpr std::uint32_t kMagic = 1u << 0;
   static constexpr std::uint32_t kUuid = 1u << 1;
@@ -60,7 +60,8 @@ struct FieldRole {
   static constexpr std::uint32_t kEventClass = 1u << 10;
 };
 
-// True and the value if it is not negative, otherwise false and its two's complement. Pairs have the numbers' order.
+// An integer that is compared by its sign first. It is {true, value}, or {false, two's complement} for a negative
+// value.
 using SelectorValue = std::pair<bool, std::uint64_t>;
 using SelectorRange = std::pair<SelectorValue, SelectorValue>;
 
@@ -71,19 +72,20 @@ struct FieldNode {
   TextEncoding encoding = TextEncoding::utf8;
   bool big_endian = false;
   bool last_to_first = false;   // the first bit in the stream is the most significant one
-  bool is_kept = true;          // libbabeltrace2 has a field for it
+  bool is_kept = true;          // true if libbabeltrace2 can store the value
   std::uint64_t length = 0;     // bits of a number, bytes of a text or BLOB, elements of an array
   std::uint64_t alignment = 1;  // in bits
   std::uint32_t roles = 0;
-  std::uint64_t weight = 1;     // number of fields: this field and those in it, with one element for each array
-  std::uint64_t most_kept = 0;  // elements of an array or BLOB that get a field of libbabeltrace2
+  std::uint64_t weight = 1;     // number of fields: this one and all inside it; of an array, one element counts
+  std::uint64_t most_kept = 0;  // maximum number of an array's elements or a BLOB's bytes to store
 
   std::string name;                   // of a member of a structure, or of an option of a variant
   std::vector<SelectorRange> ranges;  // values that select an option of a variant, or the field of an optional
-  // Members of a structure, options of a variant; one field for an array or optional.
+  // The members of a structure, or the options of a variant. An array or an optional has one field.
   std::vector<std::unique_ptr<FieldNode>> fields;
 
-  // Location of the length or selector. Without an origin, it starts at the structure that contains this field.
+  // The path to the field with the length or selector. Without an origin, the path starts at the structure that
+  // contains this field.
   std::optional<FieldScope> origin;
   std::vector<std::optional<std::string>> path;  // names of members; empty: the parent structure
 

@@ -133,7 +133,7 @@ struct Graph::State {
   GraphRef graph;
   std::vector<IteratorRef> iterators;  // in the order of `outputs`; destroyed before the graph
 
-  // The next stream to read, and the results of that read.
+  // The stream that the next call of consume() reads, and the results of that call.
   std::size_t wanted = 0;
   Messages* messages = nullptr;
   bool ended = false;

@@ -21,10 +21,11 @@ namespace {
 constexpr unsigned kMostDepth = 32;
 // All events of lttng-modules 2.13 have about 12,000 members.
 constexpr std::size_t kMostNodes = 65536;
-constexpr std::size_t kMostInStructure = 2048;  // libbabeltrace2 compares the name of a new member with all others
-constexpr std::uint64_t kMostBits = 1u << 16;   // length of a bit array
+// Members of a structure; limited because libbabeltrace2 compares the name of each new member with all others.
+constexpr std::size_t kMostInStructure = 2048;
+constexpr std::uint64_t kMostBits = 1u << 16;  // maximum length of a bit array, in bits
 constexpr std::uint64_t kMostAlignment = 1u << 16;
-constexpr std::uint64_t kMostInArrays = 65536;  // fields in all arrays of a structure of an event or packet
+constexpr std::uint64_t kMostInArrays = 65536;  // maximum number of stored elements in all arrays of a structure
 
 struct KindName {
   std::string_view name;
@@ -189,7 +190,8 @@ void check_names(const FieldNode& node) {
       throw Error(fmt::format("a structure has two members \"{}\", or a name has a NUL", printable(field->name)));
 }
 
-// Size of what each use of an alias copies: ranges, names in the path, and each 32 bytes of these names.
+// Returns the size of the node's ranges and path, which each use of an alias copies. A name in the path adds 1, and 1
+// for each 32 bytes of the name.
 std::size_t size_of_parts(const FieldNode& node) {
   std::size_t size = node.ranges.size() + node.path.size();
   for (const auto& step : node.path) size += step ? step->size() / 32 : 0;
@@ -204,8 +206,9 @@ bool has_elements(const FieldNode& node) {
          std::ranges::any_of(node.fields, [](const auto& field) { return has_elements(*field); });
 }
 
-// Shares `most` fields between all arrays in the node, because nested arrays multiply. The limit of an array does not
-// depend on the lengths in the stream: libbabeltrace2 uses an event again and keeps the longest length of each array.
+// Limits the stored elements of all arrays in the node to `most`, because the lengths of nested arrays multiply. The
+// limit of an array does not depend on the lengths in the stream: libbabeltrace2 reuses the memory of events, and each
+// array in it keeps the greatest length so far.
 void limit_elements(FieldNode& node, std::uint64_t most) {
   if (is_blob(node.kind)) node.most_kept = std::min(kMostKept, most);
   if (is_array(node.kind)) {
@@ -256,7 +259,7 @@ std::uint64_t number_property(const Json& object, const char* name) {
 }
 
 void JsonFieldParser::add_alias(const std::string& name, const Json& field_class) {
-  parse(field_class);  // finds faults, and refuses aliases that do not exist yet
+  parse(field_class);  // throws if the class is invalid or uses an alias that does not exist yet
   if (!aliases_.emplace(name, field_class).second)
     throw Error(fmt::format("there are two aliases \"{}\"", printable(name)));
 }

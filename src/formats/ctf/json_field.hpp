@@ -40,7 +40,7 @@ class JsonFieldParser {
   void parse_members(const Json& value, const char* list, unsigned depth, FieldNode& node);
 
   std::map<std::string, Json> aliases_;
-  std::size_t size_ = 0;  // fields, and their long parts, of all classes and aliases
+  std::size_t size_ = 0;  // number of fields in all classes and aliases, plus the sizes of their names and ranges
 };
 
 }  // namespace kmt::ctf

@@ -18,15 +18,15 @@ namespace kmt::ctf {
 namespace {
 
 constexpr char kSeparator = 0x1E;
-// Offsets in the header of a packet of metadata.
+// Offsets in the header of a metadata packet, and the size of the long header.
 constexpr std::size_t kMajorAt = 35, kHeaderBitsAt = 40, kLengthOfLongHeader = 44;
 
 std::optional<ByteOrder> order_of_packets(Bytes file) {
   return file.size() < kPacketHeaderBytes ? std::nullopt : order_of_metadata(file);
 }
 
-// Returns the length of a packet's header. LTTng writes the header of CTF 1.8; that of CTF2-PMETA-1.0 is longer and
-// states its length.
+// Returns the length of a packet's header. LTTng writes the header of CTF 1.8, whose length is fixed. The header of
+// CTF2-PMETA-1.0 is longer and contains its own length.
 std::size_t header_length(Bytes packet, ByteOrder order) {
   if (packet.size() < kLengthOfLongHeader) return kPacketHeaderBytes;
   const std::uint32_t bits = load<std::uint32_t>(packet.data() + kHeaderBitsAt, order);
@@ -89,8 +89,8 @@ std::vector<Fragment> fragments_of(const MetadataText& metadata) {
   return fragments;
 }
 
-// Functions that copy or write a Json value call themselves for each level, so the depth is limited. A callback of
-// Json::parse() could limit it too, but needs time that is quadratic in the length of arrays.
+// The functions that copy or write a Json value are recursive, so the depth of values is limited. A callback of
+// Json::parse() could limit the depth too, but takes quadratic time for long arrays.
 void check_depth(std::string_view text) {
   constexpr unsigned kMostJsonDepth = 128;
   unsigned depth = 0;
@@ -188,7 +188,7 @@ class Parser {
   void take_preamble(const Json& value) {
     if (const std::uint64_t version = number_property(value, "version"); version != 2)
       throw Error(fmt::format("version {} of CTF is not supported", version));
-    // An extension may change how streams are read, so a reader must know all of them.
+    // An extension may change how streams are read. kmemtrace supports no extension.
     if (const Json* const extensions = property(value, "extensions"); extensions != nullptr && !extensions->empty())
       throw Error(fmt::format("the trace needs an extension of CTF that is not supported: {}",
                               printable(extensions->dump().substr(0, 200))));

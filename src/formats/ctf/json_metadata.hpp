@@ -27,20 +27,21 @@ struct JsonClock {
 
 struct JsonEventClass {
   std::string name;
-  std::unique_ptr<FieldNode> specific_context, payload;  // each may be null
+  std::unique_ptr<FieldNode> specific_context, payload;  // null if the metadata has no such structure
 };
 
 struct JsonStreamClass {
   std::string name;
   std::optional<JsonClock> clock;
-  std::unique_ptr<FieldNode> packet_context, event_header, common_context;  // each may be null
-  std::map<std::uint64_t, JsonEventClass> events;                           // by ID
+  // Null if the metadata has no such structure.
+  std::unique_ptr<FieldNode> packet_context, event_header, common_context;
+  std::map<std::uint64_t, JsonEventClass> events;  // by ID
 };
 
 struct JsonMetadata {
   std::optional<std::array<std::uint8_t, 16>> uuid;
   std::map<std::string, std::variant<std::string, std::int64_t>> environment;
-  std::unique_ptr<FieldNode> packet_header;          // may be null
+  std::unique_ptr<FieldNode> packet_header;          // null if the metadata has none
   std::map<std::uint64_t, JsonStreamClass> streams;  // by ID
   std::uint32_t slots = 0;                           // number of values that other fields depend on
 };
@@ -52,7 +53,7 @@ struct JsonMetadataStart {
   std::string uuid;  // raw bytes; may be empty
   bool big_endian = false;
 };
-// Reads what is needed to group folders. Never throws.
+// Reads the data by which the folders of one trace are grouped. Never throws.
 JsonMetadataStart start_of_json_metadata(Bytes file);
 
 // Throws Error with the number of the fragment and its offset if the metadata is incomplete or contradictory.

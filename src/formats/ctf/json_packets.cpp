@@ -41,7 +41,7 @@ void add_file(const JsonMetadata& metadata, const std::string& path, std::vector
     read_packet_context(*found.stream_class, file->bytes(), 0, decoder, nullptr);
     found.files.front().first_time = decoder.roles.clock;
   } catch (const Error&) {
-    // The fault is reported when the stream is read.
+    // Damage of the first packet is reported later, when JsonStream reads the stream.
   }
   const auto same = std::ranges::find_if(streams, [&found](const StreamFiles& one) {
     return found.id && one.id == found.id && one.stream_class == found.stream_class && found.stream_class != nullptr;
@@ -111,7 +111,7 @@ std::optional<TimeRange> time_range_of(const JsonMetadata& metadata, const std::
           if (decoder.roles.end_time) include(all, *stream_class.clock, *decoder.roles.end_time);
         }
       } catch (const Error&) {
-        continue;  // the fault is reported when the stream is read
+        continue;  // JsonStream reports the damage when it reads the stream
       }
   }
   return all;

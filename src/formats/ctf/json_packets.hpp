@@ -18,8 +18,8 @@ namespace kmt::ctf {
 // The header and context of a packet.
 struct PacketStart {
   const JsonStreamClass* stream_class = nullptr;
-  std::uint64_t content_bits = 0;  // from the packet's start; at most the data that the file has
-  std::uint64_t total_bytes = 0;   // at most the data that the file has
+  std::uint64_t content_bits = 0;  // from the start of the packet; limited to the data in the file
+  std::uint64_t total_bytes = 0;   // limited to the data in the file
   bool is_cut_off = false;         // the file ends before the packet
 };
 
@@ -36,7 +36,7 @@ struct StreamFile {
   std::uint64_t first_time = 0;  // clock value at the start of the first packet
 };
 
-// The files of a stream in the order of their times. A rotated trace has several.
+// The files of a stream in the order of their times. A stream of a rotated trace has several files.
 struct StreamFiles {
   std::uint64_t stream_class_id = 0;
   const JsonStreamClass* stream_class = nullptr;  // null: the first packet is damaged

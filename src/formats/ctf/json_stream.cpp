@@ -106,7 +106,7 @@ void JsonStream::begin_packet() {
            decoder_.roles.discarded, decoder_.roles.sequence};
 }
 
-// Consecutive snapshots of a session may contain the same packets.
+// True if the packet was read before: consecutive snapshots of an LTTng session may contain the same packets.
 bool JsonStream::is_repeated() const {
   const RoleValues& roles = decoder_.roles;
   return last_.sequence && roles.sequence && *roles.sequence <= *last_.sequence && last_.begin &&
@@ -115,7 +115,7 @@ bool JsonStream::is_repeated() const {
 
 void JsonStream::end_packet() {
   if (start_.is_cut_off) throw Error(fmt::format("the file ends within the packet at offset {:#x}", at_));
-  // A damaged time of the end may be before the last event.
+  // If the packet's end time is damaged, it may be before the last event.
   const std::uint64_t end = std::max(decoder_.roles.clock, decoder_.roles.end_time.value_or(0));
   give(objects_->has_end_time ? bt_message_packet_end_create_with_default_clock_snapshot(iterator_, packet_, end)
                               : bt_message_packet_end_create(iterator_, packet_));
@@ -124,8 +124,8 @@ void JsonStream::end_packet() {
   part_read_->read_until(at_);
 }
 
-// The counter of a packet includes all events that were discarded until its end. The count before the first packet is
-// unknown.
+// The counter in a packet includes all events that the tracer discarded before the end of the packet. The counter's
+// value before the first packet is unknown.
 void JsonStream::give_losses() {
   const RoleValues& roles = decoder_.roles;
   const bool has_times = objects_->has_begin_time && objects_->has_end_time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads one stream of a CTF 2 trace, and gives it as messages of libbabeltrace2.
+// Reads one stream of a CTF 2 trace and converts it to messages of libbabeltrace2.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,8 @@ class JsonStream {
   JsonStream& operator=(const JsonStream&) = delete;
   ~JsonStream();
 
-  // Returns the number of messages, 0 at the end. Throws Error, after all messages before the damage were given.
+  // Returns the number of messages, or 0 at the end. If the stream is damaged, returns all messages before the damage
+  // first. The next call then throws Error.
   std::uint64_t next(bt_message_array_const messages, std::uint64_t capacity);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads traces of CTF 2 as a source of libbabeltrace2, so that they are handled like CTF 1.8 from there on.
+// Reads traces of CTF 2 as a source of libbabeltrace2, so that all later steps are the same as for CTF 1.8.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace kmt::ctf {
 
-// True if the metadata in the folder is that of CTF 2.
+// True if the folder's metadata has the format of CTF 2.
 bool is_json_trace(const std::string& folder);
 
 class JsonTrace {

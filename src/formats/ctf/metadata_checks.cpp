@@ -39,11 +39,12 @@ class MemberCount {
   enum class In : std::uint8_t { code, text, character, comment, line_comment };
   // Linux and lttng-modules events have fewer than 100 members, their enumerations fewer than 1,000.
   static constexpr std::size_t kMost = 2048;
-  // All events of lttng-modules 2.13 have about 12,000 members. Each needs up to 7 KiB of memory.
+  // All events of lttng-modules 2.13 together have about 12,000 members. libbabeltrace2 needs up to 7 KiB of memory for
+  // each.
   static constexpr std::size_t kMostOfAll = 32768;
   struct Brace {
     std::size_t members;  // count so far
-    // True if the type in front of the brace is a number or a string, whose members are only attributes.
+    // True if the brace follows the type of a number or a string. The entries inside are then attributes of the type.
     bool of_a_number;
   };
 

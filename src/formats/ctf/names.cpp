@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kUnderstood[] = {"kmem", "percpu", "vmalloc"};
 
-// LTTng's prefixes for system call events, and ftrace's. "compat" means a 32-bit task.
+// Each pair is a prefix of system call events in LTTng, and the prefix in ftrace. "compat" means a 32-bit task.
 constexpr std::pair<std::string_view, std::string_view> kSyscallEvents[] = {
     {"syscall_entry_", "sys_enter_"},
     {"syscall_exit_", "sys_exit_"},
@@ -24,7 +24,7 @@ std::string with_beginning(std::string_view name, std::string_view beginning, st
 
 bool is_known(std::string_view system, std::string_view name) { return event_kind(system, name) != EventKind::other; }
 
-// Example: "prev_tid" with ending "tid", replaced by "pid", gives "prev_pid".
+// Replaces the ending of a field's name. For example, "prev_tid" with the ending "tid" becomes "prev_pid".
 std::string with_ending(std::string_view field, std::string_view ending, std::string_view instead) {
   return std::string(field.substr(0, field.size() - ending.size())) + std::string(instead);
 }

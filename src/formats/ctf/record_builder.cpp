@@ -276,7 +276,7 @@ Bytes RecordBuilder::stack_of(Stacks& stacks, const bt_field* value, std::option
   if (!stacks.head || !stacks.callers || bt_field_array_get_length(value) == 0) return {};
   const std::size_t header =
       std::max<std::size_t>({8, stacks.callers->offset, std::size_t{stacks.head->offset} + stacks.head->size});
-  if (header > kMostBytes) return {};  // no kernel has such a format
+  if (header > kMostBytes) return {};  // a format with such a long header is not from a kernel
   const std::uint64_t count = fitting(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
   std::swap(bytes_, stacks.record);  // put_number() below writes to bytes_
   bytes_.assign(header + count * long_bytes_, 0);

@@ -60,7 +60,8 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   Trace trace(file.path, findings);
   if (!trace.is_described) {
     learn_tasks(file, trace.description.kernel, findings);
-    trace.description.cpu_stats.emplace_back("dropped events: 0\n");  // no losses except those that packets count
+    // All losses are counted in packets, so the statistics add none.
+    trace.description.cpu_stats.emplace_back("dropped events: 0\n");
   }
   sink.describe(trace.description);
   for (auto& [cpu, events] : trace.cpus) give(cpu, events, sink, findings);

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPacketStart = 20;  // size of magic and uuid, which start each packet with the same bytes
+// Size of the magic number and the uuid, which are equal in all packets of a trace.
+constexpr std::size_t kPacketStart = 20;
 
 bool refuses(const fs::path& folder) {
   try {

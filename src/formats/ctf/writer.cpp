@@ -61,7 +61,7 @@ class PacketWriter {
   void lost(std::optional<std::uint64_t> count) {
     lost_pending_ = true;
     lost_events_ += count.value_or(0);
-    if (!count) ++lost_packets_;  // one lost packet stands for an unknown number of events
+    if (!count) ++lost_packets_;  // if the number is unknown, readers see a lost packet
   }
   // Ends the packet. The stream may continue with more events; a pending loss is written with the next one.
   void pause() { end_packet(); }
@@ -206,7 +206,7 @@ void RecordWriter::describe(const TraceDescription& description) {
   make_folder(state_->unfinished() / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
-  Findings ignored;  // readers of the trace report these findings again
+  Findings ignored;  // not used, because readers of the trace report these findings again
   state_->formats = parse_event_formats(state_->kernel().formats, ignored);
   for (std::size_t i = 0; i < state_->formats.size(); ++i)
     state_->events.emplace(state_->formats[i].id, written_event(state_->formats[i], i));

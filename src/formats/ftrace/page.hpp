@@ -34,7 +34,8 @@ struct PageLayout {
 struct PageEnd {
   bool missed_events = false;                 // events were lost before the page's first record
   std::optional<std::uint64_t> missed_count;  // empty if the kernel did not record the number
-  const char* damage = nullptr;     // the layout rule that the page violates, or null; the rest of the page is skipped
+  // Text about the layout rule that the page violates, or null; the rest of the page is skipped.
+  const char* damage = nullptr;
   std::uint64_t damage_offset = 0;  // in bytes from the start of the page
 };
 
@@ -52,7 +53,7 @@ constexpr std::uint64_t kStampTop = 0xF8ull << 56;  // TS_MSB: bits that do not 
 
 struct PageHeader {
   std::uint64_t time = 0;
-  std::uint64_t data_bytes = 0;  // limited to the bytes that the page has
+  std::uint64_t data_bytes = 0;  // limited to the number of bytes in the page
   PageEnd end;
 };
 

@@ -20,8 +20,8 @@ bool PageWriter::record(std::uint64_t ticks, Bytes record) {
   const std::uint64_t bytes = (is_short ? 4 : 8) + length;
   const std::uint64_t with_page = layout_.data_offset() + bytes;
   if (with_page > layout_.page_size) return false;
-  // The number of lost events is stored on the record's page. If it does not fit there, an otherwise empty page stores
-  // it.
+  // The number of lost events is normally stored on the page of the next record. If the page has no room for both, the
+  // number is stored on a page without records.
   if (lost_count_ && with_page + layout_.long_bytes > layout_.page_size) begin_page(ticks);
   std::uint64_t delta = ticks - time_;
   bool extend = delta > kDeltaMask;

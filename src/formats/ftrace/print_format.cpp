@@ -17,7 +17,7 @@ struct Operator {
   std::string_view text;
   unsigned precedence;  // as in C: higher numbers bind tighter
 };
-// If an operator starts with another one, the longer one comes first.
+// The first matching operator is used. Therefore "<<" is before "<".
 constexpr Operator kOperators[] = {{"<<", 5}, {">>", 5}, {"<=", 4}, {">=", 4}, {"==", 3}, {"<", 4},
                                    {">", 4},  {"&", 2},  {"|", 1},  {"+", 6},  {"-", 6},  {"*", 7}};
 

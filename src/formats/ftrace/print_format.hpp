@@ -16,8 +16,8 @@ namespace kmt {
 // are ignored: all values have 64 bits. Returns nothing for other expressions.
 std::optional<std::int64_t> constant_value(std::string_view expression);
 
-// Returns pageblock_order as printed by mm_page_alloc_extfrag (include/trace/events/kmem.h, Linux 6.18). A fallback at
-// a smaller order fragments memory. Empty if the text has no such constant.
+// Returns pageblock_order from the print format of mm_page_alloc_extfrag (include/trace/events/kmem.h, Linux 6.18). A
+// fallback of a smaller order fragments memory. Empty if the text does not contain this constant.
 std::optional<unsigned> pageblock_order_of(std::string_view print_format);
 
 // Returns the flag names of a field that is printed by __print_flags(REC->FIELD, …). Empty if a flag is not a constant.

@@ -110,7 +110,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
-  // Not decoded by shape, because each call may have a different record.
+  // Calls are not decoded by shape, because each call may have a different record.
   if (is_call(kind) && info_.calls.records) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
@@ -263,14 +263,15 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  constexpr std::size_t kMostOfACall = 256;  // larger than the number of values' records of any recorded function
+  // Maximum number of records with values for one call; no recorded function needs so many.
+  constexpr std::size_t kMostOfACall = 256;
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.intervals.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
-// On a CPU, the kernel runs all handlers of a probe one after the other, without another probe's handlers in between.
-// Therefore the records of a call follow each other. If some of them were lost, the remaining records may belong to
+// The kernel runs all handlers of a probe one after the other. No handler of another probe runs on this CPU in between,
+// so the records of a call follow each other. If some of these records were lost, the remaining ones may belong to
 // another call of the same function.
 void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
                                 ReadValues& to) {
@@ -285,7 +286,8 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
       read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);
 }
 
-// An array without a size extends to the end of the record.
+// Stores the arguments and values of a call. Reads arguments up to the end of the record, because the array may have no
+// size.
 std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, unsigned cpu) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::array<std::uint64_t, kMostCallArguments> registers;
@@ -301,7 +303,7 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, un
   return info_.calls.records->add(known, joined(values, order_));
 }
 
-// On old kernels, -1 ends a stack that is shorter than the array.
+// Reads the addresses of a stack. On old kernels, the address -1 ends a stack that is shorter than the array.
 void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);

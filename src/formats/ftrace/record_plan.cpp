@@ -56,8 +56,8 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"call_exit", EventKind::call_exit},
 };
 
-// The prefixes are followed by a number, which depends on the values that the probe reads. In older recordings,
-// probe_entry_N also contains the values.
+// The event names that start with these prefixes end with a number. The number depends on the values that the probe
+// reads. In older recordings, probe_entry_N also contains the values.
 constexpr std::string_view kProbeEntry = "probe_entry_";
 constexpr std::string_view kProbeValues = "probe_values_";
 constexpr std::string_view kProbeExit = "probe_exit";
@@ -77,8 +77,8 @@ class FieldFinder {
  public:
   FieldFinder(const EventFormat& format, RecordPlan& plan) : format_(format), plan_(plan) {}
 
-  // Returns the first of these fields that the event has. With `dynamic`, only looks for __data_loc fields, otherwise
-  // only for others.
+  // Returns the first of these fields that the event has. If `dynamic` is true, only fields with a __data_loc are
+  // found, otherwise only fields without one.
   RecordField operator()(std::initializer_list<const char*> names, bool dynamic = false) const {
     for (const char* const name : names) {
       const FormatField* const field = format_.field(name);

@@ -59,8 +59,8 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
-  // These events have a kernel stack and wait for a user stack. The next event has come first, so there is no user
-  // stack.
+  // These events already have a kernel stack and still wait for a user stack. Another event has come first, so they
+  // have no user stack.
   while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
          batch[waiting_.back()].stack != StackId{})
     waiting_.pop_back();
@@ -81,7 +81,7 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
   });
   if (found == waiting_.rend()) return report_unmatched(stack);
   batch[*found].stack = std::exchange(stack.stack, {});
-  waiting_.erase(found.base(), waiting_.end());  // does not erase *found, because its user stack may follow
+  waiting_.erase(found.base(), waiting_.end());  // *found is not erased, because its user stack may follow
 }
 
 // The kernel writes a user stack after every event. It may be empty.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Finds the thread group of a new task in task_newtask (include/trace/events/task.h, Linux 3.4 to 6.18). With
-// CLONE_THREAD, the task joins the group of its creator, which is the event's task. Otherwise it gets a new group.
+// CLONE_THREAD, the new task joins the thread group of its creator, which is the task that caused the event. Otherwise
+// the new task gets its own group.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,9 @@ struct TaskCreation {
 // Returns the offsets if the format is task_newtask. Raises `least_bytes` to cover all fields.
 std::optional<TaskCreation> task_creation(const EventFormat& format, std::uint32_t& least_bytes);
 
-// Fills in TraceTasks::thread_groups. Records of different CPUs may come in any time order. If several tasks had the
-// same ID, the entry of the latest one is kept. It also replaces entries from the lists that recorders make at the
-// start and end.
+// Fills in TraceTasks::thread_groups. Records of different CPUs may come in any order of time. If several tasks had the
+// same ID, the entry of the latest task is kept. Entries from these events also replace entries from the lists that
+// recorders make at the start and at the end.
 class ThreadGroups {
  public:
   explicit ThreadGroups(TraceInfo& info) : groups_(info.tasks.thread_groups) {}

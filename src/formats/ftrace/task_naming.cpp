@@ -50,7 +50,8 @@ std::vector<TaskNaming> task_namings(const EventFormat& format, std::uint32_t& l
   for (const Known& known : kKnown) {
     if (known.system != format.system || known.event != format.name) continue;
     const FormatField* pid = format.field(known.pid);
-    if (pid == nullptr) pid = format.field("common_pid");  // a task usually renames itself
+    // A task usually renames itself, so it is the task of the event.
+    if (pid == nullptr) pid = format.field("common_pid");
     const FormatField* const name = format.field(known.name);
     if (pid == nullptr || pid->size != 4 || name == nullptr) continue;
     const bool dynamic = name->is_dynamic && !name->is_relative && name->size == 4;

@@ -39,7 +39,7 @@ constexpr AddressField kAddressFields[] = {
 
 RecordLayout layout_of(const EventFormat& format) {
   RecordLayout layout;
-  layout.field_mask.assign(2, 0xFF);  // the event ID, even if the format does not describe it
+  layout.field_mask.assign(2, 0xFF);  // the event ID is kept, even if the format does not describe it
   for (const FormatField& field : format.fields) {
     if (field.size == 0 || field.is_relative) layout.rest_is_data = true;
     if (field.size == 0 || field.offset > 0x7FFF || field.size > 0x7FFF) continue;
@@ -209,7 +209,7 @@ EventBlock BlockEncoder::finish() {
     append_varint(tasks_, run_length_);
     append_varint(tasks_, zigzag(std::int64_t{run_tid_} - run_base_));
   }
-  // Shifts out the low bits that are 0 in all differences. Objects are aligned, so this saves space.
+  // Removes the low bits that are 0 in all differences. Objects are aligned, so shorter numbers suffice.
   unsigned shifts[2] = {};
   for (unsigned list = 0; list < 2; ++list) {
     std::uint64_t bits = 0;

@@ -60,7 +60,7 @@ class FileStore : public BlockStore {
   UserMemoryParts user_memory_;        // mappings not yet written
 };
 
-// Keeps the latest blocks in memory, and the samples of the same period.
+// Keeps the latest blocks in memory, and the samples of the time that these blocks cover.
 class FlightStore : public BlockStore {
  public:
   // Keeps at most `most_bytes` bytes, and drops blocks older than `most_ticks` ticks if given. While write() runs, the

@@ -17,10 +17,10 @@ namespace kmt::kmt_format {
 namespace {
 
 constexpr int kLevelOfEvents = 1;   // low, because columns are already compact and there are many blocks
-constexpr int kLevelOfTexts = 5;    // waited for once per file; level 9 would save 7 % in twice the time
+constexpr int kLevelOfTexts = 5;    // recording waits for this once per file; level 9 would save 7 % in twice the time
 constexpr int kLevelOfPatches = 6;  // patches are written only every few seconds
-constexpr int kLeastWindow = 10;    // log2 of bytes; the minimum of zstd
-constexpr int kMostWindow = 27;     // log2 of bytes; a patch needs a window of two chunks
+constexpr int kLeastWindow = 10;    // log2 of the window size in bytes; the minimum of zstd
+constexpr int kMostWindow = 27;     // log2 of the window size in bytes; a patch needs a window of two chunks
 
 bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t most = kMostRatio) {
   return plain <= kMostPlainBytes && plain <= stored * most;

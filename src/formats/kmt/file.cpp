@@ -16,8 +16,8 @@ namespace kmt::kmt_format {
 namespace {
 
 struct End {
-  bool finished;         // the file has a trailer
-  bool indexed;          // the last chunk is an index, or the trailer names an index
+  bool finished;         // true if the file has a trailer
+  bool indexed;          // true if the last chunk is an index, or the trailer has the offset of one
   std::uint64_t offset;  // end of the last chunk
   std::uint64_t size;    // size of the file without the trailer
 };
@@ -56,7 +56,7 @@ void check_header(Bytes file) {
   ByteReader in(file, ByteOrder::little);
   in.skip(kFileMagic.size());
   const std::uint16_t version = in.u16();
-  in.skip(2);  // flags of features that a reader may ignore
+  in.skip(2);  // feature flags that a reader may ignore
   const std::uint32_t features = in.u32();
   if (version == kVersion && features == 0) return;
   throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
@@ -90,8 +90,8 @@ bool has_trailer(Bytes file) {
                     [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
 }
 
-// Reads the chunk headers instead of the index. They have only 32 bytes each, contain the same facts, and exist in
-// every file.
+// Reads the chunk headers instead of the index. The headers have only 32 bytes each, contain all facts of the index,
+// and exist in every file.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
   FileContents contents;

@@ -27,18 +27,19 @@ enum ChunkType : std::uint8_t {
   kStatePatch = 9,   // later texts from /proc, as the difference to the last kState
   kUserMemory = 10,  // code mappings of processes
 };
-// A trace contains chunks of these types.
+// True for types of chunks that exist only in traces.
 constexpr bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }
 
 constexpr std::uint8_t kCompressed = 1;  // chunk flag: zstd
 constexpr std::uint8_t kPatch = 2;  // chunk flag: zstd with an earlier payload as prefix, which is not stored again
 
 // Limits for readers. The memory they need stays in proportion to the file's size.
-constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // uncompressed size of a chunk
-constexpr std::uint64_t kMostRatio = 256;             // ratio of a chunk's uncompressed to its stored size
-constexpr std::uint64_t kMostPatchRatio = 4096;       // ratio of a patch's uncompressed to its stored size
-constexpr std::uint64_t kMostTextRatio = 64;          // ratio of all facts, formats and samples to the file's size
-constexpr std::uint64_t kMostEvents = 1u << 20;       // events in a block
+constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // maximum uncompressed size of a chunk
+constexpr std::uint64_t kMostRatio = 256;             // maximum ratio of a chunk's uncompressed size to its stored size
+constexpr std::uint64_t kMostPatchRatio = 4096;       // maximum ratio of a patch's uncompressed size to its stored size
+// Maximum ratio of the size of all facts, formats and samples to the file's size.
+constexpr std::uint64_t kMostTextRatio = 64;
+constexpr std::uint64_t kMostEvents = 1u << 20;  // maximum number of events in a block
 
 constexpr std::string_view kTrailerMagic{"KMTindex", 8};
 constexpr std::uint64_t kTrailerBytes = 16;

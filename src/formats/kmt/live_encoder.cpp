@@ -12,7 +12,8 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::chrono::seconds kOldestBlock{1};  // the most that is lost if the recorder is killed
+// Maximum age of a block in memory, which is lost if the recorder is killed.
+constexpr std::chrono::seconds kOldestBlock{1};
 
 RecordLayouts layouts_of(const KernelDescription& kernel) {
   Findings ignored;  // readers of the trace report these findings

@@ -20,9 +20,9 @@ namespace kmt::kmt_format {
 namespace {
 
 constexpr std::size_t kFullChunk = 16u << 20;  // in bytes; later groups are written to another chunk
-constexpr std::size_t kMostFrames = 1024;      // frames of a stack
-constexpr std::size_t kMostSizes = 1u << 16;   // sizes of a group
-constexpr std::size_t kMostMissing = 64;       // names of missing events
+constexpr std::size_t kMostFrames = 1024;      // maximum number of frames of a stack
+constexpr std::size_t kMostSizes = 1u << 16;   // maximum number of sizes in a group
+constexpr std::size_t kMostMissing = 64;       // maximum number of names of missing events
 // An estimate of the memory that a group and a fact need at least, after decoding and in an analysis. A profile may
 // need up to 64 MiB, or the file's size multiplied by kMostDecodedRatio.
 constexpr std::uint64_t kGroupBytes = 512;
@@ -96,8 +96,8 @@ void append_group(Payload& out, const DrawnGroup& group) {
     for (const std::uint64_t value : {size.requested, size.allocated, size.drawn, size.live}) append_varint(out, value);
 }
 
-// Reads a count. Throws Error if the payload is too short for this many elements, so callers can allocate memory for
-// them.
+// Reads the number of elements that follow. Throws Error if the rest of the payload is too short for them, so callers
+// can allocate memory for this number.
 std::uint64_t count(PayloadReader& in, std::uint64_t bytes_each) {
   const std::uint64_t count = in.varint();
   if (count > in.remaining() / bytes_each) throw Error("A count in the profile is larger than the profile");

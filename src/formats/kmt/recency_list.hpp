@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A list of the latest addresses, most recent first. Writer and reader keep the same list, so an address is written as
-// its position. Positions are usually small: most objects are freed soon, and SLUB soon reuses freed objects.
+// A list of the latest addresses, most recent first. The writer and the reader keep equal lists, so an address can be
+// written as its position in the list. Positions are usually small: most objects are freed soon, and SLUB soon reuses
+// freed objects.
 #pragma once
 
 #include <cstdint>

@@ -108,7 +108,7 @@ std::optional<std::string> Recording::rotate(double seconds, const std::function
   return completed;
 }
 
-// `keep` counts the current file too, which is not in kept_files_.
+// The limit `keep` includes the current file, which is not in kept_files_.
 void Recording::remove_old_files() {
   while (rotation_->keep > 0 && kept_files_.size() + 1 > rotation_->keep) {
     std::error_code code;

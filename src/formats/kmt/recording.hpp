@@ -42,7 +42,8 @@ class Recording {
   LiveEncoder& encoder() { return encoder_; }  // receives the pages
   const LiveEncoder& encoder() const { return encoder_; }
   void add(const StateSample& sample);
-  void add(UserMemory memory);  // only for a recording of one file: in a sequence, every file would need all mappings
+  // Call it only for a recording of one file: in a sequence, every file would need all mappings.
+  void add(UserMemory memory);
   // Starts the next file if the current one is full, or writes the file that was requested from the flight recorder.
   // Call this regularly. `now` must describe the machine. Returns the completed file, if any. Throws Error.
   std::optional<std::string> turn(double seconds, const std::function<TraceDescription()>& now);
@@ -56,7 +57,7 @@ class Recording {
   bool was_short_of_memory() const { return flight_ && flight_->was_short_of_memory(); }
   unsigned files_written() const { return files_written_; }
   unsigned files_removed() const { return files_removed_; }
-  FlightStore::Written last_file() const { return last_file_; }  // for a flight recorder
+  FlightStore::Written last_file() const { return last_file_; }  // describes the last file of a flight recorder
 
  private:
   bool is_full(double seconds) const;

@@ -21,7 +21,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::size_t kMostNotes = 20;  // a file with many damaged places gets only this many notes
+constexpr std::size_t kMostNotes = 20;  // maximum number of notes about damaged places
 
 struct BlockSpan {
   std::uint64_t events = 0;

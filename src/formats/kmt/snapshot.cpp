@@ -14,7 +14,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Maximum number of patches after a full snapshot, because damage of the full snapshot makes all of them unreadable.
+// Maximum number of patches after a full snapshot. If the full snapshot is damaged, all its patches are unreadable.
 // Patches also become larger as the full snapshot becomes older.
 constexpr std::size_t kMostPatches = 64;
 // Limits the unpacked size of all snapshots to this multiple of the file's size. Files of idle machines reach a
@@ -64,7 +64,7 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   try {
     check_header(file.bytes);
     TraceDescription description;
-    description.kernel.page_size = 0;  // 0 means unknown; a fact in the file may set it
+    description.kernel.page_size = 0;  // 0 means that the size is unknown; a fact in the file may state it
     std::uint64_t offset = kFileHeaderBytes;
     std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {

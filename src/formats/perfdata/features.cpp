@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::uint32_t kMostCpus = 0x10000;
 constexpr std::uint64_t kMostIdBytes = 20;
-constexpr std::string_view kKernel = "[kernel.kallsyms]";  // start of a mapping's name; a symbol's name follows
+// The kernel's mapping has this name, followed by the name of a symbol.
+constexpr std::string_view kKernel = "[kernel.kallsyms]";
 
 // Reads a size and a text of that many bytes. The text ends at the first NUL.
 std::string_view read_text(ByteReader& in) {

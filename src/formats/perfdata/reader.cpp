@@ -113,7 +113,7 @@ void PerfDataSource::take_sample() {
   HeldEvent held{decoded_.front(), {}};
   take_stacks(sample, attribute, held);
   if (info_.machine.cpus <= cpu) info_.machine.cpus = cpu + 1u;
-  if (sample.time_ns == 0) {  // passes the event on without sorting, because it has no time
+  if (sample.time_ns == 0) {  // an event without a time is not sorted, but passed on immediately
     place(held, held.event);
     timeless_.push_back(held.event);
     return;
@@ -167,7 +167,7 @@ void PerfDataSource::take_loss() {
   if (info_.machine.cpus <= loss.cpu) info_.machine.cpus = loss.cpu + 1u;
   const std::string what = lost_events_text(loss.count);
   if (loss.time_ns == 0) {
-    // This total was written at the end of the recording. It includes the losses that have a time.
+    // perf wrote this total at the end of the recording. It includes the losses that have a time, so
     // lost_events_per_cpu() in trace/info/losses.hpp uses the larger of both numbers.
     const auto [index, is_first] = sums_.insert(loss.cpu);
     if (is_first) {

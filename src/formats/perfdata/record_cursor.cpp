@@ -25,7 +25,8 @@ Header header_at(const std::uint8_t* at, ByteOrder order) {
 
 bool is_compressed(std::uint32_t type) { return type == kCompressed || type == kCompressed2; }
 
-// Record sizes are multiples of 8 bytes, except for compressed records. Used to find the next record after damage.
+// Used to find the next record after damage. The sizes of records are multiples of 8 bytes, except for compressed
+// records.
 bool looks_like_a_record(const Header& header) {
   return is_known_type(header.type) && header.size >= kRecordHeaderBytes &&
          (header.size % 8 == 0 || is_compressed(header.type));
@@ -75,8 +76,8 @@ bool begins_stream(Bytes packed) {
   return packed.size() >= std::size(kMagic) && std::equal(std::begin(kMagic), std::end(kMagic), packed.begin());
 }
 
-// Returns the limit for the unpacked size of a file. perf compresses a long series of equal events to a fiftieth, which
-// is the best case.
+// Returns the limit for the unpacked size of a file. In the best case, which is a long series of equal events, perf
+// compresses to one fiftieth.
 std::uint64_t most_unpacked(std::uint64_t file_bytes) { return std::max<std::uint64_t>(64u << 20, 128 * file_bytes); }
 
 }  // namespace

@@ -104,7 +104,8 @@ class Converter {
 
   RecordSink& sink_;
   Findings& findings_;
-  TraceInfo read_again_;  // filled by the second reading; ignored, because describe() has reported the same information
+  // The second reading fills it again; not used, because describe() has reported this information.
+  TraceInfo read_again_;
   FileContents contents_;
   OrderedRecords<Held> records_;
   std::optional<RecordsByCpu> by_cpu_;

@@ -36,7 +36,8 @@ class RoundLimit {
   bool none_held_ = true;
 };
 
-// Returns the number of held items at which half of them become due. This limits memory for files without rounds.
+// Returns the maximum number of held items. At this number, the older half becomes due, which limits memory for files
+// without rounds.
 constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
   return std::max<std::uint64_t>(1u << 20, file_bytes / 256);
 }
@@ -104,7 +105,8 @@ class HeldByTime {
     }
   }
 
-  // Drops the returned items. The remaining items are one run. If they are few, moves them to the front of items_.
+  // Drops the items that next_due() has returned. The remaining items are one run. If they are few, moves them to the
+  // front of items_ and frees the rest.
   void let_go_of_due() {
     order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(due_));
     due_ = next_ = 0;

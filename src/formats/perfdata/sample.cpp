@@ -97,7 +97,7 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
   return true;
 }
 
-// Sets no registers if the sample is too short: the event's fields before them are complete.
+// Does nothing if the sample is too short for registers: the fields before the registers are complete.
 void SampleLayout::read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const {
   std::uint64_t at = 0;
   const auto next = [&]() -> std::uint64_t {

@@ -12,8 +12,8 @@ namespace kmt::perfdata {
 
 // Returns the addresses of the kernel, innermost first, at most 256. Skips addresses of user space or a hypervisor.
 void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses);
-// Returns the addresses of user space in the same way. With --call-graph dwarf, the sample has registers and a copy of
-// the stack instead. Then only the program counter is returned, because nothing is unwound.
+// Returns the user-space addresses, innermost first, at most 256. With --call-graph dwarf, the sample has registers and
+// a copy of the stack instead. In that case, only the program counter is returned, because nothing is unwound.
 void user_stack(const Sample& sample, ByteOrder order, std::vector<std::uint64_t>& addresses);
 
 }  // namespace kmt::perfdata

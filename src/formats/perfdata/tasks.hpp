@@ -24,7 +24,7 @@ struct TaskChange {
   std::int32_t parent_process = 0;  // parent of a new process; 0 for a new thread
   bool executed = false;
   bool forked = false;
-  bool at_end = false;             // the record has no time, and follows records that have one
+  bool at_end = false;             // true if the record has no time, but earlier records in the file have one
   std::optional<Mapping> mapping;  // if set, the only other valid member is time_ns
 };
 

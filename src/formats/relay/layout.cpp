@@ -98,7 +98,7 @@ Record parse(Bytes bytes, const Abi& abi) {
 
 bool is_plausible(const Record& record) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
-  constexpr std::uint64_t kMostTime = std::uint64_t{1} << 60;  // 36 years
+  constexpr std::uint64_t kMostTime = std::uint64_t{1} << 60;  // about 36 years in nanoseconds
   constexpr std::int32_t kMostNodes = 1024;
   if (record.call_site == 0 || record.time_ns >= kMostTime) return false;
   return !record.allocates ||

@@ -33,8 +33,8 @@ struct Layout {
   FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // only in allocations
 };
 
-// Ordered by age, oldest first. Two layouts are from July 2008 and one from August 2008. The last two are those of
-// ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels.
+// The layouts from the oldest to the newest. Two are from July 2008 and one is from August 2008. The last two are those
+// of ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels.
 // clang-format off
 constexpr std::array<Layout, 5> kLayouts = {{
     //       ids alloc size   longer null   free alloc

@@ -112,7 +112,8 @@ void LiveWriter::write(Cpu& cpu) {
   try {
     write_all(cpu.output.get(), {reinterpret_cast<const char*>(cpu.records.data()), cpu.records.size()}, cpu.path);
   } catch (const Error&) {
-    // Truncate to the last complete record. The data stays queued, because there may be space later.
+    // Remove the incomplete record at the end of the file. The records stay in memory, because the disk may have space
+    // later.
     if (::ftruncate(cpu.output.get(), static_cast<off_t>(cpu.written)) == 0)
       ::lseek(cpu.output.get(), static_cast<off_t>(cpu.written), SEEK_SET);
     throw;

@@ -79,7 +79,8 @@ class Repeats {
     const auto behind = std::ranges::upper_bound(places_, time, {}, &Place::time);
     if (behind == places_.begin()) return false;
     const Place& place = *std::prev(behind);
-    // Continue from the last match if possible: the earlier copies of a block are consecutive, too.
+    // Continue after the last match if possible: if a block was copied twice, its records are consecutive in both
+    // copies.
     if (!found_ || found_->time > time || found_->time < place.time) {
       earlier_ = Walker(file_, abi_, place.offset);
       found_.reset();
@@ -197,8 +198,8 @@ class FileStream : public CpuStream {
     return true;
   }
 
-  // Corrects a damaged sequence number. Numbers increase within a file, so a number above that of the next record must
-  // be damaged. Uncorrected, it would look like a large loss.
+  // Corrects a damaged sequence number. Numbers increase within a file, so a number that is larger than the next
+  // record's number must be damaged. Without the correction, it would look like a large loss.
   void mend_number(Record& record, const Step& step) {
     const std::uint32_t last = clock_.number();
     const auto ahead = static_cast<std::int32_t>(record.sequence - last);
@@ -212,15 +213,15 @@ class FileStream : public CpuStream {
     record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
   }
 
-  // Returns a number between the last and the next one. Prefers a number that differs from the damaged one in a single
-  // bit; otherwise returns the first possible number.
+  // Returns a number between the last number and the next one. Prefers a number that differs from the damaged number in
+  // a single bit. Otherwise returns the first possible number.
   static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
       if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;
     return last + 1;
   }
 
-  // Notes that this event follows the last event of its CPU.
+  // Ends a loss at this event, and reports a time that is before that of the CPU's last event.
   void follow(const Event& event, const Step& step) {
     if (lost_open_) common_.info.losses.intervals[lost_index_].after_ns = event.time_ns;
     lost_open_ = false;
@@ -352,7 +353,8 @@ class Sequence {
 
 unsigned word_bits_of(const Capture& capture, const Guess& guess) {
   if (guess.abi.layout->call_site.bytes == 4) return 32;
-  if (guess.abi.layout->cpu.bytes != 0) return 64;  // only v3-64 has a CPU and a call site of 8 bytes
+  // V3-64 is the only layout with both a CPU and a call site of 8 bytes.
+  if (guess.abi.layout->cpu.bytes != 0) return 64;
   const std::size_t digits = capture.kallsyms.find(' ');
   if (digits == 8 || digits == 16) return static_cast<unsigned>(digits) * 4;
   return guess.all_addresses_short ? 32 : 64;

@@ -7,7 +7,7 @@ namespace kmt::relay {
 
 namespace {
 
-// So many records in a row are needed to accept a position as a record's start.
+// A position counts as the start of records if this many records follow each other there.
 constexpr unsigned kRecordsInARow = 3;
 constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a torn step
 
@@ -32,7 +32,7 @@ bool Walker::next(Step& step) {
   return true;
 }
 
-// A record with impossible values still counts if another record follows it: its values are damaged. Otherwise no
+// If another record follows, a record with impossible values is still a record: its values are damaged. Otherwise no
 // record starts here.
 bool Walker::is_record(Bytes rest, std::size_t size) const {
   return is_plausible(parse(rest, abi_)) || size == rest.size() || record_bytes(rest.subspan(size), abi_) ||

@@ -8,7 +8,7 @@
 
 namespace kmt::relay {
 
-// An element of the file at a position.
+// The bytes at one position of the file: a record, or something else.
 struct Step {
   enum class Kind : std::uint8_t {
     record,

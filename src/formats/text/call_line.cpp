@@ -90,7 +90,7 @@ std::string_view take_comment(std::string_view& text) {
   return trim(inside);
 }
 
-// Parses the comment after a call: "f", "= 0x0", "f = 0x0", or "f <-caller+0x62/0x110 ret=-14".
+// Parses the comment after a call. It is like "f", "= 0x0", "f = 0x0", or "f <-caller+0x62/0x110 ret=-14".
 void parse_comment(std::string_view comment, CallLine& call) {
   for (const std::string_view mark : {"ret=", "= "}) {
     const std::size_t at = comment.rfind(mark);

@@ -14,8 +14,8 @@ namespace kmt::text {
 enum class CallPart : std::uint8_t {
   entry,    // "f() {"
   exit,     // "}"
-  leaf,     // "f();", a call and its end
-  comment,  // "/* kmalloc: call_site=… */", an event inside the calls
+  leaf,     // a call without recorded calls in it, such as "f();"
+  comment,  // an event inside a call, such as "/* kmalloc: call_site=… */"
 };
 
 struct CallLine {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Adds to the lines of the function_graph tracer what they leave out: the task of a CPU, the function that ends, the
-// context of interrupts, and a time.
+// Completes lines of the function_graph tracer. Adds the task of the CPU, the name of the function that ends, the
+// context of interrupts, and a time, if a line lacks them.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,13 @@ using FirstTasks = std::map<unsigned, NamedTask>;
 
 class CallTracker {
  public:
-  // Without `first`, the tasks before the first task switches are unknown. It is borrowed and may be null.
+  // `first` has the tasks that ran before the first task switches. Null if they are unknown. It must outlive this
+  // object.
   explicit CallTracker(const FirstTasks* first) : known_first_(first) {}
 
   void add(const InterruptLine& line) { cpus_[line.cpu].in_interrupt = line.begins; }
   void add(const SwitchLine& line);
-  // `number` is the time of a line without a time.
+  // If the line has no time, `number` becomes its time.
   void complete(CallLine& call, std::uint64_t number);
 
   const FirstTasks& first_tasks() const { return first_; }
@@ -48,7 +49,7 @@ class CallTracker {
   const FirstTasks* known_first_;
   FirstTasks first_;
   std::map<unsigned, Cpu> cpus_;
-  // Open calls with rising depth, by task; tasks without an ID also by CPU.
+  // The open calls of each task, by rising depth. If the ID of the task is unknown, the key has the CPU as well.
   std::map<std::pair<std::int32_t, unsigned>, std::vector<OpenCall>> open_;
 };
 

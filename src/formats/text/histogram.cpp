@@ -107,7 +107,7 @@ NamedValues split_values(std::string_view text, std::string_view trigger) {
   return values;
 }
 
-// Adds a row. The first row names the columns, and all others must have the same ones.
+// Adds a row. The first row determines the columns, and all other rows must have equal columns.
 void add_row(std::string_view keys_text, std::string_view values_text, Histogram& histogram) {
   const NamedKeys keys = split_keys(keys_text);
   const NamedValues values = split_values(values_text, histogram.trigger);
@@ -157,14 +157,14 @@ bool is_histogram(Bytes bytes) {
 std::vector<Histogram> read_histograms(Bytes bytes) {
   std::string_view text = as_text(bytes);
   std::vector<Histogram> histograms;
-  std::string open_keys;  // a key over several lines, such as a stack; each address has its own line
+  std::string open_keys;  // the start of a key that has several lines, such as a stack with one address per line
   const auto current = [&histograms]() -> Histogram& {
     if (histograms.empty()) histograms.emplace_back();
     return histograms.back();
   };
   while (!text.empty()) {
     const std::string_view line = take_line(text);
-    const std::size_t close = line.rfind('}');  // the name of a task may have one too
+    const std::size_t close = line.rfind('}');  // the last brace, because the name of a task may contain one
     if (line.starts_with(kTrigger)) {
       histograms.emplace_back().trigger = line.substr(kTrigger.size());
       open_keys.clear();
@@ -181,7 +181,7 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
       read_total(line, current());
     }
   }
-  // Comments before the first trigger are no histogram.
+  // Lines before the first trigger may have made an empty histogram.
   std::erase_if(histograms, [](const Histogram& one) { return one.trigger.empty() && one.keys.empty(); });
   return histograms;
 }

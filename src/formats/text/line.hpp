@@ -44,7 +44,7 @@ struct LostLine {
 };
 std::optional<LostLine> parse_lost(std::string_view line);
 
-constexpr unsigned kMostCpus = 8192;  // CPU numbers must be smaller
+constexpr unsigned kMostCpus = 8192;  // larger CPU numbers are damage
 
 // Parts of lines. Each function returns false if the text is something else.
 // Parses "sh-148" or "sh-148  (  148)"; from perf also "sh   148" or "sh  148/149".

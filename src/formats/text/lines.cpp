@@ -187,7 +187,7 @@ bool Lines::rewrite_old_fields(Line& line) {
   return words[1].size() == 1 && !line.event.empty();
 }
 
-// Parses lines of the same tracer with its option kmem_minimalistic, which prints no time, task or CPU:
+// Parses lines of kmemtrace's tracer with the option kmem_minimalistic, which prints no time, task or CPU:
 //   +      K     8     8   000000d0   0xffff88001e8a7a40    -1   symbol
 //   -      K                          0xffff88001e8a7a40         symbol
 std::optional<Line> Lines::parse_minimal(std::string_view text) {

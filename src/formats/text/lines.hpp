@@ -18,7 +18,7 @@ class Lines {
     FirstTasks first_tasks;
     bool has_times = false;  // at least one event has a time, so an event without a time is damaged
   };
-  // Borrows both. `known` is null in the first pass.
+  // Both arguments must outlive this object. `known` is null in the first pass.
   explicit Lines(Bytes file, const Known* known = nullptr)
       : rest_(reinterpret_cast<const char*>(file.data()), file.size()),
         size_(file.size()),
@@ -28,7 +28,8 @@ class Lines {
   struct Unreadable {  // a line that was probably an event
     const char* why;
   };
-  // An event, a call, a loss, an unreadable event, or any other line. Events in comments between calls are a Line.
+  // An event, a call, a loss, an unreadable event, or any other line. An event that is printed as a comment between
+  // calls is a Line.
   using Item = std::variant<Line, CallLine, LostLine, Unreadable, std::string_view>;
   // Returns the next line, or nothing at the end. Views are valid until the next call.
   std::optional<Item> next();

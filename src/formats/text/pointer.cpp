@@ -7,7 +7,7 @@
 namespace kmt::text {
 
 namespace {
-// Digits of a pointer.
+// Number of digits of a pointer on 32-bit and 64-bit kernels.
 constexpr std::size_t kShort = 8;
 constexpr std::size_t kLong = 16;
 }  // namespace
@@ -22,14 +22,14 @@ bool is_hidden(std::string_view pointer) {
   return !digits.empty() && digits.find_first_not_of("xX*") == std::string_view::npos;
 }
 
-// %p prints all digits without 0x.
+// Only a pointer without 0x shows the width, because then %p has printed all digits.
 void PointerCounts::add_width(std::string_view padded) {
   if (trim(padded).starts_with("0x")) return;
   if (padded.size() == kLong) is_long_ = true;
   if (padded.size() == kShort) is_short_ = true;
 }
 
-// A hash has 32 bits.
+// A pointer of at most 32 bits may be a hash, because hashes have 32 bits.
 void PointerCounts::add(std::string_view padded) {
   const std::string_view pointer = trim(padded);
   if (pointer.empty()) return;

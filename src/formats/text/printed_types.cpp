@@ -24,7 +24,7 @@ bool is_identifier(std::string_view text) {
   return text.size() <= kLongest && is_word(text);
 }
 
-// Splits "fd=3, at=(timespec)[0x1,0x2]" at ", ". At most the arguments in registers.
+// Splits "fd=3, at=(timespec)[0x1,0x2]" at ", ". Returns at most as many arguments as a call has in registers.
 std::vector<Argument> split_arguments(std::string_view text) {
   std::vector<Argument> arguments;
   while (!text.empty() && arguments.size() < kArgumentRegisters) {
@@ -104,7 +104,7 @@ std::vector<std::uint64_t> printed_registers(std::string_view arguments) {
     std::string_view value = argument.value;
     if (const std::size_t open = value.find('['); open != value.npos)
       value = value.substr(open + 1, value.find_first_of(",]", open) - open - 1);
-    if (value.starts_with('?')) value.remove_prefix(1);  // the kernel does not know the type
+    if (value.starts_with('?')) value.remove_prefix(1);  // the kernel prints "?" if it does not know the type
     registers.push_back(printed_number(value).value_or(0));
   }
   return registers;
@@ -126,7 +126,8 @@ void PrintedTypes::learn(const CallLine& call) {
   const std::vector<Argument> arguments = split_arguments(call.arguments);
   for (std::size_t i = function.parameters.size(); i < arguments.size(); ++i)
     function.parameters.push_back({std::string(arguments[i].name), kind_of(arguments[i].value)});
-  // The kernel prints an error of a pointer as a negative number, and all other pointers in hex.
+  // A negative result may be an error pointer, which the kernel prints as a negative number. It prints all other
+  // pointers in hex.
   if (!call.return_value.empty() && function.result != Kind::pointer) function.result = kind_of(call.return_value);
 }
 

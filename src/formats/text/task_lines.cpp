@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::array kNewTask = {TaskField{"pid", "pid", nullptr}, TaskField{"comm", "comm", "clone_flags"},
                                  TaskField{"clone_flags", "clone_flags", nullptr, 8, 16}};
-// Use the line's own task: a task nearly always renames itself, and since Linux 6.15 the event has no `pid` field.
+// The renamed task is the task of the line: a task nearly always renames itself, and since Linux 6.15 the event has no
+// `pid` field.
 constexpr std::array kRename = {TaskField{"pid", nullptr, nullptr}, TaskField{"oldcomm", "oldcomm", "newcomm"},
                                 TaskField{"newcomm", "newcomm", "oom_score_adj"}};
 constexpr std::array kFork = {TaskField{"parent_pid", nullptr, nullptr},

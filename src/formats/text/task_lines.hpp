@@ -17,8 +17,8 @@ namespace kmt::text {
 
 struct TaskField {
   const char* name;    // name in the kernel's description of the event
-  const char* key;     // key in the text; null for the line's own task
-  const char* behind;  // only for text, which may contain blanks: the key after the text; null for a number
+  const char* key;     // key in the line; null if the value is the task of the line
+  const char* behind;  // for a text, which may contain blanks: the key after the text; null for a number
   unsigned bytes = 4;
   int base = 10;
 };

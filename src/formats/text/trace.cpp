@@ -15,7 +15,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer that the description claims
+constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer, as stated in the created description
 constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostFlags = 32;
 constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
@@ -57,14 +57,16 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
 // Functions get made-up addresses, which are far from kernel addresses.
 constexpr std::uint64_t kFirstFunction = std::uint64_t{1} << 44;
 constexpr std::uint64_t kFunctionBytes = 1 << 20;
-constexpr std::string_view kUnknownFunction = "(unknown)";  // a call that ends, but its start is not in the trace
+// Name of a function whose end is in the trace, but not its start.
+constexpr std::string_view kUnknownFunction = "(unknown)";
 
 // An object whose pointer is hidden gets an address of its own, so it never matches another object. The kernel has no
 // such addresses.
 constexpr std::uint64_t kFirstHidden = std::uint64_t{1} << 52;
 constexpr std::uint64_t kHiddenBytes = 16;
 
-// A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80". " [module]" may follow. It may also be an address.
+// A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80", may have " [module]" at its end. It may also be an
+// address.
 struct CallSite {
   std::string function;  // for example "foo [module]"; empty for an address
   std::uint64_t offset = 0;
@@ -174,7 +176,7 @@ void TextTrace::learn(const Line& line) {
   }
   Shape& shape = found->second;
   if (shape.kind == EventKind::other) return;
-  // The address of struct page is ignored if the line has a frame number.
+  // If the line has a frame number, the address of struct page is not needed.
   const bool has_frame = !value_of(line.fields, "pfn").empty();
   for (unsigned i = 0; i < std::size(kFields); ++i) {
     const std::string_view name = kFields[i].name;
@@ -259,7 +261,7 @@ void TextTrace::describe() {
   std::vector<FlagName> flags;
   for (const auto& [name, bits] : flags_) flags.push_back({bits, name});
   if (too_many_flags_) flags.push_back({kOtherFlags, "other"});
-  // As in the kernel's table, names for several flags come first.
+  // Names that stand for several flags come before names of single flags (with "__"), as in the kernel's table.
   std::ranges::sort(flags, {}, [](const FlagName& flag) { return std::pair(flag.name.starts_with("__"), flag.bits); });
   for (auto& [name, shape] : shapes_) {
     std::vector<TextField> fields;
@@ -335,7 +337,7 @@ std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const 
 std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields, std::uint64_t offset) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);
-  if (value.empty() && field.code != Code::frame)  // this line lacks the field, but other lines of the event have it
+  if (value.empty() && field.code != Code::frame)  // a line may lack a field that other lines of the event have
     return field.is_signed ? ~std::uint64_t{0} : 0;
   switch (field.code) {
     case Code::number:

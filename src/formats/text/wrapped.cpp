@@ -74,7 +74,7 @@ std::string without_carriage_returns(std::string_view data) {
 // Returns the data after the line "TRACE:", or all data if the file starts with it.
 std::string_view after_marker(std::string_view file) {
   constexpr std::string_view kMarker = "TRACE:";
-  constexpr std::size_t kMostBefore = 4096;  // messages such as "capturing trace... done"
+  constexpr std::size_t kMostBefore = 4096;  // maximum size of messages such as "capturing trace... done"
   const std::string_view begin = file.substr(0, kMostBefore);
   const std::size_t at = begin.find(kMarker);
   if (at == std::string_view::npos) return file;
@@ -109,7 +109,7 @@ void append_escaped(std::string& out, std::string_view& rest) {
   const char kind = rest.front();
   rest.remove_prefix(1);
   constexpr std::string_view kLetters = "ntrbfv0", kMeanings{"\n\t\r\b\f\v\0", 7};
-  if (kind == '\n') return;  // the string goes on in the next line
+  if (kind == '\n') return;  // a backslash at the end of a line continues the string in the next line
   if (kind == '\r') return rest.remove_prefix(rest.starts_with('\n') ? 1 : 0);
   if (const std::size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : 0; digits > 0) {
     const auto code = rest.size() < digits ? std::nullopt : number_in(rest.substr(0, digits), 16);

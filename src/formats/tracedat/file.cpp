@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::uint64_t kOptionCost =
     256;  // memory counted for each option; even the shortest option may need this much
-// The descriptions of all events of a kernel are compressed to a twentieth.
+// The limit for compressed sections. The descriptions of all events of a kernel are compressed to one twentieth of
+// their size.
 constexpr std::uint32_t kMostRatio = 64;
 constexpr std::uint32_t kAnySection = 1u << 20;
 constexpr unsigned kMostCpus = 8192;       // largest CONFIG_NR_CPUS of all architectures, Linux 7.2
@@ -102,7 +103,7 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
          {}});
     data.size = present;
   }
-  data.offset = std::min(data.offset, end);  // empty data may have any offset
+  data.offset = std::min(data.offset, end);  // if there is no data, the offset may be any number
   if (data.size > parser.unclaimed) {
     parser.findings.add({Imperfection::damaged_section,
                          fmt::format("{} bytes of data are dropped: they belong to other CPUs, too", data.size),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the kernel descriptions at the start of a trace.dat. Version 7 has them in sections and version 6 one after the
-// other. A perf.data has all of them as "tracing data". The layout is described in trace-cmd.dat.v6(5).
+// Reads the kernel descriptions at the start of a trace.dat. Version 7 has the descriptions in sections, and version 6
+// has them one after the other. A perf.data has all of them as "tracing data". trace-cmd.dat.v6(5) describes the
+// layout.
 #pragma once
 
 #include "base/byte_reader.hpp"

@@ -12,8 +12,8 @@
 namespace kmt::tracedat {
 
 // Limits the unpacked data of a trace, because a damaged file may state many CPUs and large chunks. One limit is for
-// the chunks in memory at a time: one per CPU. The other limit is for the total. A long series of equal events is
-// compressed to a fiftieth.
+// the chunks that are in memory at one time (one for each CPU). The other limit is for the total of all chunks. In the
+// best case, a long series of equal events is compressed to one fiftieth.
 struct UnpackedMemory {
   explicit UnpackedMemory(std::uint64_t file_bytes)
       : most(std::max<std::uint64_t>(64u << 20, 64 * file_bytes)),

@@ -132,7 +132,7 @@ struct Front {
   std::vector<std::uint64_t> places;  // file offset of each CPU's pages
 };
 
-// Returns page-aligned offsets after `end`, for one CPU after the other.
+// Returns the offset of each CPU's pages. The offsets are after `end` and aligned to pages, one CPU after the other.
 std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& recording) {
   std::vector<std::uint64_t> places;
   for (const RawCpu& cpu : recording.cpus) {

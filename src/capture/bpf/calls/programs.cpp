@@ -68,7 +68,7 @@ std::uint64_t cookie_of(const TracedFunction& function, std::size_t number) {
   return KMT_CALL_COOKIE(number, counts ? KMT_LEVEL_HARDIRQ : 0);
 }
 
-// Functions grouped by the reason for their exclusion.
+// Names of excluded functions, by the reason for their exclusion.
 using LeftOut = std::map<std::string, std::vector<std::string>>;
 
 std::string in_words(const LeftOut& left_out) {
@@ -98,8 +98,8 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
-// Attaches a clone of a program that libbpf has already relocated for this kernel. If the program was loaded for this
-// target, attaches the program itself, because verification takes time.
+// Attaches a copy of a program that libbpf has already prepared for this kernel. If the program was loaded for this
+// function, attaches the program itself, because the verifier takes time to check a copy.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
@@ -125,7 +125,7 @@ Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& ta
 
 }  // namespace
 
-// One attempt to attach. If the attempt is dropped, its programs are detached.
+// One attempt to attach programs to all functions. The destructor detaches them.
 struct CallPrograms::State {
   Way way = Way::trampolines;
   std::string backend;
@@ -136,7 +136,7 @@ struct CallPrograms::State {
   MappedArray rings;
   std::size_t loaded_for = 0;  // trampolines only: index of the function for which the object's programs were loaded
   LeftOut left_out;
-  // `left_out` as a list, and functions that were skipped because of an interruption.
+  // All functions without a program: those in `left_out`, and those that were skipped because of an interruption.
   std::vector<RefusedFunction> refused;
   std::vector<Trampoline> trampolines;
   bpf_program* enter = nullptr;  // program for functions without values
@@ -191,7 +191,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
       throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
-    // Loads the programs for a function that every kernel accepts, because of its types.
+    // First loads the programs for a function that every kernel accepts because of its types.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
       throw Error("no function has all its arguments in registers, and a unique type and name");
@@ -297,7 +297,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   TrampolineTargets targets;
   if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions, kallsyms);
   const std::string against = why_not_trampolines(calls, targets);
-  // If probes fail too, tries trampolines again, but skips the functions that the kernel refuses.
+  // Tries these ways in order. The last way uses trampolines again, but skips functions that the kernel refuses.
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;

@@ -25,7 +25,8 @@ struct FreeTypes {
 };
 using Types = std::unique_ptr<btf, FreeTypes>;
 
-// The kernel attaches a trampoline by name, and chooses the first function of that name.
+// Counts functions of equal name. The kernel finds the function for a trampoline by name, and takes the first one of
+// that name.
 struct Namesakes {
   unsigned of_kernel = 0;
   unsigned of_modules = 0;

@@ -12,6 +12,6 @@ struct kmt_arguments {
   signed char requested;
   signed char allocated;
   signed char order;
-  signed char failed; /* argument that is not 0 if the allocation failed */
+  signed char failed; /* argument whose value is not 0 if the allocation failed */
   signed char migratetype;
 };

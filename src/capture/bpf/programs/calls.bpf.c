@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
-// Writes calls of kernel functions into rings. The entry has the arguments and the values read from memory through
-// them; the exit has the result. The same programs are attached to all functions, with KMT_CALL_COOKIE as cookies.
+// SPDX-License-Identifier: GPL-2.0-or-later Writes calls of kernel functions into rings. The record of an entry has the
+// arguments, and the values read from memory to which they point. The record of an exit has the result. All functions
+// have the same programs, which identify a function by its cookie (KMT_CALL_COOKIE).
 #include "capture/bpf/programs/calls.h"
 
 #include "capture/bpf/programs/rings.bpf.h"
@@ -13,8 +13,9 @@ __u32 recording = 0;
 // Number of calls that are missing because all rings of the CPU were in use.
 __u64 calls_without_ring = 0;
 
-// Counters for probes, which find the call of an exit by the stack pointer. They count exits for which this finds an
-// open call, exits for which it does not although the function has an open call, and dropped exits.
+// Counters for probes, which find the call of an exit by the stack pointer. The first two count exits of functions with
+// an open call: those whose stack pointer fits the call, and those whose stack pointer does not. The third counts
+// dropped exits.
 #define KMT_ENOUGH_EXITS 64
 __u32 exits_that_fit = 0;
 __u32 exits_that_do_not = 0;
@@ -42,14 +43,14 @@ struct open_call {
   u32 frame;  // address where the call's stack frame starts; unique among open calls, except for tail calls
   u32 function;
   u32 level;
-  u32 late;  // number of the function's first string that could not be read, counted from 1; 0 if none
+  u32 late;  // number of the first string that was unreadable at the entry, counted from 1; 0 if none
   u32 late_room;
   u32 given;  // hash of the arguments; trampolines know the arguments at the exit too, so the hash identifies the call
   u64 late_at;
 };
 
-// The open recorded calls of a task, including calls in interrupts on top of it. An interrupt may come at any point. It
-// removes its own calls when they end, except for calls whose exit was missed.
+// The recorded open calls of a task, including calls in interrupts of this task. An interrupt may occur at any point.
+// Calls of an interrupt are removed when they end, except for calls whose exit was missed.
 struct task_calls {
   u32 depth;
   u32 unused;
@@ -93,8 +94,8 @@ static __always_inline struct task_calls* calls_of(u64 task) {
 // branches, because they would double the number of paths that the verifier checks.
 static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
 
-// Some functions count a hardirq themselves: they start before the count changes, or end after that. Such a function
-// has a higher level than the code around it.
+// Some functions count a hardirq themselves: they start before the count changes, or end after the count has changed
+// back. Such a function has a higher level than the code that calls it.
 static __always_inline u32 level_at(u64 cookie, u8 flags) { return level_of(flags) | (u32)(cookie >> 32); }
 static __always_inline u32 level_around(u64 cookie, u8 flags) { return level_of(flags) & ~(u32)(cookie >> 32); }
 
@@ -150,8 +151,9 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
 #define KMT_LEVELS 3ull
 
 // Claims a free ring of this CPU. If this program itself calls traced functions, these calls get no ring and are not
-// counted as missed. Such calls have the same task and stack as the ring's owner, and no higher level. An interrupt
-// that the kernel has not counted yet is on another stack, unless it interrupted another interrupt.
+// counted as missed. Such calls have the task and the stack of the ring's owner, and no higher level. They differ from
+// calls of an interrupt that the kernel has not counted yet: that interrupt has another stack, unless it interrupted
+// another interrupt.
 static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
   const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
@@ -285,8 +287,9 @@ static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 f
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
-  // The start time excludes the time for recording the entry. If an interruption makes the start much later than the
-  // entry, use the entry's time: readers would assign such a late start to another call.
+  // The start time is read after the entry was recorded, so that it excludes the time for recording. If an interruption
+  // makes the start much later than the entry, the time of the entry is used, because readers would assign such a late
+  // start to another call.
   const u64 now = bpf_ktime_get_ns();
   KMT_ONCE(call_at(calls, (u32)depth)->began_ns) = now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }
@@ -340,11 +343,12 @@ static __always_inline u32 read_late(const struct open_call* call, u8* to) {
   return 4 + bytes;
 }
 
-// Matches an exit to a recorded call, if there is one. Open calls inside that call had missed exits. `slack` is how far
-// the exit's frame may be above the entry's frame. It is 0 for trampolines: their frames are exact, and `given`
-// identifies the call's arguments. Without `given`, the exit of a call with a missed entry might match a call with a
-// missed exit. If frames are wrong, only the function identifies the call. With recursion and a missed inner entry, the
-// inner exit is then recorded as the outer one's, but never as the exit of another function.
+// Matches an exit to a recorded call, if there is one. If other calls are still open inside that call, their exits were
+// missed. `slack` is how many bytes the exit's frame may be above the entry's frame. It is 0 for trampolines, whose
+// frames are exact. For trampolines, `given` must be equal as well. Without this, the exit of a call with a missed
+// entry might match a call with a missed exit. If frames are wrong, only the function identifies the call. If the inner
+// entry of a recursion was missed, the inner exit is then recorded as that of the outer call, but never as that of
+// another function.
 static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack, u32 given, u64 result) {
   const u32 number = (u32)cookie;
   if (!KMT_ONCE(recording)) return 0;

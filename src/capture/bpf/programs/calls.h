@@ -7,21 +7,21 @@ enum {
   KMT_CALL_RINGS = 4, /* rings of a CPU: for a task, softirqs, hardirqs, and one spare */
   KMT_CALL_ARGUMENTS = 6,
   KMT_CALL_WORDS = 1 + KMT_CALL_ARGUMENTS, /* words of KMT_ENTRY_CALL before the values */
-  KMT_RETURN_WORDS = 3,                    /* of KMT_ENTRY_RETURN */
-  KMT_MOST_VALUES = 16,                    /* values of a function */
-  KMT_MOST_STEPS = 10,                     /* steps to read a value */
-  KMT_STRING_BYTES = 255,                  /* maximum length recorded of a string */
+  KMT_RETURN_WORDS = 3,                    /* words of KMT_ENTRY_RETURN before the values */
+  KMT_MOST_VALUES = 16,                    /* maximum number of values of a function */
+  KMT_MOST_STEPS = 10,                     /* maximum number of steps to read a value */
+  KMT_STRING_BYTES = 255,                  /* maximum length of a recorded string */
   KMT_VALUES_BYTES = 1024,                 /* after this many bytes, no further values of a call are read */
   KMT_LATE_BYTES = 4 + KMT_STRING_BYTES,   /* size of a string read at the exit */
   KMT_MOST_VALUES_BYTES = KMT_VALUES_BYTES + 2 + KMT_STRING_BYTES,
   KMT_NOT_READ = 0xffff,  /* stored as the size of a value that could not be read */
-  KMT_MOST_OPEN = 64,     /* open traced calls of a task */
+  KMT_MOST_OPEN = 64,     /* maximum number of open traced calls of a task */
   KMT_MOST_TASKS = 65536, /* tasks with traced calls; includes tasks whose calls have all ended */
 };
 
-/* An entry KMT_ENTRY_CALL has these words: KMT_CALL_WHAT; the argument registers; the values as in
-   docs/formats/kmt.md, padded to whole words. An entry KMT_ENTRY_RETURN has KMT_CALL_WHAT, the start time of the
-   call, the result register, and the values read at the exit. */
+/* An entry KMT_ENTRY_CALL consists of the word KMT_CALL_WHAT, the argument registers, and the values in the form of
+   docs/formats/kmt.md, padded to whole words. An entry KMT_ENTRY_RETURN consists of KMT_CALL_WHAT, the start time of
+   the call, the result register, and the values read at the exit. */
 #define KMT_CALL_WHAT(function, depth, values_bytes) \
   ((unsigned long long)(function) | (unsigned long long)(depth) << 32 | (unsigned long long)(values_bytes) << 48)
 
@@ -29,7 +29,7 @@ enum {
 #define KMT_CALL_COOKIE(function, levels) ((unsigned long long)(function) | (unsigned long long)(levels) << 32)
 #define KMT_LEVEL_HARDIRQ 2
 
-/* By number. */
+/* An element of the table of functions, whose index is the number of the function. */
 struct kmt_function {
   unsigned int first_value; /* index in the table of values */
   unsigned int values;

@@ -25,12 +25,12 @@ const volatile __u64 mean_bytes = 0;       // average distance between samples; 
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
 const volatile __u64 hash_seed = 1;  // odd
 
-// Number of the half of `sites` that programs write now, 0 or 1. The reader reads the other half after the last program
-// that writes it has ended.
+// The programs write to one half of `sites`. This is the number of that half, 0 or 1. The reader reads the other half
+// after the last program that writes to it has ended.
 __u32 generation = 0;
 
-// State of each program on each CPU, written at every event. The alignment keeps CPUs on separate cache lines, wherever
-// the map begins.
+// The state of each program on each CPU, which is written at every event. The alignment keeps the states of CPUs on
+// separate cache lines, wherever the map begins.
 struct samplers_of_cpu {
   struct kmt_sampler of[KMT_HEAP_ALLOCATIONS];
 } __attribute__((aligned(KMT_APART)));
@@ -42,7 +42,7 @@ struct {
   __type(value, struct samplers_of_cpu);
 } samplers SEC(".maps");
 
-// An index is made of the generation, the CPU, the program and the site.
+// The tables of sites. An index consists of the number of the generation, the CPU, the program and the site.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -157,17 +157,17 @@ struct allocation {
   bool failed;
 };
 
-// Returns the record for an allocation that may be followed by a duplicate event. For a large kmalloc inside kvmalloc,
-// Linux 6.18 reports the kmalloc first, and then the kvmalloc with its caller (mm/slub.c). The second event is counted,
-// the first one is not.
+// Returns the element of last_events for an allocation that may be followed by a duplicate event; otherwise NULL. For a
+// large kmalloc inside kvmalloc, Linux 6.18 reports first the kmalloc, and then the kvmalloc with the caller of
+// kvmalloc (mm/slub.c). Only the second event is counted.
 static __always_inline struct last_event* last_event_of(enum kmt_heap_event event, const struct allocation* of,
                                                         u32 cpu) {
   if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
   return bpf_map_lookup_elem(&last_events, &cpu);
 }
 
-// True if the first event is from a function that `call_site` called. Equal addresses and sizes do not prove that two
-// events are duplicates: a loop that frees and allocates has them too.
+// True if the first event is from a function that was called at `call_site`. Events with equal addresses and sizes need
+// not be duplicates: they also occur in a loop that frees and allocates.
 static __always_inline bool calls_the_first(u64 call_site, const struct last_event* first) {
   bool above = false;
   for (u32 i = 0; i < KMT_LAST_EVENT_FRAMES && i < first->frames; ++i) {
@@ -183,7 +183,8 @@ static __always_inline bool is_duplicate(const struct last_event* last, const st
          calls_the_first(of->call_site, last);
 }
 
-// With `again`, clears the pointer, so that a duplicate event is not taken for the first event of another pair.
+// Stores the event in `last`. If `again` is true, the event is a duplicate. The pointer is then set to NULL, so that
+// this event cannot be the first event of another pair.
 static __always_inline void remember(void* context, struct last_event* last, const struct allocation* of, u64 now,
                                      bool again) {
   last->pointer = again ? 0 : of->pointer;
@@ -202,8 +203,8 @@ static __always_inline void read_name(char* to, const struct kmem_cache* cache) 
   bpf_probe_read_kernel_str(to, KMT_CACHE_NAME_BYTES, name);
 }
 
-// Subtracts the first event from its site. Returns false if programs no longer write the site's table. Then the first
-// event is counted instead of the duplicate.
+// Subtracts the first event from its site. Returns false if programs no longer write the table of this site. In that
+// case, the first event stays counted, and the duplicate is not counted.
 static __always_inline bool uncount_site(const struct last_event* last) {
   if (last->site / (cpus * KMT_HEAP_ALLOCATIONS * sites_per_table) != generation) return false;
   struct kmt_site* site = bpf_map_lookup_elem(&sites, &last->site);

@@ -24,7 +24,7 @@ enum {
   KMT_CACHE_NAME_BYTES = 32,
   KMT_STACK_FRAMES = 127,
   KMT_APART = 128,              /* alignment that keeps CPUs on separate cache lines */
-  KMT_PROBES = 8,               /* slots searched for a site */
+  KMT_PROBES = 8,               /* maximum number of slots in which a site is searched for */
   KMT_FILTER_SLOTS = 1 << 16,   /* one byte each: number of followed objects with this hash */
   KMT_MOST_IN_FILTER_SLOT = 250 /* limit of followed objects, so that no byte overflows */
 };
@@ -83,7 +83,7 @@ struct kmt_sample_end {
 struct kmt_heap_losses {
   unsigned long long samples;    /* samples lost because the ring buffer was full */
   unsigned long long ends;       /* ends lost: the ring buffer was full, or the table of followed objects busy */
-  unsigned long long unfollowed; /* objects not followed: there were too many, or the table was busy */
+  unsigned long long unfollowed; /* objects that were not followed: there were too many, or the table was busy */
   unsigned long long sites;      /* events without a site because a table was full; included in the sums only */
   unsigned long long site_bytes; /* their bytes */
   unsigned long long no_stack;   /* samples without a stack */

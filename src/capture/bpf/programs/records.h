@@ -7,16 +7,16 @@
 #include "capture/bpf/programs/events.h"
 
 enum {
-  KMT_MOST_TAKEN = 10,        /* arguments of a tracepoint; percpu_alloc_percpu has this number */
-  KMT_MOST_KERNEL_WORDS = 63, /* words of the kernel's own record */
-  KMT_RECORD_FRAMES = 127,    /* frames of a kernel stack */
-  KMT_USER_FRAMES = 60,       /* frames of a user stack, limited because an entry has at most 255 words */
+  KMT_MOST_TAKEN = 10,        /* maximum number of arguments of a tracepoint (percpu_alloc_percpu) */
+  KMT_MOST_KERNEL_WORDS = 63, /* maximum number of words of the kernel's own record */
+  KMT_RECORD_FRAMES = 127,    /* maximum number of frames of a kernel stack */
+  KMT_USER_FRAMES = 60,       /* maximum frames of a user stack, because an entry has at most 255 words */
   KMT_STACK_WORDS = 1 + KMT_RECORD_FRAMES + KMT_USER_FRAMES,
   KMT_ENTRY_LOST = 255, /* value of kmt_entry.event; one word follows, the number of events lost here */
   KMT_ENTRY_CALL = 254, /* a call of a function started, see calls.h */
   KMT_ENTRY_RETURN = 253,
   KMT_MOST_EVENTS = 253,
-  KMT_CACHES = 1024, /* slots of a table; a power of two */
+  KMT_CACHES = 1024, /* number of slots of a table; a power of two */
   KMT_CACHE_PROBES = 16,
   KMT_RECORDED_NAME_BYTES = 40
 };

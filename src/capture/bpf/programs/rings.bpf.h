@@ -12,7 +12,8 @@ const volatile __u64 ring_bytes = 8;
 const volatile __u64 ring_mask = 0;    // ring_bytes - 8
 const volatile __u32 own_process = 0;  // process ID of the recorder; 0: unknown
 
-// The number of elements is set to the number of CPUs times rings_of_cpu, and the size of a ring is set at load time.
+// The number of elements and the size of a ring are set when the programs are loaded. There are rings_of_cpu elements
+// for each CPU.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);

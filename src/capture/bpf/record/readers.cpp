@@ -13,11 +13,12 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kBatchBytes = 128 << 10;  // small enough to stay in a CPU's own cache
+constexpr std::size_t kBatchBytes = 128 << 10;  // size of a batch of records, small enough for a CPU's own cache
 constexpr std::chrono::microseconds kNap{100};
 constexpr std::chrono::microseconds kPause{4000};
 constexpr std::chrono::microseconds kShortPause{500};
-constexpr double kFilledQuickly = 0.2;  // filled fraction of a ring between two reads
+// If a ring is filled to this fraction between two reads, the next pause is short.
+constexpr double kFilledQuickly = 0.2;
 
 }  // namespace
 
@@ -102,7 +103,7 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
 void RecordReaders::flush(Cpu& cpu) {
   cpu.given += static_cast<std::uint64_t>(
       std::count_if(cpu.records.begin(), cpu.records.end(), [](const LiveRecord& record) { return record.lost == 0; }));
-  // Clears cpu.records even if the sink throws.
+  // Empties cpu.records even if the sink throws.
   const std::vector<LiveRecord> records = std::exchange(cpu.records, {});
   cpu.used = 0;
   sink_.records(cpu.number, records);

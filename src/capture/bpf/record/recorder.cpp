@@ -33,7 +33,7 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
   return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
 }
 
-// Events and calls each have half of the limit for a CPU's rings.
+// If calls are recorded, events and calls each get half of a CPU's ring memory.
 constexpr std::uint64_t kPartForCalls = 2;
 
 // Returns the kernel's event descriptions, with the field that the programs add.
@@ -114,7 +114,7 @@ ProgramsRequest BpfBackend::programs_request(const HeldCommand* command, bool ow
   wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request_, cpus_.size());
   const bool wants_calls = !request_.calls.functions.empty();
   if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
-  // If an event is lost, the calls around it are uncertain.
+  // With calls, a lost event makes the calls around it uncertain. Therefore nested events are recorded as well.
   wanted.nested = request_.stacks || request_.user_stacks || wants_calls;
   return wanted;
 }
@@ -123,7 +123,7 @@ void BpfBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
   const ProgramsRequest wanted = programs_request(command, outcome.own_events_recorded);
   require_bpf();
   const bool wants_calls = !request_.calls.functions.empty();
-  std::shared_ptr<btf> types;  // keeps the kernel's types loaded, because several objects below use them
+  std::shared_ptr<btf> types;  // keeps the kernel's BTF in memory, because several objects below use it
   if (wants_calls) types = kernel_btf();
   programs_.emplace(tracefs_, wanted);
   KernelDescription& kernel = outcome.recording.kernel;

@@ -15,8 +15,9 @@ namespace kmt {
 // The hook is called before recording starts. It returns the sink for the records, or throws to cancel the recording.
 using OpenSink = std::function<RecordingSink*(const KernelDescription&, const std::vector<unsigned>& cpus)>;
 
-// Works like record(), but ignores the request's filters and clock (always "mono") and the hook `described`. The
-// programs are detached when it returns or throws, and also when the process is killed. Throws Error.
+// Records like record() in ftrace/recorder.hpp. Ignores the request's filters, the clock (it is always "mono") and the
+// hook `described`. The programs are detached when this function returns or throws, and also when the process is
+// killed. Throws Error.
 RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks,
                             const OpenSink& open);
 

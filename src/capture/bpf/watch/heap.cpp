@@ -91,7 +91,7 @@ void HeapWatcher::State::leave_out() {
     HeapProgram& program = programs[event];
     const bool wanted = (program.pages ? request.pages : request.slab) && (request.mean_bytes > 0 || !is_free(event));
     const auto places = types.arguments_of(program.name);
-    // An object can only be followed if the event has its pointer. On all known kernels, the events have it.
+    // Objects can only be followed if the event has their pointer. This is the case on all known kernels.
     if (wanted && places && places->pointer >= 0) {
       arguments[event] = *places;
       any = true;
@@ -160,7 +160,7 @@ void HeapWatcher::State::attach() {
     object.attach(object->progs.follow_fork);
     object.attach(object->progs.forget_process);
   }
-  // Attaches programs for frees first: an allocation whose free was missed would look live.
+  // Attaches the programs for frees first, because an allocation whose free was missed would look live.
   for (std::size_t event = programs.size(); event-- > 0;)
     if (programs[event].program) object.attach(programs[event].program);
 }
@@ -214,7 +214,7 @@ HeapSite HeapWatcher::State::site_of(const kmt_site& from, std::size_t event) co
   return site;
 }
 
-// Does the reverse of add_to_filter() in heap.bpf.c, while programs may be adding.
+// Undoes add_to_filter() of heap.bpf.c, while programs may add other objects.
 void HeapWatcher::State::take_from_filter(std::uint64_t pointer) {
   const std::uint64_t hash = (pointer >> 3) * object->rodata->hash_seed >> 48;
   std::atomic_ref word(object->bss->filter[hash / 8]);

@@ -19,7 +19,7 @@ struct HeapRequest {
   BpfSelection selection;
   bool slab = true;
   bool pages = false;
-  bool names_threads = false;     // samples have the name of the thread, not of the process
+  bool names_threads = false;     // true: samples have the name of the thread; false: the name of the process
   bool no_movable_pages = false;  // page events: exclude user memory and the page cache
   bool sites = false;             // exact sums
   std::uint64_t mean_bytes = 0;   // average number of allocated bytes per sample; 0: no samples
@@ -46,10 +46,10 @@ class HeapWatcher {
   // Returns the sums since the last call.
   std::vector<HeapSite> take_sites();
   HeapLosses losses() const;
-  // True if the kernel's table still has this sampled object. Use it if ends were lost.
+  // True if the kernel's table still has this sampled object. If ends were lost, use it to find the objects that ended.
   bool is_followed(std::uint64_t pointer);
-  // Returns the runs of the programs for all memory events, or for one event (such as "kfree"). Runs are counted while
-  // a ProgramClock exists. Throws Error.
+  // Returns how often the programs ran, and for how long: those for all memory events, or for one event such as
+  // "kfree". Runs are counted only while a ProgramClock exists. Throws Error.
   ProgramRuns runs(std::string_view event = {}) const;
   // memory() returns the bytes of kernel memory in use; ring_bytes() returns the part that is directly from the page
   // allocator.
