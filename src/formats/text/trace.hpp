@@ -87,7 +87,7 @@ class TextTrace {
   std::map<std::string, Shape, std::less<>> shapes_;             // by event name
   std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]" and its made-up address
   std::map<std::string, std::uint64_t, std::less<>> flags_;      // flag names and their made-up bits
-  std::map<std::int32_t, std::string> comms_;                    // last names by task
+  std::map<std::int32_t, std::string> comms_;                    // key: task; value: last known name
   std::set<std::int32_t> renamed_;                               // tasks with several names
   bool events_have_names_ = false;
   bool names_flags_ = false;  // true if a line has flag names; otherwise flags are numbers
