@@ -17,10 +17,11 @@ namespace kmt {
 
 namespace {
 
-// Larger orders mean damage: no kernel allocates them.
+// No kernel allocates pages of a larger order. A larger order means that the text is damaged.
 constexpr std::uint64_t kMostOrder = 40;
 
-// Returns the first frame that is not an allocator or a wrapper of one. If all frames are, returns the first one.
+// Returns the first frame that is neither an allocator nor a helper that allocates for its caller. If there is none,
+// returns the first frame.
 std::string_view telling_frame(const std::vector<std::string_view>& stack) {
   static const WrapperList wrappers = WrapperList::built_in();
   const auto caller = wrappers.caller(stack);
@@ -62,16 +63,16 @@ class ByStack {
  private:
   std::vector<AllocationSite>& sites_;
   std::unordered_map<std::string, std::size_t> known_;
-  std::unordered_map<std::size_t, std::map<std::string, std::uint64_t>>
-      counts_;  // by index of the site: count per process
+  // Key: index of the site. Value: number of allocations by each process.
+  std::unordered_map<std::size_t, std::map<std::string, std::uint64_t>> counts_;
 };
 
 std::string process_text(std::uint64_t process, std::string_view name) {
   return name.empty() ? fmt::format("pid {}", process) : fmt::format("{} (pid {})", name, process);
 }
 
-// Returns the process in a line "…, pid 12, ts 3 ns, …". Since Linux 5.17 it is "pid 12 (make), ts …", and since 5.19
-// "pid 13, tgid 12 (make), ts …".
+// Returns the process in a line "…, pid 12, ts 3 ns, …". Linux 5.17 and 5.18 print "pid 12 (make), ts …". Later kernels
+// print "pid 13, tgid 12 (make), ts …".
 std::string page_owner_in(std::string_view line) {
   for (const std::string_view word : {", tgid ", ", pid "}) {
     const std::size_t at = line.find(word);
@@ -86,7 +87,7 @@ std::string page_owner_in(std::string_view line) {
   return {};
 }
 
-// Returns the process in a line "comm "make", pid 12, jiffies …".
+// Returns the process in a line of kmemleak: "comm "make", pid 12, jiffies …".
 std::string kmemleak_owner_in(std::string_view line) {
   constexpr std::string_view kName = "comm \"";
   constexpr std::string_view kProcess = "\", pid ";
@@ -111,7 +112,8 @@ void each_record(std::string_view text, Take&& take) {
   if (!lines.empty()) take(lines);
 }
 
-// Returns the frame without the address that older kernels print, as in "[<ffffffff81164e9a>] do_one+0x12/0x40".
+// Returns the stack frame in a line. Removes the address that older kernels print before the frame, as in
+// "[<ffffffff81164e9a>] do_one+0x12/0x40".
 std::string_view frame_in(std::string_view line) {
   const std::string_view text = trim(line);
   const std::size_t end = text.starts_with("[<") ? text.find(">] ") : std::string_view::npos;
@@ -120,8 +122,8 @@ std::string_view frame_in(std::string_view line) {
 
 }  // namespace
 
-// Parses lines such as "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0". The lines after it
-// are the frames. Without debugging, the text is "No data".
+// Parses lines such as "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0". The lines after such
+// a line are the frames of its stack. Caches without slub_debug=U have the text "No data".
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
                        KernelMemory& memory) {
   AllocationSite* site = nullptr;
@@ -155,7 +157,8 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
   });
 }
 
-// A record has the lines "Page allocated via order 2, mask …" and "PFN …", followed by the frames. Frames are indented.
+// A record of page_owner has the lines "Page allocated via order 2, mask …" and "PFN …". The frames of the stack
+// follow, indented.
 void parse_page_owner(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.page_owners);
   each_record(text, [&](const std::vector<std::string_view>& lines) {
@@ -172,7 +175,8 @@ void parse_page_owner(std::string_view text, KernelMemory& memory) {
   sites.finish();
 }
 
-// A record has the frames, followed by "nr_base_pages: 16". Before Linux 6.10, this line is "stack_count: 16".
+// A record of page_owner_stacks has the frames of a stack and the line "nr_base_pages: 16". Before Linux 6.10, this
+// line is "stack_count: 16".
 void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.page_owners);
   each_record(text, [&](const std::vector<std::string_view>& lines) {
@@ -190,8 +194,8 @@ void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// A record has "unreferenced object 0xffff… (size 32):", lines about the object, and "backtrace:". The frames follow,
-// such as "[<address>] do_one+0x12/0x40".
+// A record of kmemleak starts with "unreferenced object 0xffff… (size 32):". Lines about the object and "backtrace:"
+// follow. After "backtrace:", each line is a frame such as "[<address>] do_one+0x12/0x40".
 void parse_kmemleak(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.kmemleak);
   std::vector<std::string_view> stack;

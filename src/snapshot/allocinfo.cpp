@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses /proc/allocinfo, also after programs such as numfmt, column, sort and awk.
+// Parses /proc/allocinfo, even if the text was changed by programs such as numfmt, column, sort and awk.
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -55,7 +55,8 @@ bool is_place(std::string_view word) {
          whole_number(word.substr(colon + 1)).has_value();
 }
 
-// The two header lines, also after `column -t`: "allocinfo - version: 1.0" and "# <size> <calls> <tag info>".
+// True for empty lines and for the two header lines "allocinfo - version: 1.0" and "# <size> <calls> <tag info>".
+// `column -t` may have changed their blanks.
 bool is_header(std::string_view line) {
   Words words(line);
   const std::string_view first = words.next();
@@ -106,7 +107,7 @@ bool is_allocinfo(std::string_view text) {
   return found;
 }
 
-// Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". Columns after the two
+// Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". The columns after the two
 // numbers may be in any order.
 void parse_allocinfo(std::string_view text, KernelMemory& memory) {
   bool has_unknown = false;

@@ -18,7 +18,8 @@ namespace {
 
 using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
-// Formats and compressions that libarchive decodes itself. For others, it would start a program.
+// Enables only the formats and compressions that libarchive decodes in this process. For others, libarchive would start
+// an external program.
 Archive open_archive(const std::string& path, Bytes bytes) {
   Archive reader(archive_read_new(), archive_read_free);
   if (!reader) throw Error("Not enough memory to read the archive").at({path, {}, {}});
@@ -30,7 +31,7 @@ Archive open_archive(const std::string& path, Bytes bytes) {
     support(reader.get());
   if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK)
     throw Error(fmt::format("The archive cannot be read: {}", archive_error_string(reader.get()))).at({path, {}, {}});
-  constexpr int kMostLayers = 3;  // of compression; libarchive counts the file itself as the first layer
+  constexpr int kMostLayers = 3;  // libarchive counts the file itself as one layer, so this allows two compressions
   if (archive_filter_count(reader.get()) > kMostLayers)
     throw Error(fmt::format("The archive is compressed more than {} times", kMostLayers - 1)).at({path, {}, {}});
   return reader;
@@ -41,8 +42,8 @@ std::string reason_of(archive* reader) {
   return reason != nullptr ? reason : "it is damaged";
 }
 
-// Counts what is unpacked, and throws Error above the limit. Members of a zip are compressed one by one, so the bytes
-// of members may be more than the unpacked bytes of the file.
+// Counts the unpacked members and bytes, and throws Error above a limit. A zip archive compresses each member
+// separately. So the members may have more bytes than libarchive counts for the unpacked archive.
 class UnpackedBytes {
  public:
   UnpackedBytes(archive* reader, const std::string& path, const ArchiveLimits& limits)
@@ -73,7 +74,7 @@ class UnpackedBytes {
   std::size_t of_members_ = 0;
 };
 
-// Reads the content of the current member, at most `most` bytes. Returns false if it is damaged.
+// Reads the content of the current member, at most `most` bytes. Returns false if the member is damaged.
 bool read_member(archive* reader, std::size_t most, UnpackedBytes& unpacked, std::string& text) {
   constexpr std::size_t kPiece = 1 << 16;
   for (;;) {
@@ -88,7 +89,7 @@ bool read_member(archive* reader, std::size_t most, UnpackedBytes& unpacked, std
   }
 }
 
-// Reads the rest of the current member piece by piece, because libarchive would skip it without a limit.
+// Skips the rest of the current member, and counts its bytes. libarchive itself would unpack any number of bytes.
 void skip_member(archive* reader, UnpackedBytes& unpacked) {
   const void* piece = nullptr;
   std::size_t size = 0;

@@ -12,18 +12,19 @@
 namespace kmt {
 
 struct ArchiveLimits {
-  std::size_t members = 1'000'000;                     // in the archive
-  std::size_t bytes_of_a_member = 256u << 20;          // longer members are cut
-  std::size_t bytes = std::size_t{2} << 30;            // of all wanted members
-  std::size_t unpacked_bytes = std::size_t{16} << 30;  // of all members; more means a decompression bomb
+  std::size_t members = 1'000'000;                     // number of files and folders in the archive
+  std::size_t bytes_of_a_member = 256u << 20;          // the end of a longer member is not read
+  std::size_t bytes = std::size_t{2} << 30;            // bytes of all selected members together
+  std::size_t unpacked_bytes = std::size_t{16} << 30;  // bytes of all members; a limit for decompression bombs
 };
 
 // True if the bytes are a tar, cpio or zip archive, or are compressed.
 bool is_archive(Bytes bytes);
 
-// Calls take(path, text) for each regular file that wants(path) selects. A compressed file that is no archive has one
-// member with an empty path. Throws Error if the archive is damaged before its first member, or exceeds the limits. If
-// it is damaged later, returns the reason. `path` is only for messages.
+// Calls take(path, text) for each regular file of the archive `bytes` for which wants(path) returns true. A compressed
+// file that is not an archive is read as one file with an empty path. Throws Error if the archive is damaged before its
+// first member, or is too large when unpacked. Returns the reason if not all members were read, otherwise "". The
+// parameter `path` is used only in messages.
 std::string each_member(const std::string& path, Bytes bytes, const ArchiveLimits& limits,
                         const std::function<bool(std::string_view)>& wants,
                         const std::function<void(std::string_view, std::string&&)>& take);

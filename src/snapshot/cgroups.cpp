@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses the memory.stat of every cgroup; in cgroup v1, also memory.kmem.usage_in_bytes.
+// Parses memory.stat of every cgroup. For cgroup v1, also parses memory.kmem.usage_in_bytes.
 #include <unordered_map>
 
 #include "base/words.hpp"
@@ -10,17 +10,18 @@ namespace kmt {
 void parse_cgroups(std::string_view text, KernelMemory& memory) {
   constexpr std::string_view kStat = "/memory.stat:";
   constexpr std::string_view kKernel = "/memory.kmem.usage_in_bytes:";
-  std::unordered_map<std::string_view, std::size_t> known;  // indices by path; the paths are views of the text
+  // Key: path of a cgroup, as a view of `text`. Value: index in memory.cgroups.
+  std::unordered_map<std::string_view, std::size_t> known;
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
-    // Check the value, because the name of a cgroup may contain anything.
+    // A cgroup's name may contain "/memory.kmem.usage_in_bytes:", so check that a number follows.
     std::size_t at = line.rfind(kKernel);
     const bool is_kernel = at != std::string_view::npos && whole_number(line.substr(at + kKernel.size())).has_value();
     if (!is_kernel) at = line.rfind(kStat);
     if (at == std::string_view::npos) return keep_unknown("cgroups", line, memory);
     Words words(line.substr(at + (is_kernel ? kKernel : kStat).size()));
     const std::string_view name = is_kernel ? "kmem.usage_in_bytes" : words.next();
-    const auto value = whole_number(words.next(), UINT64_MAX);  // a limit may have this value
+    const auto value = whole_number(words.next(), UINT64_MAX);  // a memory limit may be UINT64_MAX
     if (name.empty() || !value || !words.empty()) return keep_unknown("cgroups", line, memory);
     const std::string_view path = line.substr(0, at);
     const auto [found, is_new] = known.try_emplace(path, memory.cgroups.size());

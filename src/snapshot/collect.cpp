@@ -39,12 +39,13 @@ constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
 constexpr std::size_t kMostOfANumber = 64;
-constexpr std::size_t kMostFiles = 100'000;   // in a folder
+constexpr std::size_t kMostFiles = 100'000;   // in the folder of a source
 constexpr std::size_t kMostDepth = 64;        // nesting of cgroups
 constexpr std::chrono::seconds kMostTime(3);  // per source
 
-// These files of /sys/kernel/slab/CACHE are not read. Some only start an action when written. Some configure the cache
-// and do not describe its memory. The lists of call sites are read as another source.
+// These files of /sys/kernel/slab/CACHE are not read. Some only start an action when they are written. Some show
+// settings of the cache, which do not describe its memory. alloc_calls and free_calls are read as the sources
+// alloc_traces and free_traces.
 constexpr std::string_view kNoAttributes[] = {
     "validate",        "shrink",       "alloc_calls",    "free_calls",    "trace",
     "sanity_checks",   "poison",       "red_zone",       "failslab",      "skip_kfence",
@@ -56,8 +57,8 @@ struct Reading {
   std::string text;
   int error = 0;            // an errno value
   std::string_view cut;     // why the text is incomplete; empty if it is complete
-  std::size_t read = 0;     // for a folder: number of files read
-  std::size_t refused = 0;  // for a folder: number of files without permission
+  std::size_t read = 0;     // if the source is a folder: number of files that were read
+  std::size_t refused = 0;  // if the source is a folder: number of files without read permission
 };
 
 bool is_refusal(int error) { return error == EACCES || error == EPERM; }
@@ -65,13 +66,14 @@ bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 constexpr std::string_view kTooManyFiles = "the limit of files was reached";
 constexpr std::string_view kTooSlow = "the time limit was reached";
 
-// Limits for the remaining data of a source.
+// Limits for the data of one source.
 struct Limits {
   std::size_t bytes;
   Clock::time_point until;
 };
 
-// Reads a regular file. Other files could block forever. All files of procfs, sysfs and debugfs are regular.
+// Reads a regular file, such as all files of procfs, sysfs and debugfs. Refuses pipes and other files, because reading
+// them could block forever.
 Reading read_some(const std::string& path, const Limits& limits) {
   Reading reading;
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -97,12 +99,12 @@ Reading read_some(const std::string& path, const Limits& limits) {
   }
   reading.text.resize(std::min(used, limits.bytes));
   if (!reading.cut.empty())
-    reading.text.resize(reading.text.rfind('\n') + 1);  // removes an incomplete line; npos + 1 is 0
+    reading.text.resize(reading.text.rfind('\n') + 1);  // removes an incomplete last line; npos + 1 is 0
   if (reading.error != 0) reading.text.clear();
   return reading;
 }
 
-// True if no more of the source should be read. Then sets the reason in `all`.
+// True if a limit is reached, so that reading the source must end. Then stores the reason in `all`.
 bool has_enough(Reading& all, const Limits& limits, std::size_t files = 0) {
   if (all.text.size() >= limits.bytes)
     all.cut = kTooLarge;
@@ -138,13 +140,14 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
       append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
     }
   }
-  // Links do not count: everyone can read them, but they contain no numbers.
+  // If no file could be read, the source is missing. Symlinks of merged caches are not enough, because they contain no
+  // numbers.
   if (all.read == 0) all.error = all.refused > 0 || fs::exists(folder) ? EACCES : ENOENT;
   return all;
 }
 
-// Reads the file `name` of each cache, such as alloc_traces. Before Linux 5.16, its name is alloc_calls and the folder
-// is /sys/kernel/slab.
+// Reads one file of each cache. Since Linux 5.16, `folder` is /sys/kernel/debug/slab, and `name` is alloc_traces or
+// free_traces. Before, `folder` is /sys/kernel/slab, and `name` is alloc_calls or free_calls.
 Reading read_traces(const std::string& folder, std::string_view name, const Limits& limits) {
   Reading all;
   all.error = ENOENT;
@@ -252,12 +255,12 @@ Reading read_path(const SnapshotSource& source, const std::string& path, const L
   return read_some(path, limits);
 }
 
-// Reads the source under the name that older kernels use.
+// Reads the source from the path that older kernels use.
 Reading read_older(const SnapshotSource& source, const std::string& root, const Limits& limits) {
   if (source.kind != SourceKind::slab_traces) return {.error = ENOENT};
   const std::string_view name = source.name == "alloc_traces" ? "alloc_calls" : "free_calls";
   Reading reading = read_traces(root + "/sys/kernel/slab", name, limits);
-  // Without debugging, the file exists for every cache and says "No data".
+  // These files exist for every cache. For a cache without slub_debug=U, the content is "No data".
   if (reading.text.find("No data") != std::string::npos && reading.text.find("age=") == std::string::npos)
     reading = {.error = ENOENT};
   return reading;
@@ -270,7 +273,7 @@ std::string_view way_to_read(const SnapshotSource& source) {
 
 class Collector {
  public:
-  // Adds the text that was read. If something is missing, adds it to the list of missing texts.
+  // Adds the text that was read. If the text is missing or incomplete, adds the reason to the text "missing".
   void take(const SnapshotSource& source, Reading&& reading, std::string_view why_missing, std::string_view how) {
     if (reading.error != 0) return add_missing(source.name, why_missing, how);
     if (!reading.cut.empty())
@@ -303,7 +306,8 @@ std::uint64_t wall_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
 }
 
-// Since Linux 6.8 there is also a list that counts page_owner records by stack. It is much shorter.
+// Since Linux 6.8, the kernel also provides the page_owner records summed by stack. This file is much shorter than
+// page_owner.
 constexpr SnapshotSource kOwnerStacks = {"page_owner_stacks", "/sys/kernel/debug/page_owner_stacks/show_stacks",
                                          SourceKind::file, ""};
 
@@ -327,7 +331,7 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
   return reading;
 }
 
-// Returns the path of the copied file.
+// Returns the path at which the folder may have a copy of the source.
 std::string copied_path(const SnapshotSource& source, const std::string& folder) {
   std::string plain = fmt::format("{}/{}", folder, source.name);
   std::error_code code;

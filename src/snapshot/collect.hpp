@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes a snapshot: unchanged texts of the kernel's files.
+// Takes a snapshot, which consists of unchanged texts of the kernel's files.
 #pragma once
 
 #include <cstddef>
@@ -11,30 +11,33 @@
 
 namespace kmt {
 
-// Takes a snapshot of the running kernel. The text "missing" lists unreadable files with the reasons. Reads at most 60
-// MiB, and each source for at most three seconds.
+// Takes a snapshot of the running kernel. The text "missing" lists the files that could not be read, with the reasons.
+// Reads at most 60 MiB in total, and each source for at most three seconds.
 StateSample collect_snapshot();
-// Adds texts that the sample lacks, at the start and end of a trace. Reads only sources about live objects. Reads
-// page_owner, the largest source, only on request. The limits are those of collect_snapshot().
+// Adds the texts that a sample of a recording lacks. The recorder takes such samples at the start and at the end of a
+// trace. Does not read sources that are large and do not help to explain a trace. Reads page_owner, the largest source,
+// only if `with_page_owner` is true. The limits are those of collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
 
 constexpr std::string_view kTooLarge = "the size limit was reached";
-// Says that only the first bytes of a file were read. `limit` is the reason.
+// Returns a text such as "only the first 16 MiB were read: the size limit was reached". `limit` is the part after the
+// colon.
 std::string why_cut(std::size_t bytes, std::string_view limit);
 
-// The folder may have copies as FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab, FOLDER/sys/kernel/slab, …
-// True if the folder has a copy of meminfo. The other sources show parts of its amounts.
+// The following functions find copies of the kernel's files in a folder. FOLDER/meminfo and FOLDER/proc/meminfo are
+// copies of /proc/meminfo. FOLDER/slab and FOLDER/sys/kernel/slab are copies of /sys/kernel/slab.
+// True if the folder has a copy of meminfo. Without meminfo, the total of the machine's memory is unknown.
 bool has_meminfo_copy(const std::string& folder);
-// True if the folder has other copies, but none of meminfo.
+// True if the folder has copies of other files, but not of meminfo.
 bool lacks_meminfo(const std::string& folder);
-// True if the folder has a copy of slabinfo, which shows caches even without meminfo.
+// True if the folder has a copy of slabinfo. The caches in slabinfo can be shown without meminfo.
 bool has_slabinfo_copy(const std::string& folder);
-// Returns a snapshot of all copies in the folder. If there is a file "uname" with the output of `uname -a`, adds it.
-// Throws Error if a copy is damaged.
+// Returns a snapshot of all copies in the folder. Adds the file "uname", if there is one. This file must have the
+// output of `uname -a`. Throws Error if a copy is damaged.
 StateSample collect_copies(const std::string& folder);
-// Returns the paths of the copies, in the folder.
+// Returns the paths of the copies, relative to the folder.
 std::vector<std::string> copied_files(const std::string& folder);
-// Like collect_copies(). Also throws Error if there is no meminfo.
+// Returns the result of collect_copies(), and throws Error if the folder has no readable meminfo.
 StateSample collect_snapshot_from(const std::string& folder);
 
 }  // namespace kmt

@@ -40,18 +40,18 @@ bool is_log(std::string_view path) {
   constexpr std::array<std::string_view, 7> kStarts = {"dmesg",  "vmcore-dmesg", "journal", "messages",
                                                        "syslog", "kern.log",     "console"};
   const std::string_view name = file_name(path);
-  if (name.ends_with(".journal")) return false;  // the binary journal
+  if (name.ends_with(".journal")) return false;  // a binary file of journald, which is not parsed
   return std::ranges::any_of(kStarts, [name](std::string_view start) { return name.starts_with(start); });
 }
 
-// A copied file: its place in the tree of files, and the name of its text in a snapshot.
+// Splits the path of a copied file into the root folder of the copied machine and the name of the text in a snapshot.
 struct Place {
-  std::string root;  // ends with "/", or is empty
+  std::string root;  // "" or a path that ends with "/", such as "sosreport-host/"
   std::string name;
 };
 
-// Returns the place of a copy such as "sosreport-host/proc/meminfo", "copied/meminfo" or
-// "host/sos_commands/kernel/uname_-a".
+// Splits a path such as "sosreport-host/proc/meminfo", "copied/meminfo" or "host/sos_commands/kernel/uname_-a". Empty
+// if the file is not a copy of a file that a snapshot uses.
 std::optional<Place> place_of(std::string_view path) {
   const auto root_before = [path](std::string_view end) -> std::optional<std::string> {
     if (!path.ends_with(end)) return std::nullopt;
@@ -73,7 +73,8 @@ std::optional<Place> place_of(std::string_view path) {
   return std::nullopt;
 }
 
-// Returns the time since boot in /proc/uptime, or 0 for other text, such as the output of the program uptime.
+// Returns the time since boot from a copy of /proc/uptime. Returns 0 for other texts, such as the output of the command
+// `uptime`.
 std::uint64_t uptime_ns_of(const std::string& text) {
   constexpr double kMost = 1e10;
   Words words(std::string_view(text).substr(0, text.find('\n')));
@@ -86,10 +87,10 @@ std::uint64_t uptime_ns_of(const std::string& text) {
 struct CopiedFile {
   std::string path;
   std::string text;
-  bool is_cut = false;  // at the size limit
+  bool is_cut = false;  // the file was longer than kMostOfACopy
 };
 
-// Takes files of a folder or an archive one by one.
+// Collects the copies of a folder or an archive. The caller passes the files one by one.
 class Finder {
  public:
   static bool wants(std::string_view path) { return path.empty() || is_log(path) || place_of(path).has_value(); }
@@ -97,7 +98,8 @@ class Finder {
   void take(std::string_view path, std::string&& text) {
     if (const auto place = place_of(path)) {
       const bool is_cut = text.size() > kMostOfACopy;
-      if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);  // removes an incomplete line; npos + 1 is 0
+      // Removes an incomplete last line. npos + 1 is 0.
+      if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);
       const bool is_usable = place->name == "uptime" ? uptime_ns_of(text) != 0 : !text.empty();
       if (is_usable) roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text), is_cut});
     } else {
@@ -111,12 +113,13 @@ class Finder {
     if (text.find("emory cgroup out of memory") != std::string_view::npos) has_cgroup_kills_ = true;
     const std::size_t unusable =
         std::erase_if(found, [](const OomReport& report) { return total_bytes_of(report).value_or(0) == 0; });
-    // The times since boot are on one clock only within a boot, and memory of different boots has nothing in common.
+    // Keep only the reports of the last boot. Each boot starts the clock anew, so times of different boots cannot be
+    // compared. The memory of different boots cannot be compared, either.
     std::size_t earlier = 0;
     if (!found.empty())
       earlier =
           std::erase_if(found, [boot = found.back().boot](const OomReport& report) { return report.boot != boot; });
-    // Several logs may have the same reports.
+    // Several logs may contain the same reports, so keep only the log with the most reports.
     if (std::pair(found.size(), unusable) <= std::pair(reports_.size(), unusable_)) return;
     reports_ = std::move(found);
     unusable_ = unusable;
@@ -131,7 +134,7 @@ class Finder {
     Copies copies;
     copies.damage = damage_;
     std::erase_if(roots_, [](const auto& root) { return !root.second.contains("meminfo"); });
-    // A tool may also copy the files of containers, in folders below those of the machine.
+    // Support tools may also copy the files of containers into subfolders of the machine's folder. Ignore these copies.
     if (!roots_.empty()) {
       const std::string first = roots_.begin()->first;
       std::erase_if(roots_, [&](const auto& root) { return root.first != first && root.first.starts_with(first); });
@@ -206,7 +209,8 @@ class Finder {
     }
   }
 
-  // Returns times on one clock, or none if the reports have none or it goes backwards, as after a boot.
+  // Returns the times of all reports on one clock: time since boot if every report has it, otherwise wall-clock time.
+  // Empty if reports lack a time, or if times go backwards.
   static std::vector<std::uint64_t> times_of(const std::vector<OomReport>& reports) {
     for (const auto clock : {&OomReport::boot_ns, &OomReport::wall_ns}) {
       std::vector<std::uint64_t> times;
@@ -218,16 +222,16 @@ class Finder {
   }
 
   std::map<std::string, Root> roots_;
-  std::vector<OomReport> reports_;  // with a total of memory
-  std::size_t unusable_ = 0;        // reports without it in the same log
-  std::size_t dropped_ = 0;         // the oldest reports of this log, above the limit
-  std::size_t earlier_ = 0;         // reports of earlier boots in this log
+  std::vector<OomReport> reports_;  // only reports that show the total of memory
+  std::size_t unusable_ = 0;        // reports in this log that do not show the total of memory
+  std::size_t dropped_ = 0;         // the oldest reports in this log, if it has too many
+  std::size_t earlier_ = 0;         // reports in this log from earlier boots
   bool has_cgroup_kills_ = false;
   std::string log_;
-  std::string damage_;  // of the archive
+  std::string damage_;  // why the archive could be read only partly
 };
 
-// Reads at most `most` bytes of a regular file.
+// Reads a regular file, at most its first `most` bytes.
 std::string text_of_file(const std::string& path, std::size_t most) {
   const MappedFile file(path);
   return std::string(as_text(file.bytes()).substr(0, most));
@@ -277,7 +281,7 @@ Copies copies_in_folder(const std::string& folder) {
     try {
       finder.take(path, text_of_file(whole, is_log(path) ? kMostOfALog : kMostOfACopy + 1));
     } catch (const Error& error) {
-      if (!fs::exists(whole, code)) continue;  // a link without target, or removed meanwhile
+      if (!fs::exists(whole, code)) continue;  // the file was removed meanwhile
       throw;
     }
   }

@@ -32,7 +32,7 @@ std::optional<std::uint64_t> seconds_of(std::string_view text) {
   return *whole * kSecond + fraction;
 }
 
-// Removes a word of digits and the separator from the front and returns the number.
+// Removes a number and the separator after it from the front of the text, and returns the number.
 std::optional<int> take_field(std::string_view& text, char separator) {
   std::string_view left = text;
   const auto number = take_number<int>(left);
@@ -47,7 +47,8 @@ struct Date {
   int day = 0;
 };
 
-// Removes "HH:MM:SS[.fraction]" from the front and returns the time in nanoseconds since 1970.
+// Removes "HH:MM:SS[.fraction]" from the front of the text. Returns this time of the given date, in nanoseconds since
+// 1970.
 std::optional<std::uint64_t> take_time(std::string_view& text, const Date& date) {
   std::string_view left = text;
   const auto hour = take_field(left, ':');
@@ -90,7 +91,7 @@ bool is_weekday(std::string_view name) {
   return std::ranges::find(kDays, name) != kDays.end();
 }
 
-// Removes "2023-01-02T03:04:05.678+0100 " from the front.
+// Removes a time such as "2023-01-02T03:04:05.678+0100" from the front of the text, and stores it in the message.
 bool take_iso_time(std::string_view& text, LogMessage& message) {
   std::string_view left = text;
   const auto year = take_field(left, '-');
@@ -105,7 +106,8 @@ bool take_iso_time(std::string_view& text, LogMessage& message) {
   message.wall_ns = *time;
   if (!left.empty() && (left.front() == '+' || left.front() == '-')) {
     const bool east = left.front() == '+';
-    const std::string_view minutes = left.substr(std::min<std::size_t>(left.size(), 3));  // "30" or ":30"
+    // Minutes of the time zone: "30" or ":30".
+    const std::string_view minutes = left.substr(std::min<std::size_t>(left.size(), 3));
     const std::uint64_t offset =
         (leading_number(left.substr(1, 2)).value_or(0) * 3600 +
          leading_number(minutes.substr(minutes.starts_with(':') ? 1 : 0, 2)).value_or(0) * 60) *
@@ -116,7 +118,8 @@ bool take_iso_time(std::string_view& text, LogMessage& message) {
   return true;
 }
 
-// Removes "Jan  2 03:04:05", "Mon Jan  2 03:04:05 2023" and similar times from the front.
+// Removes a time such as "Jan  2 03:04:05" or "Mon Jan  2 03:04:05 2023" from the front of the text, and stores it in
+// the message.
 bool take_named_time(std::string_view& text, LogMessage& message) {
   Words words(text);
   std::string_view name = words.next();
@@ -142,8 +145,8 @@ bool take_named_time(std::string_view& text, LogMessage& message) {
   return true;
 }
 
-// Removes "[  123.456789]", "[Mon Jan  2 03:04:05 2023]" or "[    T123]" from the front. The numbers of tasks in
-// brackets, as in "[  123]", are part of the message.
+// Removes "[  123.456789]", "[Mon Jan  2 03:04:05 2023]" or "[    T123]" from the front of the text. Keeps "[  123]",
+// which starts a line of the task table in a report of an OOM kill.
 bool take_brackets(std::string_view& text, LogMessage& message) {
   const std::size_t end = text.find(']');
   if (!text.starts_with('[') || end == std::string_view::npos) return false;
@@ -151,7 +154,7 @@ bool take_brackets(std::string_view& text, LogMessage& message) {
   if (const auto time = seconds_of(inside)) {
     message.boot_ns = time;
   } else if (inside.size() > 1 && (inside.front() == 'T' || inside.front() == 'C') && is_digit(inside[1])) {
-    // the task or CPU that printed the message
+    // the task ("T") or CPU ("C") that printed the message
   } else if (!is_weekday(inside.substr(0, 3)) || !take_named_time(inside, message)) {
     return false;
   }
@@ -159,7 +162,7 @@ bool take_brackets(std::string_view& text, LogMessage& message) {
   return true;
 }
 
-// Removes "<4>", or "kern  :warn  :" of `dmesg --decode`.
+// Removes the log level from the front of the text: "<4>", or "kern  :warn  :" as printed by `dmesg --decode`.
 bool take_level(std::string_view& text) {
   if (text.starts_with('<')) {
     const std::size_t end = text.find('>');
@@ -177,7 +180,7 @@ bool take_level(std::string_view& text) {
   return true;
 }
 
-// Removes "host kernel: ".
+// Removes the host name and "kernel:" from the front of the text, as in "host kernel: message".
 bool take_host(std::string_view& text) {
   constexpr std::string_view kKernel = "kernel:";
   constexpr std::size_t kMost = 120;
@@ -202,7 +205,7 @@ LogMessage message_of(std::string_view line) {
   return message;
 }
 
-// Returns the string value of a key in a line of JSON, without escapes.
+// Returns the string value of a key in a line of JSON. Replaces escape sequences by the characters that they mean.
 std::optional<std::string> json_text(std::string_view line, std::string_view key) {
   const std::string name = '"' + std::string(key) + '"';
   std::size_t at = line.find(name);
@@ -242,15 +245,16 @@ void clean(std::string_view line, std::string& out) {
   }
 }
 
-// Passes messages on. Joins lines that a mail program wrapped: in a log with times, the later parts have none.
+// Passes messages to `take`. Joins the parts of lines that a mail program wrapped. If only the first part has a time,
+// the next line is such a part.
 class Joiner {
  public:
   explicit Joiner(const std::function<void(const LogMessage&)>& take) : take_(take) {}
 
   void add(LogMessage message, std::size_t length) {
-    constexpr std::size_t kShortest = 55;  // of a wrapped line
+    constexpr std::size_t kShortest = 55;  // length of a line that a mail program wrapped
     constexpr std::size_t kLongest = 100;
-    constexpr std::size_t kMost = 1 << 16;  // of a message
+    constexpr std::size_t kMost = 1 << 16;  // length of a joined message
     const bool has_time = message.boot_ns || message.wall_ns;
     const bool was_wrapped = last_length_ >= kShortest && last_length_ <= kLongest;
     last_length_ = length;
@@ -259,7 +263,7 @@ class Joiner {
       return;
     }
     flush();
-    if (!has_time) {  // a later line of the same message
+    if (!has_time) {  // lines without a time belong to the previous message
       message.boot_ns = held_.boot_ns;
       message.wall_ns = held_.wall_ns;
       message.has_year = held_.has_year;

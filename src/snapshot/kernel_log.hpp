@@ -11,14 +11,14 @@
 namespace kmt {
 
 struct LogMessage {
-  std::string_view text;                 // without time, host and level
+  std::string_view text;                 // the message without time, host name and log level
   std::optional<std::uint64_t> boot_ns;  // time since boot
-  std::optional<std::uint64_t> wall_ns;  // wall clock; from an arbitrary year if `has_year` is false
+  std::optional<std::uint64_t> wall_ns;  // wall-clock time; the year is 2000 if `has_year` is false
   bool has_year = true;
 };
 
-// Calls take() for each message. A message of several lines becomes several messages. The text is valid during the
-// call.
+// Calls take() for each message. Each line of a message of several lines is passed as a message. LogMessage::text is
+// valid only during the call.
 void each_log_message(std::string_view log, const std::function<void(const LogMessage&)>& take);
 
 }  // namespace kmt

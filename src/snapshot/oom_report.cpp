@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t kMostReports = 4096;
 constexpr std::size_t kMostOfAReport = 16 << 20;
-constexpr std::size_t kMostRows = 1 << 20;  // nodes, zones, tasks and slab caches of all reports
+constexpr std::size_t kMostRows = 1 << 20;  // limit for nodes, zones, tasks and slab caches, summed over all reports
 constexpr std::size_t kMostOrders = 64;
 
-// Names of counters. Other words with a colon are parts of foreign messages.
+// Names of the counters that reports contain. Any other word with a colon belongs to another message.
 constexpr std::array<std::string_view, 47> kCounters = {"active_anon",
                                                         "inactive_anon",
                                                         "isolated_anon",
@@ -71,15 +71,15 @@ constexpr std::array<std::string_view, 47> kCounters = {"active_anon",
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
-// Arm prints "Mem-info:" before Linux 3.13.
+// Kernels for Arm before Linux 3.13 print "Mem-info:".
 bool has_title(std::string_view text) { return has(text, "Mem-Info:") || has(text, "Mem-info:"); }
 
 bool is_number(std::string_view word) { return whole_number(word).has_value(); }
 
-// Reads the words of a report one by one, because lines may be wrapped, cut in pieces or mixed with other messages.
+// Reads a report word by word, because lines may be wrapped, split or mixed with other messages.
 class MemoryWords {
  public:
-  // `has_room` returns false if the report may have no more nodes and zones.
+  // has_room() is called before a node or zone is added. If it returns false, the node or zone is not added.
   MemoryWords(OomReport& report, std::function<bool()> has_room) : report_(report), has_room_(std::move(has_room)) {}
 
   // Returns false if the line has nothing about memory.
@@ -144,7 +144,8 @@ class MemoryWords {
     }
   }
 
-  // Takes "3*64kB", the number of free blocks of one order. The first one is after the name of the zone, as in "DMA:".
+  // Parses the number of free blocks of one order, such as "3*64kB" for three blocks of 64 kB. The first of these words
+  // follows the name of the zone, as in "DMA:".
   void take_blocks(std::string_view word, std::size_t star, std::string_view before) {
     const auto count = whole_number(word.substr(0, star));
     const std::string_view size = word.substr(star + 1);
@@ -173,7 +174,7 @@ class MemoryWords {
     }
   }
 
-  // The name of a zone is the word before. Kernels without NUMA print no node.
+  // Parses the next counters as those of this zone. Kernels without NUMA print no node, and `node_` remains 0.
   void enter_zone(std::string_view name, Place place) {
     place_ = place;
     zone_ = nullptr;
@@ -189,8 +190,8 @@ class MemoryWords {
   unsigned node_ = 0;
   LogZone* zone_ = nullptr;
   std::uint64_t huge_pages_ = 0;
-  std::string last_;     // the word before
-  std::string pending_;  // a name whose number is the next word
+  std::string last_;     // the previous word
+  std::string pending_;  // name of a counter whose number is the next word
 };
 
 // Splits a log into reports.
@@ -201,7 +202,8 @@ class ReportReader {
     if (text.empty()) return;
     remember_release(text);
     if (begins_report(text)) begin();
-    // A kill inside a cgroup shows no memory of the machine. The next report may lack its first line.
+    // A report of a kill inside a cgroup does not show the machine's memory, so drop it. The next report may lack its
+    // first line, and would be added to this one.
     if (has(text, "emory cgroup") && in_report_ && !report_.has_memory()) end();
     if (!in_report_) return;
     if (!report_.boot_ns && !report_.wall_ns) {
@@ -214,7 +216,7 @@ class ReportReader {
       used_text_ = report_.text.size();
       report_.is_cut = report_.is_cut || is_full_;
     }
-    if (number_after(text, "Killed process ")) end();  // the last line
+    if (number_after(text, "Killed process ")) end();  // this is the last line of a report
   }
 
   std::vector<OomReport> finish(std::size_t* dropped) {
@@ -224,7 +226,7 @@ class ReportReader {
   }
 
  private:
-  // Returns false if the line belongs to no report.
+  // Returns false if the line is not part of a report.
   bool take_any(std::string_view text) {
     if (take_task(text) || take_slab(text) || take_allocation(text)) return true;
     const bool is_header = take_header(text);
@@ -238,8 +240,8 @@ class ReportReader {
     if (!is_full_) report_.text.append(text).append("\n");
   }
 
-  // Makes room for one more node, zone, task or slab cache. The last reports of a log matter most, so the oldest ones
-  // are dropped.
+  // Makes room for one more node, zone, task or slab cache. Drops the oldest reports if needed, because the last
+  // reports of a log matter most.
   bool take_row() {
     while (rows_left_ == 0 && !reports_.empty()) drop_oldest();
     if (rows_left_ == 0) {
@@ -260,7 +262,7 @@ class ReportReader {
     return report.nodes.size() + report.zones.size() + report.kill.tasks.size() + report.slabs.size();
   }
 
-  // Frames of the call trace tell nothing about memory.
+  // True for lines of a call trace. They contain nothing about memory.
   static bool is_frame(std::string_view text) {
     return text.starts_with("[<") || (has(text, "+0x") && has(text, "/0x"));
   }
@@ -272,7 +274,8 @@ class ReportReader {
     return !in_report_ || report_.totals.contains("active_anon") || (is_title && report_.has_memory());
   }
 
-  // "active_anon:123" in pages is in the first line of the totals. Lines of nodes and zones have kB.
+  // True for the first line of the machine's totals, which has "active_anon:123" in pages. Lines of nodes and zones
+  // have numbers in kB.
   static bool is_totals(std::string_view text) {
     constexpr std::string_view kFirst = "active_anon:";
     const std::size_t at = text.find(kFirst);
@@ -306,7 +309,8 @@ class ReportReader {
     in_slabs_ = in_allocations_ = false;
   }
 
-  // "Linux version 5.4.0 (…", or "CPU: 1 PID: 2 Comm: x Not tainted 5.4.0-42-generic #46".
+  // Stores the kernel release in a line such as "Linux version 5.4.0 (…" or "CPU: 1 PID: 2 Comm: x Not tainted
+  // 5.4.0-42-generic #46".
   void remember_release(std::string_view text) {
     constexpr std::string_view kVersion = "Linux version ";
     if (text.starts_with(kVersion)) {  // the first message after a boot
@@ -327,7 +331,8 @@ class ReportReader {
     if (in_report_ && report_.release.empty()) report_.release = release_;
   }
 
-  // "PROCESS invoked oom-killer: gfp_mask=0x…, order=0, oom_score_adj=0", and lines about the victim.
+  // Parses "PROCESS invoked oom-killer: gfp_mask=0x…, order=0, oom_score_adj=0", and the lines about the killed
+  // process.
   bool take_header(std::string_view text) {
     bool is_header = false;
     if (const std::size_t at = text.find(" invoked oom-killer:"); at != text.npos) {
@@ -338,7 +343,7 @@ class ReportReader {
       if (const std::size_t mask = text.find(kMask); mask != text.npos)
         report_.kill.gfp_flags = text.substr(mask + kMask.size(), text.find(", ", mask) - mask - kMask.size());
     }
-    // "PROCESS: page allocation failure: order:4, mode:0x…"
+    // for example "PROCESS: page allocation failure: order:4, mode:0x…"
     if (const std::size_t at = text.find(": page allocation failure"); at != text.npos) {
       is_header = true;
       report_.kill.invoked_by = text.substr(0, at);
@@ -350,7 +355,7 @@ class ReportReader {
       if (!process || has(text, "emory cgroup")) continue;
       is_header = true;
       report_.kill.victim_pid = *process;
-      // A name may have parentheses: "Killed process 1999 ((sd-pam)) total-vm:…"
+      // The name of a process may contain parentheses, as in "Killed process 1999 ((sd-pam)) total-vm:…".
       const std::size_t begin = text.find('(', at);
       const std::size_t end = text.rfind(')', text.rfind(" total-vm:"));
       if (begin != text.npos && end != text.npos && end > begin)
@@ -364,8 +369,8 @@ class ReportReader {
     return at == text.npos ? std::nullopt : leading_number(text.substr(at + words.size()));
   }
 
-  // Takes lines such as "524178 pages RAM", "130048 pages of RAM" (Arm), "338595 total pagecache pages" and
-  // "Total swap = 4194300kB".
+  // Parses lines such as "524178 pages RAM", "130048 pages of RAM" (Arm), "338595 total pagecache pages" and "Total
+  // swap = 4194300kB".
   bool take_line(std::string_view text) {
     bool is_line = false;
     for (const char* const name : {"Free swap", "Total swap"}) {
@@ -389,7 +394,8 @@ class ReportReader {
     return is_line;
   }
 
-  // Takes the table of tasks. Its header names the columns: "[  pid  ]   uid  tgid total_vm rss … name".
+  // Parses a line of the task table. The header of the table names the columns: "[  pid  ]   uid  tgid total_vm rss …
+  // name".
   bool take_task(std::string_view text) {
     const std::size_t end = text.find(']');
     if (!text.starts_with('[') || end == text.npos) return false;
@@ -421,7 +427,7 @@ class ReportReader {
     return true;
   }
 
-  // Takes lines such as "kmalloc-96  480KB  512KB" after "Unreclaimable slab info:".
+  // Parses lines such as "kmalloc-96  480KB  512KB" after "Unreclaimable slab info:".
   bool take_slab(std::string_view text) {
     if (has(text, "Unreclaimable slab info:")) {
       in_slabs_ = true;
@@ -448,7 +454,7 @@ class ReportReader {
     return true;
   }
 
-  // Takes the largest call sites, which Linux 6.10 and later print with memory allocation profiling.
+  // Parses the largest call sites. Linux 6.10 and later print them if memory allocation profiling is on.
   bool take_allocation(std::string_view text) {
     constexpr std::size_t kMost = 64;
     if (has(text, "Memory allocations:")) {
@@ -464,8 +470,8 @@ class ReportReader {
   std::size_t dropped_ = 0;
   std::size_t rows_left_ = kMostRows;
   OomReport report_;
-  std::size_t used_text_ = 0;  // size of the text up to the last line of the report
-  bool is_full_ = false;       // the text has reached the limit
+  std::size_t used_text_ = 0;  // length of report_.text up to the last line that belongs to the report
+  bool is_full_ = false;       // report_.text has reached the size limit
   std::size_t boot_ = 0;
   std::optional<MemoryWords> words_;
   std::string release_;

@@ -21,13 +21,13 @@ Number number_of(const LogNumbers& numbers, std::string_view name) {
   return found == numbers.end() ? std::nullopt : Number(found->second);
 }
 
-// Returns the number of the line that starts with these words. Kernels differ in the words after them.
+// Returns the number of the line whose text starts with these words. The words after them differ between kernels.
 Number find_line(const OomReport& report, std::string_view words) {
   const auto found = report.lines.lower_bound(words);
   return found == report.lines.end() || !found->first.starts_with(words) ? std::nullopt : Number(found->second);
 }
 
-// Adds up a number of all nodes or zones. Empty if none has it.
+// Returns the sum of one counter over all nodes or zones. Empty if no node or zone has the counter.
 template <typename Parts, typename Numbers>
 Number sum_of(const Parts& parts, std::string_view name, Numbers&& numbers) {
   Number sum;
@@ -51,7 +51,7 @@ Number kb(const OomReport& report, Number pages) { return pages ? Number(*pages 
 Number free_pages(const OomReport& report) {
   if (const auto free = number_of(report.totals, "free")) return free;
   if (const auto free = of_zones(report, "free")) return *free / kb_of_page(report);
-  return find_line(report, "free pages");  // Arm before Linux 3.13
+  return find_line(report, "free pages");  // on Arm before Linux 3.13
 }
 
 Number total_pages(const OomReport& report) {
@@ -64,7 +64,8 @@ Number total_pages(const OomReport& report) {
   return managed ? Number(*managed / kb_of_page(report)) : std::nullopt;
 }
 
-// Kernels print the size of stacks by node since Linux 5.9, and by zone before.
+// Returns the size of kernel stacks in kB. Reports show this size for each node since Linux 5.9, and for each zone
+// before.
 Number stack_kb(const OomReport& report) {
   const auto of_node = of_nodes(report, "kernel_stack");
   return of_node ? of_node : of_zones(report, "kernel_stack");

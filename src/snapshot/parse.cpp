@@ -18,8 +18,9 @@ namespace {
 
 constexpr std::uint32_t kUsualPage = 4096;
 
-// Some amounts are available both in bytes and in pages, so their quotient is the page size. The files are read one
-// after the other, so quotients are inexact: each is rounded to a power of two, and the median is used.
+// meminfo shows some amounts in bytes that vmstat shows in pages, so each quotient is the page size. The amounts may
+// change between reading the two files, so quotients are inexact. Rounds each quotient to a power of two, and returns
+// the median.
 std::uint32_t guessed_page_size(const KernelMemory& memory) {
   constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
                                                                      {"AnonPages", "nr_anon_pages"},
@@ -51,7 +52,7 @@ void take_uname(std::string_view text, KernelMemory& memory) {
     before = last;
     last = words.next();
   }
-  memory.machine = last == "GNU/Linux" ? before : last;  // `uname -a` ends with this word
+  memory.machine = last == "GNU/Linux" ? before : last;  // the output of `uname -a` ends with "GNU/Linux"
 }
 
 void parse_slabs(std::string_view text, KernelMemory& memory) {
@@ -95,8 +96,8 @@ constexpr Step kSteps[] = {
 
 constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabs}};
 
-// True if the line has another word where all kernels have a number. Lines of another form, and numbers larger than any
-// memory, are not damage: they count as unknown lines.
+// True if the line has the usual form, but another word in place of a number. Lines of another form count as unknown
+// and not as damaged, as do lines with numbers larger than any memory.
 bool is_damaged(std::string_view source, std::string_view line) {
   const auto is_number = [](std::string_view word) {
     return word.find_first_not_of("0123456789") == std::string_view::npos;
@@ -114,11 +115,12 @@ bool is_damaged(std::string_view source, std::string_view line) {
   return !has_number && (words.empty() || words.rest() == "kB");
 }
 
-// Limits memory, because a line may need twenty times its size, and a small file may unpack to many lines.
+// These limits bound the memory for hostile files. A parsed line may need twenty times the size of its text, and a
+// small compressed file may have very many lines.
 constexpr std::size_t kMostLines = 1 << 20;
-constexpr std::size_t kMostNumbers = 1 << 14;  // for meminfo and vmstat together
+constexpr std::size_t kMostNumbers = 1 << 14;  // lines of meminfo and vmstat together
 
-// Returns at most `left` lines of the text, and subtracts their number from `left`.
+// Returns the first lines of the text, at most `left` lines. Subtracts the number of returned lines from `left`.
 std::string_view first_lines(std::string_view text, std::size_t& left) {
   std::size_t end = 0;
   while (left > 0 && end < text.size()) {

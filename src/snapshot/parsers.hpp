@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parsers for the kernel's files. Each adds the content of its text to `memory`.
+// Parsers for the kernel's files. Each parser adds the values of its text to `memory`.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,8 @@ void parse_vmstat(std::string_view text, KernelMemory& memory);
 void parse_sockstat(std::string_view text, KernelMemory& memory);
 void parse_recorder(std::string_view text, KernelMemory& memory);
 void parse_percpu_stats(std::string_view text, KernelMemory& memory);
-// Reads the line "percpu: Embedded 53 pages/cpu …" if the boot messages still have it. The page size must be known.
+// Parses the line "percpu: Embedded 53 pages/cpu …" of the boot messages, if it is there. `memory.page_size` must be
+// set before.
 void parse_boot_messages(std::string_view text, KernelMemory& memory);
 
 // Parses lines "CACHE/FILE:VALUE" and "ALIAS -> CACHE", as printed by `grep -r` and `find -type l` in /sys/kernel/slab.
@@ -38,7 +39,8 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
 void parse_page_owner(std::string_view text, KernelMemory& memory);
 void parse_page_owner_stacks(std::string_view text, KernelMemory& memory);
 void parse_kmemleak(std::string_view text, KernelMemory& memory);
-// Parses a report of the kernel's log. meminfo, vmstat, zoneinfo and buddyinfo have its numbers (oom_report.hpp).
+// Parses a memory report of the kernel's log: the killed process, the task table and the slab caches. sample_of() in
+// oom_report.hpp has converted the other numbers to meminfo, vmstat, zoneinfo and buddyinfo.
 void parse_oom(std::string_view text, KernelMemory& memory);
 void parse_missing(std::string_view text, KernelMemory& memory);
 

@@ -33,7 +33,7 @@ void keep_unknown(std::string_view source, std::string_view line, KernelMemory& 
 }
 
 void parse_meminfo(std::string_view text, KernelMemory& memory) {
-  // Drop an incomplete last line: its number may lack digits.
+  // Drop an incomplete last line, because the number in it may lack digits.
   if (!text.empty() && !text.ends_with('\n') && !text.ends_with(" kB")) {
     memory.missing.push_back({"meminfo", "its last line is cut off", "copy /proc/meminfo as a whole"});
     text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
@@ -47,7 +47,7 @@ void parse_recorder(std::string_view text, KernelMemory& memory) {
   parse_numbers(text, "recorder", memory.recorder, memory);
 }
 
-// Lines are like "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": a protocol, then pairs of name and value.
+// Lines are like "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": a protocol, followed by pairs of a name and a value.
 void parse_sockstat(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     Words words(line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses /sys/kernel/slab. It has one folder per cache, and links for merged caches.
+// Parses /sys/kernel/slab, which has a folder for each cache, and symlinks for merged caches.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -25,8 +25,8 @@ constexpr std::array<std::pair<std::string_view, std::optional<std::uint64_t> Sl
     {"slabs_cpu_partial", &SlabAttributes::cpu_partial_slabs},
 }};
 
-// Values are like "2278 N0=2278" or "128(4) C0=64(2)". The total comes first. The number of per-CPU slabs follows in
-// parentheses.
+// Values are like "2278 N0=2278", with the total first. The file slabs_cpu_partial is like "128(4) C0=64(2)": the
+// number of objects, followed by the number of slabs in parentheses.
 std::optional<std::uint64_t> total_of(std::string_view name, std::string_view value) {
   const std::size_t bracket = value.find('(');
   if (name == "slabs_cpu_partial" && bracket != std::string_view::npos)
@@ -49,7 +49,7 @@ void take_file(std::string_view name, std::string_view value, SlabAttributes& ca
 
 void parse_slab_attributes(std::string_view text, KernelMemory& memory) {
   std::vector<SlabAttributes>& caches = memory.slab_attributes;
-  std::unordered_map<std::string_view, std::size_t> known;  // indices by name; the names are views of the text
+  std::unordered_map<std::string_view, std::size_t> known;  // key: name, as a view of `text`; value: index in `caches`
   const auto cache_named = [&](std::string_view name) -> SlabAttributes& {
     const auto [found, is_new] = known.try_emplace(name, caches.size());
     if (is_new) caches.emplace_back().name = name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lists the kernel's files that a snapshot contains, and how a user can obtain missing ones.
+// Lists the kernel's files that a snapshot contains, and states how users can obtain missing files.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@ namespace kmt {
 enum class SourceKind : std::uint8_t {
   file,
   slab_folder,    // the folder /sys/kernel/slab
-  slab_traces,    // one file in each cache's folder
+  slab_traces,    // a file such as alloc_traces in the folder of each cache
   cgroups,        // memory.stat of all cgroups
   boot_messages,  // lines about percpu memory in the kernel's log
 };
 
 struct SnapshotSource {
-  std::string_view name;  // name of the text in a snapshot, and of a copied file
+  std::string_view name;  // name of the text in a snapshot, and of a copy of the file
   std::string_view path;  // path on a running system
   SourceKind kind;
-  std::string_view how;  // how to obtain it if the kernel does not provide it
+  std::string_view how;  // how to make the kernel provide the file
 };
 
-// Returns the sources in the order in which they are read. Sources that are added up in one balance are read close
-// together.
+// Returns the sources in the order in which they are read. Sources whose amounts are summed in one balance sheet are
+// read shortly after each other.
 std::span<const SnapshotSource> snapshot_sources();
 
 }  // namespace kmt

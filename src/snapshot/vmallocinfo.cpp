@@ -11,14 +11,15 @@ namespace kmt {
 
 namespace {
 
-// Functions that allocate task stacks. Inlining decides which one is listed as the caller.
+// Functions that allocate the kernel stacks of tasks. The file lists one of them as the caller, depending on which
+// functions the compiler inlined.
 constexpr std::array<std::string_view, 7> kStackFunctions = {
     "alloc_thread_stack_node", "dup_task_struct", "copy_process", "kernel_clone", "_do_fork", "fork_idle",
     "create_io_thread"};
 
 std::string_view without_offset(std::string_view symbol) { return symbol.substr(0, symbol.find('+')); }
 
-// Values of a line after the caller's name.
+// The values after the caller's name in a line.
 struct Area {
   std::uint64_t pages = 0;
   bool vmalloc = false;
@@ -40,12 +41,13 @@ Area area_of(std::string_view rest) {
 // Lines are like "0xADDRESS-0xADDRESS 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4". Instead of a caller, a line
 // may have "vm_map_ram" or "unpurged vm_area". The pages of an "unpurged vm_area" are already free.
 void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
-  std::unordered_map<std::string_view, std::size_t> known;  // indices by function; the names are views of the text
+  // Key: function, as a view of `text`. Value: index in memory.vmalloc.
+  std::unordered_map<std::string_view, std::size_t> known;
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
     Words words(line);
     const std::string_view range = words.next();
-    // Linux 4.15 could pad hashed addresses with blanks: "0x  (ptrval)-0x  (ptrval)".
+    // Linux 4.15 may print "0x  (ptrval)-0x  (ptrval)" in place of the two addresses.
     constexpr std::string_view kHidden = "(ptrval)";
     if (const std::size_t at = words.rest().rfind(kHidden); at != std::string_view::npos)
       words = Words(words.rest().substr(at + kHidden.size()));

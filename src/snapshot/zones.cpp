@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses zoneinfo, buddyinfo and pagetypeinfo, which describe pages by zone.
+// Parses zoneinfo, buddyinfo and pagetypeinfo, which list the pages of each zone.
 #include <map>
 
 #include "base/text.hpp"
@@ -28,13 +28,13 @@ std::optional<ZoneName> zone_name_of(std::string_view line) {
   return ZoneName{static_cast<unsigned>(*node), zone, words.rest()};
 }
 
-// Finds zones by name, so that the values of several files are added to the same zone.
+// Finds zones by node and name, so that the values of several files are added to one MemoryZone.
 class Zones {
  public:
   explicit Zones(KernelMemory& memory) : zones_(memory.zones) {
     for (std::size_t i = 0; i < zones_.size(); ++i) known_.try_emplace({zones_[i].node, zones_[i].name}, i);
   }
-  // The reference is valid until the next call.
+  // The returned reference is valid until the next call.
   MemoryZone& named(const ZoneName& name) {
     const auto [found, is_new] = known_.try_emplace({name.node, std::string(name.zone)}, zones_.size());
     if (is_new) {
@@ -64,8 +64,9 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
 
 }  // namespace
 
-// The values of a zone are lines "NAME NUMBER" after the zone's name. Names in per-CPU lists end with a colon, and each
-// CPU has a "count:". Values of the node are listed in its first zone, and are ignored.
+// The values of a zone are lines "NAME NUMBER" after the line with the zone's name. In per-CPU lists, each name ends
+// with a colon, and "count:" is the number of pages in the list of one CPU. The first zone of a node also lists values
+// of the whole node, which are ignored.
 void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
   Zones zones(memory);
   MemoryZone* zone = nullptr;
@@ -102,7 +103,8 @@ void parse_buddyinfo(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// The text has two tables: free blocks by type and order, and page blocks by type. Only the first is parsed.
+// The text has two tables: free blocks by migrate type and order, and page blocks by migrate type. Only the first table
+// is parsed.
 void parse_pagetypeinfo(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     const std::size_t at = line.find(", type ");

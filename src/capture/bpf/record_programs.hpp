@@ -72,8 +72,8 @@ class RecordPrograms {
   std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format of a recorded event
   CpuRings rings_of(unsigned cpu) const;                     // valid as long as this object exists
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
-  SharedByPrograms shared() const;  // likewise
-  std::uint64_t missed() const;  // events since begin() that occurred while the program for the same event was running
+  SharedByPrograms shared() const;  // valid as long as this object exists
+  std::uint64_t missed() const;     // events since begin() that occurred while their own program was running
   std::uint64_t not_followed() const;
   std::uint64_t ring_bytes() const;  // total size of all rings
 

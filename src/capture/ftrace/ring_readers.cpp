@@ -55,7 +55,7 @@ void RingReaders::open_files(const std::string& scratch_directory) {
     if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
     reader.pipe_out = FileDescriptor(ends[0]);
     reader.pipe_in = FileDescriptor(ends[1]);
-    ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // if this fails, the pipe keeps its smaller size
+    ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // if this fails, the pipe keeps the default size
   }
   reserve_ = unnamed_file(scratch_directory);
   const auto reserved = static_cast<off_t>(readers_.size()) * kPipeBytes;

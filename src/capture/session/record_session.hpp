@@ -43,7 +43,7 @@ class RecordBackend {
   virtual void attach() = 0;  // called before the first sample; recording is still off
   virtual void start() = 0;
 
-  virtual std::uint64_t now_ticks() const = 0;                   // time of the trace's clock
+  virtual std::uint64_t now_ticks() const = 0;                   // current time of the trace's clock
   virtual RecorderMemory memory() const = 0;                     // kernel memory for buffers
   virtual bool failed() const = 0;                               // true if writing has failed
   virtual void poll() = 0;                                       // called four times per second

@@ -19,7 +19,7 @@ struct Record {
   std::uint16_t misc = 0;
   Bytes payload;             // excludes the header; valid until the next record
   Bytes attached;            // data after the record; only for a few of perf's own types
-  std::uint64_t offset = 0;  // in the file; for an unpacked record, the offset of the compressed record
+  std::uint64_t offset = 0;  // position in the file; for an unpacked record, the position of the compressed one
   bool is_unpacked = false;  // true if the record was compressed
 };
 
