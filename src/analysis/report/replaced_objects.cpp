@@ -87,22 +87,30 @@ bool ReplacedObjects::find_replaced(std::uint32_t number) const {
          });
 }
 
-ReplacedObjects::Calls ReplacedObjects::calls_of(const Origin& origin) const {
-  std::vector<std::string> names;  // innermost function first
-  const auto add = [&names](const CodeAddress& code) {
-    if (code.object.empty()) names.push_back(code.symbol);
+std::vector<std::string> ReplacedObjects::frames_of(const Origin& origin) const {
+  std::vector<std::string> frames;
+  const auto add = [&frames](const CodeAddress& code) {
+    if (code.object.empty()) frames.push_back(code.symbol);
   };
   for (const KeyValue& value : from_.grouping.values_of(origin.group, from_.symbols))
     if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&value))
       std::ranges::for_each(relevant_frames(*stack), add);
-    else if (const auto* const caller = std::get_if<CodeAddress>(&value))
-      add(*caller);
-  if (names.empty()) names.push_back(name_of(origin.call_site));
+  if (frames.empty()) frames.push_back(name_of(origin.call_site));
+  return frames;
+}
+
+ReplacedObjects::Calls ReplacedObjects::calls_of(const Origin& origin) const {
+  const std::vector<std::string> frames = frames_of(origin);
   Calls calls;
-  calls.place = std::string(kmt::name_of(origin.allocator)) + " " + names.front();
-  for (const std::string& name : names)
-    if (const auto found = companions_of_function_.find(function_of(name)); found != companions_of_function_.end())
+  calls.place = std::string(kmt::name_of(origin.allocator)) + " " + frames.front();
+  const auto add = [&](std::string_view call) {
+    if (const auto found = companions_of_call_.find(call); found != companions_of_call_.end())
       calls.companions.insert(calls.companions.end(), found->second.begin(), found->second.end());
+  };
+  for (const std::string& frame : frames) {
+    add(frame);
+    add(function_of(frame));
+  }
   return calls;
 }
 
@@ -119,19 +127,23 @@ void ReplacedObjects::find_companions() {
     const std::vector<History::Reuse>& counts = from_.history.reuse();
     return Births{number < counts.size() ? counts[number].allocations : 0, births_of_origin_[number]};
   };
-  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> known;  // key: function and cache
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> known;  // key: call and cache
+  const auto add = [&](std::string call, std::uint32_t number) {
+    if (call.empty()) return;
+    const auto [index, is_new] =
+        known.try_emplace({call, cache_of(number)}, static_cast<std::uint32_t>(companions_.size()));
+    if (is_new) {
+      companions_.emplace_back();
+      companions_of_call_[std::move(call)].push_back(index->second);
+    }
+    companions_[index->second].births += births_of(number);
+  };
   for (std::uint32_t number = 1; number < from_.origins.size(); ++number) {
     const Origin& origin = from_.origins[number];
     if (origin.allocator != Allocator::slab || !origin.from_cache || !replace_older(number)) continue;
-    const std::string function(function_of(name_of(origin.call_site)));
-    if (function.empty()) continue;
-    const auto [index, is_new] =
-        known.try_emplace({function, cache_of(number)}, static_cast<std::uint32_t>(companions_.size()));
-    if (is_new) {
-      companions_.emplace_back();
-      companions_of_function_[function].push_back(index->second);
-    }
-    companions_[index->second].births += births_of(number);
+    const std::vector<std::string> frames = frames_of(origin);
+    add(std::string(function_of(frames.front())), number);
+    if (frames.size() > 1) add(frames[1], number);
   }
   if (companions_.empty()) return;
   for (std::uint32_t number = 1; number < from_.origins.size(); ++number) {

@@ -41,18 +41,21 @@ class ReplacedObjects {
   // The calls that led to an allocation, as far as the keys of its group or its call site show them.
   struct Calls {
     std::string place;                      // innermost function and offset, after the name of the allocator
-    std::vector<std::uint32_t> companions;  // indexes in `companions_` of functions that these calls contain
+    std::vector<std::uint32_t> companions;  // indexes in `companions_` of these calls
   };
-  // A function that allocates objects that replace older ones, from one cache.
+  // Objects of one cache that replace older ones, and that one call allocates. The call is known by its function
+  // ("copy_process") or by its caller ("alloc_bprm+0xc8"). The function itself may be missing in other stacks, because
+  // functions that end with a call of another function leave no frame.
   struct Companion {
     Births births;
-    std::map<std::string, Births> others;  // objects without a cache that calls from the function allocate, by place
+    std::map<std::string, Births> others;  // objects without a cache that the call allocates, by place
   };
 
   void find_caches_of_sites();
   void count_births();
   bool find_replaced(std::uint32_t number) const;
   void find_companions();
+  std::vector<std::string> frames_of(const Origin& origin) const;  // innermost first; at least one
   Calls calls_of(const Origin& origin) const;
   const Calls& calls_of(std::uint32_t number);
   std::string name_of(CallSiteId site) const;
@@ -68,7 +71,7 @@ class ReplacedObjects {
 
   bool has_companions_ = false;  // find_companions() was called
   std::vector<Companion> companions_;
-  std::map<std::string, std::vector<std::uint32_t>, std::less<>> companions_of_function_;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> companions_of_call_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> calls_;  // key: group and call site
 };
 
