@@ -71,6 +71,36 @@ def steady_churn(_):
         time.sleep(0.02)
 
 
+def steady_children(_):
+    """Starts many processes. Some of them live as long as a recording takes, and end as fast as new ones start."""
+    children = collections.deque(subprocess.Popen(['sleep', '3600']) for _ in range(300))
+    yield
+    while True:
+        replace_oldest(children)
+
+
+def starting_children(_):
+    """A storm of processes that starts after a while. Its children live for two seconds."""
+    yield
+    time.sleep(3)
+    children = collections.deque(subprocess.Popen(['sleep', '3600']) for _ in range(5))
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        children.append(subprocess.Popen(['sleep', '3600']))
+        subprocess.run(['true'], check=False)
+        time.sleep(0.04)
+    while True:
+        replace_oldest(children)
+
+
+def replace_oldest(children):
+    children[0].kill()
+    children.popleft().wait()
+    children.append(subprocess.Popen(['sleep', '3600']))
+    subprocess.run(['true'], check=False)
+    time.sleep(0.04)
+
+
 def sawtooth(_):
     yield
     while True:
@@ -116,7 +146,7 @@ def user_memory(_):
 
 
 PYTHON = {one.__name__: one for one in
-          (negative_dentries, steady_churn, sawtooth, startup_burst, connections, user_memory)}
+          (negative_dentries, steady_churn, steady_children, starting_children, sawtooth, startup_burst, connections, user_memory)}
 NAMES = (*SHELL, *PYTHON)
 
 

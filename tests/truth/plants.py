@@ -117,6 +117,18 @@ def messages():
     return make
 
 
+def queues_of_children():
+    """A new process for each object creates a message queue and ends. The queues stay in the namespace."""
+    unshare(CLONE_NEWIPC)
+    ipc_private = 0
+
+    def make(_):
+        if (child := os.fork()) == 0:
+            os._exit(0 if LIBC.msgget(ipc_private, 0o600) >= 0 else 1)
+        os.waitpid(child, 0)
+    return make
+
+
 def renamed_threads():
     """Four threads with names of their own send messages in turn."""
     make = messages()
@@ -307,6 +319,7 @@ PLANTS = {
     'ipc_namespaces': Plant(namespaces(CLONE_NEWIPC, 'ipc'), r'copy_ipcs|create_ipc_ns|ipc|mq_|create_new_namespaces', 20),
     'net_namespaces': Plant(namespaces(CLONE_NEWNET, 'net'), r'copy_net_ns|net_alloc|setup_net|ops_init|_net_init|net_namespace|'
                             r'create_new_namespaces', 5),
+    'queues_of_children': Plant(queues_of_children, r'newque|ksys_msgget|msgget|ipcget|kvmalloc', 50, True),
     'renamed_threads': Plant(renamed_threads, r'alloc_msg|load_msg|do_msgsnd|msgsnd'),
     'mounts': Plant(mounts, r'alloc_vfsmnt|vfs_create_mount|alloc_super|sget|shmem|mount|pcpu', 20),
     'io_urings': Plant(each(io_urings), r'io_uring|io_ring_ctx|io_create_region|io_allocate|io_pages', 20),
