@@ -339,9 +339,26 @@ class Holders {
     LiveCount live;
   };
 
+  std::vector<LiveName> names_of(const std::vector<Held>& held) const {
+    std::map<std::string_view, LiveName> by_name;
+    for (const Held& one : held) {
+      const TaskName& process = from_.grouping.process_name(from_.origins[one.origin]);
+      if (!process.id) continue;  // an interrupt
+      LiveName& name = by_name[process.comm];
+      ++name.processes;
+      name.live += one.live;
+    }
+    std::vector<LiveName> names;
+    for (auto& [name, sums] : by_name) names.emplace_back(std::move(sums)).name = name;
+    std::ranges::stable_sort(names, std::greater(), [](const LiveName& one) { return one.live.bytes; });
+    names.resize(std::min(names.size(), GroupHistory::kMostHolders));
+    return names;
+  }
+
   void store(std::vector<Held> held, GroupHistory& history) const {
     std::ranges::stable_sort(held, std::greater(), [](const Held& one) { return one.live.bytes; });
     history.holders_in_all = held.size();
+    history.names = names_of(held);
     held.resize(std::min(held.size(), GroupHistory::kMostHolders));
     for (const Held& one : held)
       history.holders.push_back({from_.grouping.process_name(from_.origins[one.origin]), one.live});

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "analysis/series/trend.hpp"
@@ -57,10 +59,10 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
     case Growth::past: return LeakVerdict::past;
     case Growth::steady: break;
   }
-  if (!rises_above(row.trend, result.threshold_bytes_per_s)) return LeakVerdict::unsure;
   const bool is_explained = row.main_doubt == Doubt::reclaimable || row.main_doubt == Doubt::slab_pages ||
                             row.main_doubt == Doubt::page_tables;
   if (is_explained && !rises_above(row.certain, result.threshold_bytes_per_s)) return LeakVerdict::explained;
+  if (!rises_above(row.trend, result.threshold_bytes_per_s)) return LeakVerdict::unsure;
   if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
   return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
 }
@@ -94,11 +96,38 @@ bool is_same_process(const TaskName& a, const TaskName& b) {
   return a.id == b.id && a.born_ns == b.born_ns && (a.id || a.comm == b.comm);
 }
 
+void add_names(const std::vector<LiveName>& of_group, std::vector<LiveName>& names) {
+  for (const LiveName& one : of_group) {
+    auto name = std::ranges::find(names, one.name, &LiveName::name);
+    if (name == names.end()) name = names.insert(name, {one.name});
+    name->processes = std::max(name->processes, one.processes);
+    name->live += one.live;
+  }
+}
+
+// `holders` must be in descending order of bytes.
+std::vector<LeakSource> sources_of(const std::vector<LeakHolder>& holders, const std::vector<LiveName>& names) {
+  std::vector<LeakSource> sources;
+  std::set<std::string_view> many;
+  for (const LiveName& name : names) {
+    const auto largest =
+        std::ranges::find_if(holders, [&name](const LeakHolder& one) { return one.process.comm == name.name; });
+    if (!name.is_of_many(largest == holders.end() ? 0 : largest->bytes)) continue;
+    many.insert(name.name);
+    sources.push_back({TaskName{{}, name.name}, name.processes, name.live.bytes});
+  }
+  for (const LeakHolder& holder : holders)
+    if (!holder.process.id || !many.contains(holder.process.comm)) sources.push_back({holder.process, 1, holder.bytes});
+  std::ranges::stable_sort(sources, std::greater(), &LeakSource::bytes);
+  return sources;
+}
+
 // Finds the processes that hold the memory with the most certain growth.
 void find_holders(LeaksResult& result) {
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) result.worst = std::max(result.worst, row.verdict);
   if (result.worst < LeakVerdict::uneven) return;
+  std::vector<LiveName> names;
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
       // If a row stands for a whole allocator, its holders are not collected.
@@ -113,8 +142,10 @@ void find_holders(LeaksResult& result) {
         holder->bytes += of_group.live.bytes;
         ++holder->groups;
       }
+      add_names(row.group.history->names, names);
     }
   std::ranges::stable_sort(result.holders, std::greater(), &LeakHolder::bytes);
+  result.sources = sources_of(result.holders, names);
 }
 
 }  // namespace

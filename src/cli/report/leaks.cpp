@@ -46,7 +46,8 @@ constexpr const char* kLeaksFooter = R"(Examples:
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
                                                    growth in total, without tracing
 
-"Process" names the process that allocated most of the live memory of a group, and the number of other processes.
+"Process" names the process that allocated most of the live memory of a group, and the number of other processes. If
+many processes of one name allocated it, this name is shown.
 "Over time" shows live bytes from the start to the end of the recording. "Ages" shows the distribution of the ages of
 live objects. The youngest are on the left, and those as old as the recording are on the right. The ages of each bar are
 four times those of the bar before. At most 4096 groups are followed: those with the most live bytes.
@@ -77,7 +78,7 @@ Exit status:
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
   4    growth cannot be judged: the trace is too short, lost more events than it has, or has no clock in nanoseconds,
-       or a series has fewer than 16 snapshots or no times
+       or no event is selected, or a series has fewer than 16 snapshots or no times
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 std::string verdicts_help() {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -55,6 +56,21 @@ struct LiveHolder {
   LiveCount live;
 };
 
+// Live memory that processes of one name have allocated.
+struct LiveName {
+  std::string name;
+  std::size_t processes = 0;
+  LiveCount live;
+
+  // True if the name says more than the process of this name that has most bytes: there are many processes, and this
+  // one has only a part of their memory.
+  bool is_of_many(std::uint64_t most_bytes_of_one) const {
+    constexpr std::size_t kMany = 4;
+    constexpr std::uint64_t kTimesTheLargest = 2;
+    return processes >= kMany && live.bytes >= kTimesTheLargest * most_bytes_of_one;
+  }
+};
+
 struct GroupHistory {
   static constexpr std::size_t kMostHolders = 8;
 
@@ -74,6 +90,7 @@ struct GroupHistory {
   // processes.
   std::vector<LiveHolder> holders;
   std::size_t holders_in_all = 0;
+  std::vector<LiveName> names;  // the same memory by name of the process, at most kMostHolders
 
   LiveCount doubtful_in_all() const {
     LiveCount sum;

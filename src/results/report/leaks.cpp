@@ -71,8 +71,7 @@ constexpr std::array<LeakVerdictText, 9> kVerdicts = {
      {"too-short", "the time since the first allocation is too short to judge"},
      {"no-growth", "not more growth than random allocations and frees can cause"},
      {"past", "the group grew, but hardly in the second half of the time"},
-     {"explained",
-      "the group grows above the threshold, but with reclaimable memory, page tables, or pages of counted objects"},
+     {"explained", "the group grows, but with reclaimable memory, page tables, or pages of counted objects"},
      {"unsure", "the group grows, but perhaps not above the threshold"},
      {"uneven", "the group grows above the threshold, but with this number of groups that could be chance"},
      {"uncertain", "the group grows above the threshold, but the growing memory may already be freed"},
@@ -88,6 +87,7 @@ std::string_view id_of(LeaksUnclear unclear) {
     case LeaksUnclear::none: return "none";
     case LeaksUnclear::no_clock: return "no-clock";
     case LeaksUnclear::too_short: return "too-short";
+    case LeaksUnclear::no_events: return "no-events";
     case LeaksUnclear::mostly_lost: break;
   }
   return "mostly-lost";
@@ -104,6 +104,7 @@ LeaksUnclear LeaksResult::unclear() const {
   if (found()) return LeaksUnclear::none;
   const bool is_whole = trace.recorded_ns >= trace.whole_ns;  // else events may have been lost outside --time
   if (is_whole && trace.lost_events > events) return LeaksUnclear::mostly_lost;
+  if (trace.events == 0) return LeaksUnclear::no_events;
   if (!trace.clock_in_ns) return LeaksUnclear::no_clock;
   return !tables.empty() && judged == 0 ? LeaksUnclear::too_short : LeaksUnclear::none;
 }

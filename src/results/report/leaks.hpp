@@ -20,7 +20,7 @@ enum class LeakVerdict : std::uint8_t {
   too_short,  // too few values, or less than a second since the first allocation
   no_growth,  // the growth is not larger than that of random allocations and frees
   past,       // grew in the first half of the time, but hardly in the second half
-  // Grows above the threshold, but consists of reclaimable memory, page tables, or pages whose objects are counted too.
+  // Grows, but consists of reclaimable memory, page tables, or pages whose objects are counted too.
   explained,
   unsure,     // grows, but perhaps not above the threshold
   uneven,     // grows above the threshold, but in a report with so many groups this could be chance
@@ -39,6 +39,7 @@ enum class LeaksUnclear : std::uint8_t {
   none,
   no_clock,     // the trace's clock does not count nanoseconds
   too_short,    // no group could be judged
+  no_events,    // the trace has no events, or the filters select none
   mostly_lost,  // the trace lost more events than it has
 };
 std::string_view id_of(LeaksUnclear unclear);
@@ -64,6 +65,13 @@ struct LeakHolder {
   TaskName process;
   std::uint64_t bytes = 0;
   std::size_t groups = 0;
+};
+
+// A process that allocated such memory, or many processes of one name.
+struct LeakSource {
+  TaskName process;           // only has a name if there are many processes
+  std::size_t processes = 1;  // of this name, in the group with most of them
+  std::uint64_t bytes = 0;
 };
 
 struct LeakTable {
@@ -98,6 +106,7 @@ struct LeaksResult {
   std::size_t worst_groups = 0;
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
+  std::vector<LeakSource> sources;  // the same with many processes of one name in one element
 
   bool found() const;  // true if any growth is certain
   LeaksUnclear unclear() const;

@@ -39,6 +39,19 @@ Json holders_to_json(const GroupHistory& history) {
   return list;
 }
 
+Json names_to_json(const GroupHistory& history) {
+  Json list = Json::array();
+  for (const LiveName& name : history.names) {
+    Json json = Json::object();
+    json["name"] = printable(name.name);
+    json["processes"] = name.processes;
+    json["live_allocations"] = name.live.allocations;
+    json["live_bytes"] = name.live.bytes;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<GroupKey>& by) {
   const GroupHistory& history = *row.group.history;
   Json json = Json::object();
@@ -57,6 +70,7 @@ Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<Group
   json["untraced_path"] = text_or_null(history.untraced_path);
   json["processes"] = holders_to_json(history);
   json["processes_in_all"] = history.holders_in_all;
+  json["process_names"] = names_to_json(history);
   Json age = Json::object();
   age["oldest_ns"] = history.oldest_ns;
   age["median_ns"] = row.median_age_ns();
@@ -106,6 +120,7 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
     json["groups"][std::string(name_of(table.allocator))] = to_json(table, result, options);
   json["older_objects_lived"] = number_or_null(result.older_lived);
   json["anomalies"] = to_json(result.anomalies);
+  json["explained_anomalies"] = to_json(result.explained);
   json["findings"] = to_json(result.findings);
   return dump(json);
 }

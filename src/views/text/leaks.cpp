@@ -2,7 +2,9 @@
 #include "views/text/leaks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -19,11 +21,18 @@ namespace {
 
 constexpr std::size_t kSparkline = 12;  // columns
 
-// Limits that keep a brief report below 60 lines.
-constexpr std::size_t kBriefGrowing = 6;  // number of growing groups shown per allocator
-constexpr std::size_t kBriefOthers = 3;   // number of other groups shown per allocator, if none grows
-constexpr std::size_t kBriefStacks = 2;
-constexpr std::size_t kBriefFrames = 5;  // number of frames shown per stack
+// How much of the tables is shown.
+struct Extent {
+  std::size_t growing;  // number of growing groups per allocator
+  std::size_t others;   // number of groups per allocator, if none grows
+  std::size_t stacks;   // number of stacks, if only those of growing groups are shown
+  std::size_t frames;   // number of frames per stack; 0: all
+};
+// Extents of a brief report. It has the first one that leaves the report short enough.
+constexpr std::array<Extent, 7> kBriefExtents = {
+    {{6, 3, 2, 5}, {5, 3, 2, 5}, {4, 3, 2, 5}, {4, 2, 2, 4}, {3, 2, 1, 5}, {2, 1, 1, 4}, {1, 1, 1, 3}}};
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+constexpr Extent kEverything = {kAll, kAll, kAll, 0};
 
 using Rows = std::vector<const LeakRow*>;
 
@@ -34,17 +43,39 @@ bool any_is_growing(const LeaksResult& result) {
                              [](const LeakTable& table) { return std::ranges::any_of(table.rows, is_growing); });
 }
 
+std::size_t count_growing(const LeakTable& table) {
+  return static_cast<std::size_t>(std::ranges::count_if(table.rows, is_growing));
+}
+
+// Returns the growth to which the verdict refers.
+const Trend& judged_trend(const LeakRow& row) { return row.verdict == LeakVerdict::certain ? row.certain : row.trend; }
+
 // Returns the rows to show, in order.
-Rows shown_rows(const LeakTable& table, const LeaksResult& result, const LeaksOptions& options) {
+Rows shown_rows(const LeakTable& table, const LeaksResult& result, const LeaksOptions& options, const Extent& extent) {
   Rows rows = sorted_leaks(table.rows, *options.sort);
   std::size_t most = options.shown(rows.size());
-  if (options.is_brief && any_is_growing(result)) {
-    const auto growing = static_cast<std::size_t>(std::ranges::count_if(table.rows, is_growing));
-    most = std::min({most, growing, kBriefGrowing});
-  } else if (options.is_brief) {
-    most = std::min(most, kBriefOthers);
-  }
+  if (options.is_brief && any_is_growing(result))
+    most = std::min({most, count_growing(table), extent.growing});
+  else if (options.is_brief)
+    most = std::min(most, extent.others);
   rows.resize(most);
+  return rows;
+}
+
+// Returns the rows of all tables whose stacks are shown, the most certain and fastest growth first.
+Rows rows_with_stacks(const LeaksResult& result, const LeaksOptions& options, const Extent& extent) {
+  Rows rows;
+  if (options.stacks == StacksShown::none) return rows;
+  for (const LeakTable& table : result.tables) {
+    if (table.whole) continue;
+    for (const LeakRow* row : shown_rows(table, result, options, extent))
+      if (options.stacks == StacksShown::all || is_growing(*row)) rows.push_back(row);
+  }
+  std::ranges::stable_sort(rows, [](const LeakRow* a, const LeakRow* b) {
+    return a->verdict != b->verdict ? a->verdict > b->verdict
+                                    : judged_trend(*a).bytes_per_s > judged_trend(*b).bytes_per_s;
+  });
+  if (options.stacks == StacksShown::growing) rows.resize(std::min(rows.size(), extent.stacks));
   return rows;
 }
 
@@ -89,11 +120,15 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
   return column.importance < 10;
 }
 
-// Names the process with most live bytes, and the number of other processes.
-std::string holders_of(const LeakRow& row) {
+// Names the process with most live bytes and the number of other processes, or the name of many processes.
+std::string holders_of(const LeakRow& row, const TextStyle& style) {
   const GroupHistory& history = *row.group.history;
   if (history.holders.empty()) return "-";
-  const std::string most = printable(plain_text(history.holders.front().process));
+  const LiveHolder& largest = history.holders.front();
+  if (const LiveName* const name = history.names.empty() ? nullptr : &history.names.front();
+      name != nullptr && name->is_of_many(largest.live.bytes))
+    return fmt::format("{} ({} processes)", printable(name->name), say_count(name->processes, style));
+  const std::string most = printable(plain_text(largest.process));
   return history.holders_in_all == 1 ? most : fmt::format("{}, {} more", most, history.holders_in_all - 1);
 }
 
@@ -131,7 +166,7 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
   }
   if (!names_processes(by)) {
     table.columns.push_back({"Process", true, 2});
-    for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(holders_of(*rows[i]));
+    for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(holders_of(*rows[i], style));
   }
   table.columns.push_back({"Over time", false, 3});
   for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(over_time(*rows[i], style));
@@ -140,25 +175,9 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
   return table;
 }
 
-// The number of stacks that the report may still show.
-using StacksLeft = std::size_t;
-
-std::string stacks_of(const LeakTable& leaks, const Rows& rows, const LeaksResult& result, const LeaksOptions& options,
-                      const TextStyle& style, StacksLeft& left) {
-  if (leaks.whole || options.stacks == StacksShown::none) return {};
-  const bool all = options.stacks == StacksShown::all;
-  std::vector<const GroupRow*> groups;
-  for (const LeakRow* row : rows) {
-    const bool shown = all || (is_growing(*row) && left > 0);
-    if (shown && !all) --left;
-    groups.push_back(shown ? &row->group : nullptr);
-  }
-  return stack_lines(result.by, groups, style, options.is_brief && !all ? kBriefFrames : 0);
-}
-
 std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const LeaksOptions& options,
-                       const TextStyle& style, StacksLeft& stacks_left) {
-  const Rows rows = shown_rows(leaks, result, options);
+                       const Extent& extent, const TextStyle& style) {
+  const Rows rows = shown_rows(leaks, result, options, extent);
   if (rows.empty()) return {};
   std::string out =
       "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
@@ -175,7 +194,11 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
                     say_number_of(leaks.older_frees, "free", style), of),
         style);
   }
-  return out + stacks_of(leaks, rows, result, options, style, stacks_left);
+  const Rows with_stack = rows_with_stacks(result, options, extent);
+  std::vector<const GroupRow*> groups;
+  for (const LeakRow* row : rows)
+    groups.push_back(std::ranges::find(with_stack, row) == with_stack.end() ? nullptr : &row->group);
+  return out + stack_lines(result.by, groups, style, extent.frames);
 }
 
 // Returns details of the reason why memory in this trace is uncertain.
@@ -219,7 +242,7 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
                     style);
     if (options.is_brief || (doubt != Doubt::reallocated && doubt != Doubt::untraced_path)) continue;
     for (const LeakTable& table : result.tables) {
-      for (const LeakRow* row : shown_rows(table, result, options)) {
+      for (const LeakRow* row : shown_rows(table, result, options, kEverything)) {
         const GroupHistory& history = *row->group.history;
         if (row->main_doubt != doubt) continue;
         const std::string why = doubt == Doubt::reallocated
@@ -242,16 +265,38 @@ struct Growing {
 };
 Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   Growing found;
-  const auto judged = verdict == LeakVerdict::certain ? &LeakRow::certain : &LeakRow::trend;
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
-      if (row.verdict != verdict) continue;
+      const Trend& trend = judged_trend(row);
+      if (row.verdict != verdict || trend.low <= result.threshold_bytes_per_s) continue;
       ++found.groups;
-      if (found.fastest != nullptr && (row.*judged).bytes_per_s <= found.trend.bytes_per_s) continue;
+      if (found.fastest != nullptr && trend.bytes_per_s <= found.trend.bytes_per_s) continue;
       found.fastest = &row;
-      found.trend = row.*judged;
+      found.trend = trend;
     }
   return found;
+}
+
+// Returns a sentence about groups that rose, but no longer do; empty if none of them has risen faster than the
+// threshold.
+std::string risen_text(const LeaksResult& result, const TextStyle& style) {
+  const double seconds = static_cast<double>(result.axis.end_ns - result.axis.start_ns) / 1e9;
+  std::size_t groups = 0;
+  const LeakRow* largest = nullptr;
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) {
+      if (row.verdict != LeakVerdict::past ||
+          static_cast<double>(row.certain_bytes()) <= result.threshold_bytes_per_s * seconds)
+        continue;
+      ++groups;
+      if (largest == nullptr || row.certain_bytes() > largest->certain_bytes()) largest = &row;
+    }
+  if (largest == nullptr) return {};
+  const std::string name = name_of_group(*largest, result.by, style);
+  const std::string bytes = say_bytes(largest->certain_bytes(), style);
+  if (groups == 1) return fmt::format(" {} rose to {}, and then hardly grew.", name, bytes);
+  return fmt::format(" {} groups rose, and then hardly grew, the largest {} to {}.", say_count(groups, style), name,
+                     bytes);
 }
 
 // Returns the reason why growth cannot be excluded; empty if it can.
@@ -261,6 +306,7 @@ std::string unclear_text(const LeaksResult& result, const TextStyle& style) {
     case LeaksUnclear::no_clock: return "Growth cannot be judged: the trace's clock does not count nanoseconds.";
     case LeaksUnclear::too_short:
       return "Growth cannot be judged: the trace is too short; a group must be followed for at least a second.";
+    case LeaksUnclear::no_events: return "Growth cannot be judged: no events.";
     case LeaksUnclear::mostly_lost: break;
   }
   return fmt::format(
@@ -298,11 +344,11 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
         say_number_of(result.judged, "group", style), who(uneven, ""));
   if (const Growing explained = growing(result, LeakVerdict::explained); explained.groups > 0)
     return fmt::format(
-        "No certain growth: {}, but only with reclaimable memory, page tables, or pages of counted objects.",
-        who(explained, ""));
+        "No certain growth: {}, but only with reclaimable memory, page tables, or pages of counted objects.{}",
+        who(explained, ""), risen_text(result, style));
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
-  return fmt::format("No certain growth: no group {}grows by more than {} for certain.",
-                     result.groups_not_followed > 0 ? "that was judged " : "", threshold);
+  return fmt::format("No certain growth: no group {}grows by more than {} for certain.{}",
+                     result.groups_not_followed > 0 ? "that was judged " : "", threshold, risen_text(result, style));
 }
 
 // Names the processes that hold the growing memory. Empty if nothing grows, or if the groups are processes.
@@ -311,12 +357,16 @@ std::string who_holds(const LeaksResult& result, const TextStyle& style) {
   if (result.worst < LeakVerdict::uneven || result.holders.empty() || names_processes(result.by)) return {};
   if (result.unclear() != LeaksUnclear::none) return {};
   std::string text;
-  for (std::size_t i = 0; i < std::min(result.holders.size(), kMost); ++i) {
-    const LeakHolder& holder = result.holders[i];
+  for (std::size_t i = 0; i < std::min(result.sources.size(), kMost); ++i) {
+    const LeakSource& source = result.sources[i];
     const double share =
-        100 * static_cast<double>(holder.bytes) / static_cast<double>(std::max(result.worst_bytes, std::uint64_t{1}));
+        100 * static_cast<double>(source.bytes) / static_cast<double>(std::max(result.worst_bytes, std::uint64_t{1}));
     if (i > 0 && share < 1) break;
-    text += fmt::format("{}{} with {:.0f} %", i == 0 ? "" : ", ", printable(plain_text(holder.process)), share);
+    const std::string name = printable(plain_text(source.process));
+    text += fmt::format(
+        "{}{} with {:.0f} %", i == 0 ? "" : ", ",
+        source.processes == 1 ? name : fmt::format("{} processes named {}", say_count(source.processes, style), name),
+        share);
   }
   return hanging(
       "Allocated by: ",
@@ -325,36 +375,53 @@ std::string who_holds(const LeaksResult& result, const TextStyle& style) {
       style);
 }
 
+// Returns the option that selects the memory of many processes of one name. Empty if most of the growing memory belongs
+// to one process, or if a shell would not read the name as it is.
+std::string filter_by_name(const LeaksResult& result) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-";
+  if (names_processes(result.by) || result.sources.empty() || result.sources.front().processes == 1) return {};
+  const std::string& name = result.sources.front().process.comm;
+  return name.empty() || name.find_first_not_of(kPlain) != std::string::npos ? "" : " --comm " + name;
+}
+
 // Returns the command that shows more about the growing memory. Empty if nothing grows.
 std::string next_step(const LeaksResult& result, const TextStyle& style) {
   if (!any_is_growing(result) || result.unclear() != LeaksUnclear::none) return {};
-  return hanging(
-      "Next: ",
-      fmt::format("`kmemtrace report {} --html page.html` shows the memory over time.", printable(result.trace.path)),
-      style);
+  return hanging("Next: ",
+                 fmt::format("`kmemtrace report {}{} --html page.html` shows the memory over time.",
+                             printable(result.trace.path), filter_by_name(result)),
+                 style);
 }
 
 // Says how many groups and stacks a brief report does not show.
-std::string cut_line(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+std::string cut_line(const LeaksResult& result, const LeaksOptions& options, const Extent& extent,
+                     const TextStyle& style) {
   if (!options.is_brief) return {};
-  std::size_t groups = 0;
-  std::size_t growing = 0;  // number of growing groups in the report; only these have stacks
+  std::size_t groups = 0;   // not shown
+  std::size_t growing = 0;  // growing groups that are shown; only these have stacks
+  std::size_t hidden = 0;   // growing groups that are not shown
   for (const LeakTable& table : result.tables) {
-    const Rows rows = shown_rows(table, result, options);
+    const Rows rows = shown_rows(table, result, options, extent);
     groups += table.rows.size() - rows.size();
-    growing +=
+    const auto shown =
         static_cast<std::size_t>(std::ranges::count_if(rows, [](const LeakRow* row) { return is_growing(*row); }));
+    growing += shown;
+    hidden += count_growing(table) - shown;
   }
   const bool has_stacks = std::ranges::find(result.by, GroupKey::stack) != result.by.end();
   const std::size_t stacks =
-      has_stacks && options.stacks == StacksShown::growing && growing > kBriefStacks ? growing - kBriefStacks : 0;
+      has_stacks && options.stacks == StacksShown::growing && growing > extent.stacks ? growing - extent.stacks : 0;
   if (groups == 0 && stacks == 0) return {};
+  std::string grow;
+  if (hidden > 0)
+    grow = fmt::format(" ({} {})", say_count(hidden, style), hidden == 1 ? "grows" : "grow");
+  else if (groups > 0 && result.unclear() == LeaksUnclear::none)
+    grow = " (none grows)";
   const std::string more_stacks =
       stacks == 0 ? "" : fmt::format(", and {}", say_number_of(stacks, "more stack", style));
   return "\n" + hanging("",
                         fmt::format("Not shown: {}{}{}. To see all groups and their stacks: --limit 0 --stacks all.",
-                                    say_number_of(groups, "group", style),
-                                    any_is_growing(result) ? "" : ", none of which grows", more_stacks),
+                                    say_number_of(groups, "group", style), grow, more_stacks),
                         style);
 }
 
@@ -379,9 +446,17 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
                                say_number_of(result.groups_not_followed, "group", style),
                                say_bytes(result.bytes_not_followed, style)),
                    style);
-  StacksLeft stacks_left = options.is_brief ? kBriefStacks : ~StacksLeft{0};
-  for (const LeakTable& table : result.tables) out += leak_table(table, result, options, style, stacks_left);
-  return out + doubt_lines(result, options, style) + anomalies + cut_line(result, options, style);
+  const std::string after = doubt_lines(result, options, style) + anomalies;
+  const auto with = [&](const Extent& extent) {
+    std::string text = out;
+    for (const LeakTable& table : result.tables) text += leak_table(table, result, options, extent, style);
+    return text + after + cut_line(result, options, extent, style);
+  };
+  if (!options.is_brief) return with(kEverything);
+  std::string text;
+  for (const Extent& extent : kBriefExtents)
+    if (text = with(extent); lines_in(text) <= kBriefLines) break;
+  return text;
 }
 
 }  // namespace kmt

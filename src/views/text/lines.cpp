@@ -165,6 +165,8 @@ std::string trace_lines(const TraceSummary& trace, std::string_view events, cons
 const char* const kNothingSelected =
     "Nothing to report: no event of the trace matches the filter options; use fewer of them.";
 
+std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
+
 std::string no_allocations_line(std::string_view side, const TextStyle& style) {
   return hanging(
       "  ", fmt::format("{} holds no allocation of this allocator; perhaps it was recorded without these events", side),

@@ -2,6 +2,7 @@
 // Functions for numbers in text, and for the labelled and wrapped lines before and after tables.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,6 +51,10 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
 inline bool may_lack_events(const TraceSummary& trace) { return trace.lost_events > 0 || !trace.loss_known; }
 // Returns a line about lost events: their number, their CPUs and the results that they affect.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
+
+// A brief report has at most this number of lines.
+inline constexpr std::size_t kBriefLines = 60;
+std::size_t lines_in(const std::string& text);
 
 // Returns a line for the case that one side of a diff has no allocations of an allocator.
 std::string no_allocations_line(std::string_view side, const TextStyle& style);

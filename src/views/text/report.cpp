@@ -305,10 +305,6 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
   return "\n" + hanging("", text, style) + hanging("Next: ", next, style);
 }
 
-constexpr std::size_t kBriefLines = 60;
-
-std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
-
 // Names what a brief report leaves out; empty if nothing.
 std::string cut_line(const ReportResult& result, std::size_t groups, const std::vector<std::string>& sections,
                      const TextStyle& style) {

@@ -176,6 +176,27 @@ TEST_F(Leaks, GroupsNameTheProcessesWithLiveObjects) {
   EXPECT_EQ(result.holders.front().bytes, 750u * 128);
 }
 
+// Process 7 has 40 % of the memory, and each of 50 others has about 1 %.
+TEST_F(Leaks, ManyProcessesOfOneNameAreOneSource) {
+  leak(1);
+  info.tasks.comms[7] = "server";
+  std::int32_t number = 0;
+  for (Event& event : events) {
+    event.tid = number % 5 < 2 ? 7 : 100 + number / 20;
+    info.tasks.comms.try_emplace(event.tid, "mount");
+    ++number;
+  }
+  churn(2);
+  const std::vector<LeakSource> sources = leaks().sources;
+  ASSERT_EQ(sources.size(), 2u);
+  EXPECT_EQ(sources[0].process.comm, "mount");
+  EXPECT_EQ(sources[0].process.id, std::nullopt);
+  EXPECT_EQ(sources[0].processes, 50u);
+  EXPECT_EQ(sources[0].bytes, 600u * 128);
+  EXPECT_EQ(sources[1].process.id, 7);
+  EXPECT_EQ(sources[1].bytes, 400u * 128);
+}
+
 TEST_F(Leaks, BelowTheThresholdItIsSlow) {
   leak(1);
   churn(2);

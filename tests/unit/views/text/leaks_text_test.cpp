@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests the first and the last lines of `leaks` with hand-made results.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "views/text/leaks.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+class LeaksText : public testing::Test {
+ protected:
+  LeaksText() {
+    result.trace.path = "t.kmt";
+    result.trace.events = result.events = 1000;
+    result.trace.recorded_ns = result.trace.whole_ns = 10 * kSecond;
+    result.trace.clock_in_ns = true;
+    result.by = {GroupKey::call_site};
+    result.threshold_bytes_per_s = 1000;
+    result.judged = 1;
+    result.axis = {0, 10 * kSecond, kSecond, 10};
+  }
+
+  LeakTable& table(Allocator allocator) { return result.tables.emplace_back(LeakTable{allocator, false, {}, 0}); }
+
+  // Adds a row whose live memory is held by `processes` processes of one name.
+  static void add(LeakTable& table, const std::string& site, LeakVerdict verdict, double bytes_per_s,
+                  std::size_t processes = 1) {
+    const auto history = std::make_shared<GroupHistory>();
+    history->series.resize(10);
+    history->holders_in_all = processes;
+    history->holders = {{TaskName{7, "mount"}, {1, 1 << 20}}};
+    history->names = {{"mount", processes, {processes, processes << 20}}};
+    LeakRow& row = table.rows.emplace_back();
+    row.group.allocator = table.allocator;
+    row.group.keys = {CodeAddress{1, site, {}}};
+    row.group.live_allocations = processes;
+    row.group.live_bytes = processes << 20;
+    row.group.history = history;
+    row.verdict = verdict;
+    row.trend.growth = verdict == LeakVerdict::past ? Growth::past : Growth::steady;
+    row.trend.bytes_per_s = row.trend.low = bytes_per_s;
+    row.certain = row.trend;
+  }
+
+  void held_by(std::size_t processes) {
+    result.worst = LeakVerdict::certain;
+    result.worst_groups = 1;
+    result.worst_bytes = processes << 20;
+    result.holders = {{TaskName{7, "mount"}, 1 << 20, 1}};
+    result.sources = {{TaskName{7, "mount"}, 1, 1 << 20}};
+    if (processes > 1) result.sources = {{TaskName{{}, "mount"}, processes, processes << 20}};
+  }
+
+  void expect(const std::string& words, bool shown = true) const {
+    const std::string text = text_leaks(result, {}, {});
+    EXPECT_EQ(text.find(words) != std::string::npos, shown) << words << "\n" << text;
+  }
+
+  LeaksResult result;
+};
+
+TEST_F(LeaksText, NamesManyProcessesOfOneNameInsteadOfOne) {
+  add(table(Allocator::slab), "alloc_super+0x1", LeakVerdict::certain, 5000, 50);
+  held_by(50);
+  expect("Allocated by: 50 processes named mount with 100 %");
+  expect("mount (50 processes)");
+  expect("report t.kmt --comm mount --html page.html`");
+  expect("mount-7", false);
+  result.sources.front().process.comm = "a; b";
+  expect("report t.kmt --html page.html`");
+}
+
+TEST_F(LeaksText, NamesTheOnlyProcess) {
+  add(table(Allocator::slab), "alloc_super+0x1", LeakVerdict::certain, 5000);
+  held_by(1);
+  expect("Allocated by: mount-7 with 100 %");
+  expect("--comm", false);
+}
+
+TEST_F(LeaksText, SaysWhatRoseAndStopped) {
+  LeakTable& slab = table(Allocator::slab);
+  add(slab, "sock_alloc+0x1", LeakVerdict::past, 5000);
+  expect("sock_alloc+0x1 (slab) rose to 1.0 MiB");
+  add(slab, "small+0x1", LeakVerdict::past, 5000, 2);
+  expect("2 groups rose, and then hardly grew, the largest");
+  result.threshold_bytes_per_s = 1 << 20;
+  expect("hardly grew", false);
+}
+
+TEST_F(LeaksText, SaysHowManyGrowingGroupsAreNotShown) {
+  LeakTable& slab = table(Allocator::slab);
+  for (int i = 0; i < 9; ++i) add(slab, "leak+0x1", LeakVerdict::certain, 5000);
+  held_by(1);
+  expect("Not shown: 3 groups (3 grow).");
+}
+
+TEST_F(LeaksText, BriefReportsHaveAtMost60Lines) {
+  for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
+    LeakTable& of = table(allocator);
+    of.older_frees = 5;
+    for (int i = 0; i < 9; ++i) add(of, "leak+0x1", LeakVerdict::certain, 5000);
+  }
+  held_by(1);
+  for (int i = 0; i < 20; ++i) result.anomalies.emplace_back("anomaly " + std::to_string(i), 1);
+  const std::string text = text_leaks(result, {}, {});
+  EXPECT_LE(std::ranges::count(text, '\n'), 60) << text;
+}
+
+TEST_F(LeaksText, SlowGrowthOfReclaimableMemoryIsNotCounted) {
+  LeakTable& slab = table(Allocator::slab);
+  add(slab, "inode+0x1", LeakVerdict::explained, 5000);
+  add(slab, "dentry+0x1", LeakVerdict::explained, 10);
+  expect("one group grows by more than 1000 B/s, the fastest inode+0x1 (slab)");
+}
+
+}  // namespace
+}  // namespace kmt
