@@ -9,6 +9,7 @@
 
 #include "analysis/heap/names.hpp"
 #include "analysis/heap/sample_stacks.hpp"
+#include "analysis/matching/own_interrupt.hpp"
 #include "analysis/matching/page_use.hpp"
 
 namespace kmt {
@@ -169,7 +170,10 @@ std::uint32_t HeapProfile::group_of(const HeapSample& sample) {
   return at->second;
 }
 
-void HeapProfile::add(const HeapSample& sample) {
+void HeapProfile::add(const HeapSample& from_kernel) {
+  HeapSample sample = from_kernel;
+  if (sample.context == AllocationContext::hardirq && is_for_interrupted_task(sample.stack, symbols_))
+    sample.context = AllocationContext::task;
   if (groups_.size() >= groups_to_fold_) fold_ended_groups();
   name_sampled(sample.context, sample.process, sample.comm);
   const std::uint32_t id = group_of(sample);

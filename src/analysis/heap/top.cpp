@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/heap/names.hpp"
+#include "analysis/matching/own_interrupt.hpp"
 
 namespace kmt {
 
@@ -45,6 +46,14 @@ bool shows(TopView view, const HeapRow& row) {
 
 // False for interrupts, and for idle tasks, which all have process ID 0.
 bool is_process(const HeapSite& site) { return site.context == AllocationContext::task && site.process != 0; }
+
+// Limits an estimate to the bytes that the row allocated, because live memory is a part of them.
+void limit_live(TopRow& row) {
+  if (!row.live_bytes) return;
+  const auto most = static_cast<double>(row.allocated);
+  for (double* const part : {&row.live_bytes->value, &row.live_bytes->low, &row.live_bytes->high})
+    *part = std::min(*part, most);
+}
 
 // Returns a row of estimates from samples, because stacks are not counted exactly.
 TopRow row_of_stack(const HeapRow& from) {
@@ -164,7 +173,10 @@ void TopAccount::name_processes(const std::vector<HeapSite>& sites) {
   profile_.begin_naming_interval();
 }
 
-void TopAccount::add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns) {
+void TopAccount::add_interval(std::vector<HeapSite> sites, std::uint64_t interval_ns) {
+  for (HeapSite& site : sites)
+    if (site.context == AllocationContext::hardirq && is_for_interrupted_task({&site.call_site, 1}, symbols_))
+      site.context = AllocationContext::task;
   ++interval_;
   interval_ns_ = interval_ns;
   slab_ = pages_ = {};
@@ -207,6 +219,7 @@ TopResult TopAccount::result(TopView view) const {
   for (const auto& [key, sums] : rows) {
     TopRow row;
     row.name = sums.process == 0 ? key : profile_.process_name(AllocationContext::task, sums.comm, sums.process);
+    row.process = sums.process;
     row.events_now = sums.events_now;
     row.bytes_now = sums.bytes_now;
     row.events = sums.events;
@@ -217,6 +230,9 @@ TopResult TopAccount::result(TopView view) const {
     result.rows.push_back(std::move(row));
   }
   add_live(result.rows, places, samples, view);
+  // Merged rows lose their exact sums, but not their samples.
+  if (rows_merged_ == 0)
+    for (TopRow& row : result.rows) limit_live(row);
   return result;
 }
 

@@ -26,7 +26,7 @@ class TopAccount {
 
   HeapProfile& samples() { return profile_; }
   // Adds the sums of the interval that has just ended.
-  void add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns);
+  void add_interval(std::vector<HeapSite> sites, std::uint64_t interval_ns);
   // Returns one view, unsorted. The caller fills in the members that need other sources.
   TopResult result(TopView view) const;
   // Returns the stacks of each row of a view. The key is the name of the row. The stacks of a row are sorted by

@@ -67,6 +67,23 @@ std::string describe_processes(const std::string& proc) {
   return lines;
 }
 
+std::map<std::uint32_t, bool> running_processes(std::uint64_t begin_ns, const std::string& proc) {
+  constexpr std::size_t kState = 1;  // indices after "812 (name)"
+  constexpr std::size_t kStartTime = 20;
+  const std::uint64_t tick_ns = 1'000'000'000 / static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
+  std::map<std::uint32_t, bool> running;
+  for (const std::string& pid : names_in(proc)) {
+    const auto process = parse_number<std::uint32_t>(pid);
+    const auto stat = process ? try_read_file(fmt::format("{}/{}/stat", proc, pid)) : std::nullopt;
+    if (!stat) continue;
+    const std::size_t name_end = stat->rfind(')');
+    const auto words = split(std::string_view(*stat).substr(std::min(name_end, stat->size() - 1) + 1), ' ');
+    if (words.size() <= kStartTime || words[kState] == "Z" || words[kState] == "X") continue;
+    running[*process] = parse_number<std::uint64_t>(words[kStartTime]).value_or(0) > begin_ns / tick_ns;
+  }
+  return running;
+}
+
 std::string list_32_bit_processes(const std::string& proc) {
   std::string list;
   for (const std::string& pid : names_in(proc)) {
@@ -112,6 +129,19 @@ std::string name_of_process(std::uint32_t process, const std::string& proc) {
 }
 
 // The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
+std::vector<std::string> thread_names_of(std::uint32_t process, std::size_t most, const std::string& proc) {
+  const std::string folder = fmt::format("{}/{}/task", proc, process);
+  std::set<std::string> names;
+  std::size_t read = 0;
+  for (const std::string& thread : names_in(folder)) {
+    if (++read > most) break;
+    std::string name = try_read_file(fmt::format("{}/{}/comm", folder, thread)).value_or("");
+    if (name.ends_with('\n')) name.pop_back();
+    if (!name.empty()) names.insert(std::move(name));
+  }
+  return {names.begin(), names.end()};
+}
+
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {
   const std::string text = try_read_file(fmt::format("{}/{}/cgroup", proc, process)).value_or("");
   for (const std::string_view line : split(text, '\n')) {

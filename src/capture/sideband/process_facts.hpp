@@ -28,8 +28,16 @@ void note_more_processes(const std::map<std::string, std::string>& notes, std::m
 // Returns all threads of a process; none if it has ended. "self" is this process.
 std::vector<pid_t> threads_of(std::string_view process);
 
+// Returns the processes that run now, without zombies. The value is true if the process started after `begin_ns`
+// (CLOCK_BOOTTIME).
+std::map<std::uint32_t, bool> running_processes(std::uint64_t begin_ns, const std::string& proc = "/proc");
+
 // Returns the name of a process, such as "bash". Empty if the process has ended.
 std::string name_of_process(std::uint32_t process, const std::string& proc = "/proc");
+
+// Returns the names of the threads of a process, each once, sorted. At most `most` threads are read. Empty if the
+// process has ended.
+std::vector<std::string> thread_names_of(std::uint32_t process, std::size_t most, const std::string& proc = "/proc");
 
 // Returns the version 1 cgroup to which a process's memory is charged, such as "/db". Empty if version 1 has no memory
 // controller here, or if the process has ended.

@@ -19,6 +19,7 @@
 #include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "capture/sideband/process_facts.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/output.hpp"
@@ -82,6 +83,14 @@ std::vector<TopView> all_views() {
   std::vector<TopView> views;
   for (const TopViewInfo& info : top_views()) views.push_back(info.view);
   return views;
+}
+
+// Adds the names of the threads of each process. They are read from /proc, so only running processes have them.
+void add_threads(TopResult& result) {
+  constexpr std::size_t kMostThreads = 256;  // of each process
+  if (result.view != TopView::processes) return;
+  for (TopRow& row : result.rows)
+    if (row.process != 0) row.threads = thread_names_of(row.process, kMostThreads);
 }
 
 // Saves the frame to a file and returns the path of the file.
@@ -299,6 +308,7 @@ int top(const TopArguments& options) {
   unsigned frames = 0;
   const auto print_frame = [&] {
     TopResult result = watch.result(view);
+    if (options.result.json) add_threads(result);
     TopOptions all = shown;
     all.rows = options.limit;
     sort_rows(result.rows, sorted_by(view, shown.sort));

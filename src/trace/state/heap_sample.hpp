@@ -25,8 +25,8 @@ struct HeapSample {
   std::uint64_t call_site = 0;
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;
-  std::uint64_t cgroup = 0;  // cgroup ID; 0: allocated in an interrupt
-  std::uint32_t process = 0;
+  std::uint64_t cgroup = 0;   // cgroup ID; 0: allocated in a softirq
+  std::uint32_t process = 0;  // in a hardirq, the interrupted process
   std::uint32_t task = 0;
   AllocationContext context = AllocationContext::task;
   bool pages = false;     // true: pages; false: slab object
@@ -54,7 +54,7 @@ struct HeapSite {
   AllocationContext context = AllocationContext::task;
   std::uint32_t process = 0;
   std::string comm;
-  std::uint64_t cgroup = 0;  // cgroup ID; 0: allocated in an interrupt
+  std::uint64_t cgroup = 0;  // cgroup ID; 0: allocated in a softirq
   std::uint64_t events = 0;  // number of allocations, including failed ones
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;

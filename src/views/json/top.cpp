@@ -31,6 +31,11 @@ std::string json_top(const TopResult& result, const SymbolNames& symbols) {
   for (const TopRow& row : result.rows) {
     Json out = Json::object();
     out["name"] = printable(row.name);
+    if (result.view == TopView::processes) {
+      out["pid"] = row.process == 0 ? Json(nullptr) : Json(row.process);
+      out["threads"] = Json::array();
+      for (const std::string& thread : row.threads) out["threads"].push_back(printable(thread));
+    }
     out["interval_events"] = row.events_now;
     out["interval_bytes"] = row.bytes_now;
     out["events"] = row.events;

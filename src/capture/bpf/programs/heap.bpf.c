@@ -19,7 +19,7 @@ const volatile __u64 page_size = 4096;
 const volatile __u32 cpus = 1;
 const volatile __u8 no_movable_pages = 0;
 const volatile __u8 wants_sites = 0;
-const volatile __u8 names_threads = 0;  // samples have the name of the thread, not of the process
+const volatile __u8 names_threads = 0;     // samples have the name of the thread, not of the process
 const volatile __u32 sites_per_table = 1;  // a power of two
 const volatile __u64 mean_bytes = 0;       // average distance between samples; 0: no samples
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
@@ -218,7 +218,8 @@ static __always_inline bool uncount_site(const struct last_event* last) {
 // Returns the index of the site in `sites`, or KMT_NO_SITE.
 static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   const struct task_ids no_task = {};
-  const struct task_ids ids = of->context == KMT_IN_TASK ? of->ids : no_task;
+  // A hardirq may work for the task that it interrupted; the reader decides this by the call site.
+  const struct task_ids ids = of->context == KMT_IN_SOFTIRQ ? no_task : of->ids;
   const u32 first = (generation * cpus * KMT_HEAP_ALLOCATIONS + table) * sites_per_table;
   u64 hash =
       (of->call_site ^ of->what << 17 ^ ids.process * 0x9e3779b97f4a7c15ull ^ ids.cgroup << 40) * 0xff51afd7ed558ccdull;
@@ -269,7 +270,7 @@ static __always_inline bool emit_sample(void* context, const struct allocation* 
   sample->call_site = of->call_site;
   sample->requested = of->amount.requested;
   sample->allocated = of->amount.allocated;
-  sample->cgroup = of->context == KMT_IN_TASK ? of->ids.cgroup : 0;
+  sample->cgroup = of->context == KMT_IN_SOFTIRQ ? 0 : of->ids.cgroup;
   sample->process = of->ids.process;
   sample->task = of->ids.thread;
   sample->event = event;

@@ -36,9 +36,9 @@ enum kmt_followed { KMT_ENDED, KMT_LIVES };
 struct kmt_site {
   unsigned long long call_site; /* 0 if not in the event */
   unsigned long long what;      /* address of struct kmem_cache; otherwise bytes allocated, or 1 + page order */
-  unsigned int process;         /* 0 in interrupts */
+  unsigned int process;         /* 0 in softirqs; in hardirqs, the interrupted process */
   unsigned int context;
-  unsigned long long cgroup;        /* 0 in interrupts */
+  unsigned long long cgroup;        /* like `process` */
   char comm[KMT_COMM_BYTES];        /* process of the first event */
   char cache[KMT_CACHE_NAME_BYTES]; /* empty if not in the event */
   unsigned long long events;        /* including failed events */
@@ -54,7 +54,7 @@ struct kmt_sample {
   unsigned long long call_site;
   unsigned long long requested;
   unsigned long long allocated;
-  unsigned long long cgroup; /* 0 in interrupts */
+  unsigned long long cgroup; /* 0 in softirqs; in hardirqs, that of the interrupted process */
   unsigned int process;
   unsigned int task;
   unsigned short event;   /* enum kmt_heap_event */

@@ -259,5 +259,41 @@ TEST(HeapProfile, MergesStacksOfFreedObjectsIfThereAreTooMany) {
   EXPECT_TRUE(std::ranges::any_of(result.rows, [](const HeapRow& row) { return row.keys[1] == "[others]"; }));
 }
 
+class NamesOfRefill : public NoNames {
+ public:
+  std::string name(std::uint64_t address) const override {
+    return address == 7 ? "alloc_bulk+0x141" : NoNames::name(address);
+  }
+};
+
+// The BPF memory allocator allocates in an interrupt for the task that it interrupted.
+TEST(TopAccount, RefillsOfBpfBelongToTheInterruptedProcess) {
+  const NamesOfRefill names;
+  TopAccount account({TopView::processes}, kMean, names, cgroup_text);
+  HeapSite site = site_of(12);
+  HeapSample sample = sample_of(12);
+  site.context = sample.context = AllocationContext::hardirq;
+  account.samples().add(sample);
+  account.add_interval({site}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_EQ(result.rows.front().name, "short-12");
+  EXPECT_EQ(result.rows.front().process, 12u);
+  EXPECT_TRUE(result.rows.front().live_bytes);
+  EXPECT_NE(json_top(result, names).find("\"pid\":12"), std::string::npos);
+}
+
+TEST(TopAccount, LiveBytesAreAtMostAllocatedBytes) {
+  const NoNames names;
+  constexpr std::uint64_t kRare = 256 * kBytes;  // one sample stands for much more than it has
+  TopAccount account({TopView::processes}, kRare, names, cgroup_text);
+  account.samples().add(sample_of(12));
+  account.add_interval({site_of(12)}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_EQ(result.rows.front().live_bytes->value, kBytes);
+  EXPECT_EQ(result.rows.front().live_bytes->high, kBytes);
+}
+
 }  // namespace
 }  // namespace kmt
