@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 
 namespace kmt {
 
@@ -10,6 +11,13 @@ namespace kmt {
 inline std::uint64_t monotonic_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+// Reads CLOCK_BOOTTIME, like the start times of processes in /proc.
+inline std::uint64_t boottime_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {

@@ -104,7 +104,7 @@ bool KernelAccount::confirms(const std::vector<FindingCache>& caches, bool plain
   });
 }
 
-std::optional<bool> KernelAccount::supports(const std::vector<FindingCache>& caches) const {
+std::optional<bool> KernelAccount::supports(const std::vector<FindingCache>& caches, bool late_half) const {
   std::optional<bool> supported;
   for (const FindingCache& cache : caches) {
     const auto rise = rises_.find(account_of(cache.name));
@@ -114,6 +114,10 @@ std::optional<bool> KernelAccount::supports(const std::vector<FindingCache>& cac
       return true;
     const Trend& trend = rise->second.trend;
     const bool is_trend = trend.growth != Growth::too_few_points;
+    if (is_trend && late_half && trend.late_high < kThresholds.too_slow * cache.bytes_per_s) {
+      supported = false;
+      continue;
+    }
     if ((is_trend ? trend.bytes_per_s : rise->second.bytes_per_s) >= kThresholds.enough_of_rate * cache.bytes_per_s)
       return true;
     if (!is_trend) continue;

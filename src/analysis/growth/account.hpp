@@ -32,7 +32,8 @@ class KernelAccount {
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
   // True if the kernel's counters show growth of these caches, false if they contradict it. Empty if the kernel has no
   // counters for these caches or too few values of them.
-  std::optional<bool> supports(const std::vector<FindingCache>& caches) const;
+  // `late` is true if the finding is about the second half of the time. The counters must then grow in that half.
+  std::optional<bool> supports(const std::vector<FindingCache>& caches, bool late) const;
   // True if the growth of a cache is confirmed, the cache has a large share of the finding's bytes, and no other cause
   // explains most of the growth. `plainly` applies stricter thresholds, for findings without other evidence.
   bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;

@@ -9,6 +9,7 @@
 #include "analysis/growth/account.hpp"
 #include "analysis/growth/clusters.hpp"
 #include "analysis/growth/finding.hpp"
+#include "analysis/growth/holders.hpp"
 #include "analysis/growth/rise.hpp"
 #include "analysis/growth/states.hpp"
 #include "analysis/growth/traces.hpp"
@@ -38,6 +39,7 @@ class Judge {
     judgement.judged = judged_ = clusters.size();
     for (const auto& [key, cluster] : clusters)
       if (auto finding = finding_of(key, cluster)) judgement.findings.push_back(std::move(*finding));
+    mark_held_by_processes(judgement.states);
     add_holders(judgement);
     std::ranges::stable_sort(judgement.findings, [](const GrowthFinding& a, const GrowthFinding& b) {
       return a.certainty != b.certainty ? a.certainty < b.certainty : a.trend.bytes_per_s > b.trend.bytes_per_s;
@@ -69,15 +71,19 @@ class Judge {
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
   // True if samples from before the recording confirm a growth rate. Empty if too few samples are expected to decide.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
-  // Adds the growth of these groups to the explained part of the kernel counters that include them, even if a counter
-  // is small.
-  void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s);
+  // Adds the growth of these groups to the kernel counters that include them, even if a counter is small.
+  static void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,
+                      std::map<std::string, double>& explained);
+  // Growth of kernel counters is not confirmed if running processes that started recently hold most of it.
+  void mark_held_by_processes(std::vector<StateGrowth>& states) const;
 
   const InvestigationEvidence& evidence_;
   std::optional<GrowthSeen> trace_;  // groups of the recording; missing stacks are taken from samples
   KernelAccount account_;
   std::size_t judged_ = 0;                   // clusters
   std::map<std::string, double> explained_;  // explained growth in bytes per second, by counter name
+  // Growth that new processes hold, in bytes per second, by counter name.
+  std::map<std::string, double> held_by_processes_;
 };
 
 void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
@@ -165,12 +171,12 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     add(ReasonKind::hardly_seen_before_recording, Ground::samples);
     not_above(Certainty::weak);
   }
-  const auto supported = account_.supports(finding.caches);
+  const auto supported = account_.supports(finding.caches, recorded && evidence_.samples);
   if (account_agrees) add(ReasonKind::account_confirms, Ground::account);
   if (!account_agrees && supported && *supported) add(ReasonKind::account_grows, Ground::account);
   if (supported && !*supported) {
     add(ReasonKind::account_does_not_grow, Ground::account);
-    not_above(Certainty::likely);
+    not_above(Certainty::weak);
   }
   // The name of the cache is unknown, only its object size. Other objects of this size might be freed without an event,
   // and the growth might be theirs.
@@ -218,13 +224,20 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   finding.exact = exact;
   finding.trend = (exact ? trace : samples).trend;
   describe_finding(seen, groups, others, finding);
+  add_process_counts(evidence_, groups, finding);
   add_threads(cluster.samples, finding.processes);  // a recording does not contain thread names
   finding.caches = account_.caches_of(groups, finding.trend.bytes_per_s);
   finding.certainty = certainty_of(cluster, trace, samples, by_account, finding);
+  if (is_held_by_new_processes(evidence_, groups)) {
+    finding.reasons.push_back({ReasonKind::held_by_new_processes, Ground::sites});
+    finding.certainty = std::max(finding.certainty, Certainty::likely);
+    explain(groups, finding.trend.bytes_per_s, held_by_processes_);
+    explain(others, finding.unrecorded_bytes_per_s, held_by_processes_);
+  }
   if (!others.empty()) finding.reasons.push_back({ReasonKind::not_all_recorded, Ground::sites});
   if (finding.certainty == Certainty::weak) return finding;
-  explain(groups, finding.trend.bytes_per_s);
-  explain(others, finding.unrecorded_bytes_per_s);
+  explain(groups, finding.trend.bytes_per_s, explained_);
+  explain(others, finding.unrecorded_bytes_per_s, explained_);
   return finding;
 }
 
@@ -262,6 +275,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   for (double* const end : {&finding.trend.low, &finding.trend.high})
     *end = state.sure ? *end * most / all : bytes_per_s;  // a late rise has only a rate, no confidence interval
   describe_finding(seen, held, {}, finding);
+  add_process_counts(evidence_, held, finding);
   finding.caches = account_.caches_of(held, finding.trend.bytes_per_s);
   if (!state.sure) {
     finding.since_seconds = state.late->since_seconds;
@@ -293,11 +307,26 @@ void Judge::add_holders(Judgement& judgement) {
   }
 }
 
-void Judge::explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) {
+void Judge::explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,
+                    std::map<std::string, double>& explained) {
   const double all = std::max(sum_of_bytes(groups), 1.0);
   for (const auto& [cache, bytes] : bytes_by_cache(groups)) {
-    explained_[account_of(cache)] += bytes_per_s * bytes / all;
-    if (is_slab_cache(cache)) explained_["SUnreclaim"] += bytes_per_s * bytes / all;
+    explained[account_of(cache)] += bytes_per_s * bytes / all;
+    if (is_slab_cache(cache)) explained["SUnreclaim"] += bytes_per_s * bytes / all;
+  }
+}
+
+void Judge::mark_held_by_processes(std::vector<StateGrowth>& states) const {
+  if (held_by_processes_.empty()) return;
+  std::map<std::string, double> held = held_by_processes_;
+  // Task stacks have no allocation event, and are vmalloc memory.
+  const auto stacks = std::ranges::find(states, "KernelStack", &StateGrowth::name);
+  if (stacks != states.end()) held["VmallocUsed"] = std::max(held["VmallocUsed"], stacks->bytes_per_s());
+  for (StateGrowth& state : states) {
+    const auto rate = held.find(state.name);
+    if (rate == held.end() || rate->second < kThresholds.much_explained * state.bytes_per_s()) continue;
+    state.sure = false;
+    state.late.reset();
   }
 }
 

@@ -138,7 +138,9 @@ Trend trend_of(std::span<const double> values, double seconds_between) {
   trend.bytes_per_s = slopes.at(0.5) / seconds_between;
   trend.low = slopes.at((1 - kTauOf95Percent) / 2) / seconds_between;
   trend.high = slopes.at((1 + kTauOf95Percent) / 2) / seconds_between;
-  trend.late_bytes_per_s = slopes_of(values.subspan(values.size() / 2)).at(0.5) / seconds_between;
+  const Slopes late = slopes_of(values.subspan(values.size() / 2));
+  trend.late_bytes_per_s = late.at(0.5) / seconds_between;
+  trend.late_high = late.at((1 + kTauOf95Percent) / 2) / seconds_between;
   trend.confidence = confidence_of(slopes.tau);
   trend.evenness = evenness_of(values);
   if (trend.confidence < kThresholds.confidence)

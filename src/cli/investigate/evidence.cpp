@@ -150,6 +150,20 @@ MemoryCgroups cgroups_of(const SortedJson& json) {
   return cgroups;
 }
 
+SortedJson to_json(const std::map<std::uint32_t, bool>& running) {
+  SortedJson pairs = SortedJson::array();
+  for (const auto& [process, is_new] : running) pairs.push_back({process, is_new});
+  return pairs;
+}
+
+std::map<std::uint32_t, bool> running_of(const SortedJson& json) {
+  std::map<std::uint32_t, bool> running;
+  for (const SortedJson& one : json)
+    running[static_cast<std::uint32_t>(whole(one.at(0), std::numeric_limits<std::uint32_t>::max()))] =
+        one.at(1).get<bool>();
+  return running;
+}
+
 void take(const SortedJson& json, InvestigationResult& result, InvestigationEvidence& evidence) {
   if (json.at("schema") != kSchema) throw Error("its version is not supported");
   result.kernel = json.at("kernel").get<std::string>();
@@ -181,6 +195,8 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   // files written by early versions of kmemtrace do not have this member
   const SortedJson cgroups = json.value("memory_cgroups", SortedJson());
   if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
+  const SortedJson running = json.value("running", SortedJson());
+  if (!running.is_null()) evidence.running = running_of(running);
 }
 
 }  // namespace
@@ -210,6 +226,7 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   for (const MemorySeries& series : evidence.states) json["states"].push_back(to_json(series));
   json["samples"] = evidence.samples ? to_json(*evidence.samples) : SortedJson(nullptr);
   json["memory_cgroups"] = evidence.memory_cgroups ? to_json(*evidence.memory_cgroups) : SortedJson(nullptr);
+  json["running"] = evidence.running ? to_json(*evidence.running) : SortedJson(nullptr);
   // Replaces invalid UTF-8, because the name of a task may contain any bytes.
   return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace) + '\n';
 }

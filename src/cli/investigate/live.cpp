@@ -18,6 +18,7 @@
 #include "capture/ftrace/recorder.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
+#include "capture/sideband/process_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/investigate/events.hpp"
 #include "cli/investigate/progress.hpp"
@@ -81,6 +82,7 @@ class Watch {
     kmt_format::write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
     watched_.written.emplace_back("before.kmt");
     begin_ = Clock::now();
+    begin_boot_ns_ = boottime_ns();
     if (plan_.samples) {
       samples_.begin();
       begin_ = Clock::now();  // loading the BPF programs may have taken long, and this time does not count as watching
@@ -113,6 +115,7 @@ class Watch {
     if (watched_.interrupted) take_state();  // a short run has few states, so one more state is important
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
+    last.running = running_processes(begin_boot_ns_);
     watched_.evidence = std::move(last);
     if (samples_.are_drawn()) {
       end_samples();
@@ -247,6 +250,7 @@ class Watch {
   const InterruptGuard& interrupt_;
   WatchedKernel watched_;
   Clock::time_point begin_ = Clock::now();
+  std::uint64_t begin_boot_ns_ = 0;  // CLOCK_BOOTTIME, like the start times of processes
   WatchedSamples samples_;
   WatchedStates states_;
   NarrowedRecording recording_;

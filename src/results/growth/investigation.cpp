@@ -52,6 +52,10 @@ std::string with_merged(const std::string& name, const std::vector<std::string>&
                      merged_with.size() > kMost ? fmt::format(" and {} more", merged_with.size() - kMost) : "");
 }
 
+bool GrowthFinding::is_of_many_processes() const {
+  return process_count > 1 && (all_processes_ended() || 2 * processes.front().bytes < bytes);
+}
+
 bool Judgement::found() const {
   return std::ranges::any_of(findings,
                              [](const GrowthFinding& finding) { return finding.certainty == Certainty::sure; });

@@ -87,6 +87,9 @@ struct InvestigationEvidence {
   // kernel allocates memory for the recording.
   double setup_begin_seconds = 0;
   double setup_end_seconds = 0;  // 0: unknown
+  // The processes that run at the end of the observation; empty: unknown. The value is true if the process started
+  // during the observation.
+  std::optional<std::map<std::uint32_t, bool>> running;
   double threshold_bytes_per_s = 0;
   bool copied = false;  // true: the kernel's counters are from copied files
   // Cgroups of the recorded processes; empty: memory is charged to version 2 cgroups, or unknown.
@@ -155,6 +158,7 @@ enum class ReasonKind : std::uint8_t {
   account_confirms,
   account_grows,
   account_does_not_grow,
+  held_by_new_processes,  // processes that started during the observation and still run hold most of the memory
   unknown_cache,
   too_slow_or_short,
   not_all_recorded,
@@ -194,6 +198,7 @@ struct FindingProcess {
   double objects = 0;
   double bytes = 0;
   std::vector<std::string> threads = {};  // names of threads that differ from the name of the process, sorted
+  bool ended = false;                     // true: the process has ended; false: it runs, or this is unknown
 };
 
 struct FindingCache {
@@ -223,7 +228,9 @@ struct GrowthFinding {
   double objects = 0;
   double seconds = 0;
   std::vector<FindingSite> sites;         // largest first
-  std::vector<FindingProcess> processes;  // largest first
+  std::vector<FindingProcess> processes;  // largest first; only the largest
+  std::size_t process_count = 0;          // number of all processes that allocated this memory
+  std::size_t ended_processes = 0;        // number of these that have ended; 0 if this is unknown
   std::vector<FindingCache> caches;       // largest first
   std::vector<Reason> reasons;            // reasons for and against the finding
   std::vector<double> series;             // live bytes
@@ -232,6 +239,10 @@ struct GrowthFinding {
   std::optional<double> since_seconds;
   // Estimated growth in caches that were not recorded. It is not part of the recorded growth.
   double unrecorded_bytes_per_s = 0;
+
+  bool all_processes_ended() const { return process_count > 0 && ended_processes == process_count; }
+  // True if no single process stands for the finding: all have ended, or none has half of the memory.
+  bool is_of_many_processes() const;
 };
 
 struct Judgement {

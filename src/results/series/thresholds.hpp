@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace kmt {
@@ -109,6 +110,13 @@ struct Thresholds {
   // Share of the fastest growth. Slower growth may be a side effect of the fastest, such as small objects allocated
   // with files.
   double least_beside = 0.2;
+
+  // If at least this number of processes starts during the observation, and they still run at its end, their memory is
+  // not a leak. Each of them must have at most this share of a finding's bytes, and at least the share `settled_share`
+  // of its own final bytes in the first half of its time. Chosen.
+  std::size_t fewest_new_processes = 8;
+  double most_of_one_process = 0.25;
+  double settled_share = 0.8;
 
   // The memory that the kernel allocates for a recording appears as one step while the recording is set up. This is the
   // minimum ratio of this step to the whole rise, and of the whole rise to this step.

@@ -201,12 +201,25 @@ std::string advice_text(const InvestigationResult& result) {
 
 }  // namespace
 
+std::string process_words(const FindingProcess& process) {
+  return process.process == 0
+             ? process.task
+             : fmt::format("{} (pid {}{})", process.task, process.process, process.ended ? ", ended" : "");
+}
+
+std::string process_words(const GrowthFinding& finding) {
+  if (finding.processes.empty()) return {};
+  const FindingProcess& first = finding.processes.front();
+  if (!finding.is_of_many_processes() || first.process == 0) return process_words(first);
+  const std::string ended = finding.all_processes_ended() ? ", all ended"
+                            : finding.ended_processes > 0 ? fmt::format(", {} ended", finding.ended_processes)
+                                                          : "";
+  return fmt::format("{} ({} processes{})", first.task, finding.process_count, ended);
+}
+
 std::string cause_words(const GrowthFinding& finding) {
   std::string by;
-  if (!finding.processes.empty() && !finding.processes.front().task.empty()) {
-    const FindingProcess& first = finding.processes.front();
-    by = fmt::format(", by {}{}", first.task, first.process == 0 ? "" : fmt::format(" (pid {})", first.process));
-  }
+  if (const std::string process = process_words(finding); !process.empty()) by = ", by " + process;
   return fmt::format("{}/s in {}{}{}", bytes_text(finding.trend.bytes_per_s), finding.function,
                      finding.call_site.empty() ? "" : fmt::format(" (call site {})", finding.call_site), by);
 }
@@ -238,6 +251,9 @@ std::string words_of(const Reason& reason) {
       return "The kernel's own counters grow with it, but no more steadily than chance allows";
     case ReasonKind::account_does_not_grow:
       return "The kernel's own counters do not grow with it: other code frees as much";
+    case ReasonKind::held_by_new_processes:
+      return "Most of it belongs to processes that started during the investigation and still run: the number of "
+             "processes grows";
     case ReasonKind::unknown_cache:
       return "The cache of these objects is unknown, and the kernel's counters show no cache of that object size with "
              "such growth";

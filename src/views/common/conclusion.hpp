@@ -12,6 +12,11 @@ namespace kmt {
 std::string conclusion_words(const InvestigationResult& result);
 // Example: "195.3 KiB/s in do_pipe2 (call site alloc_pipe_info+0x52), by leaky (pid 7)"
 std::string cause_words(const GrowthFinding& finding);
+// Examples: "leaky (pid 7)", "mount (pid 9, ended)", "[softirq]"
+std::string process_words(const FindingProcess& process);
+// Returns the process of a finding, or the number of processes if no single one stands for it: "mount (24 processes,
+// all ended)".
+std::string process_words(const GrowthFinding& finding);
 std::string words_of(const Reason& reason);
 std::string_view words_of(NoAccount why);
 

@@ -27,15 +27,21 @@ std::string shell_word(const std::string& path) {
   return quoted + "'";
 }
 
-// Returns a shell command that shows the kernel objects of the process that grows: its keys, its System V IPC objects
-// or its open files.
+// Returns a shell command that shows the kernel objects of a finding: keys, System V IPC objects, or open files. Empty
+// if only a process that has ended could show them.
 std::string what_is_held(const GrowthFinding& finding) {
-  const std::uint32_t process = finding.processes.front().process;
+  const auto running = std::ranges::find_if(
+      finding.processes, [](const FindingProcess& process) { return process.process != 0 && !process.ended; });
   const auto enters = [&](std::string_view call) { return finding.entry.find(call) != std::string::npos; };
   if (enters("sys_add_key") || enters("sys_request_key") || enters("sys_keyctl")) return "cat /proc/keys";
-  for (const char* const kind : {"msg", "sem", "shm"})
-    if (enters(fmt::format("sys_{}", kind))) return fmt::format("nsenter -t {} -i cat /proc/sysvipc/{}", process, kind);
-  return fmt::format("ls -l /proc/{}/fd | tail", process);
+  for (const char* const call : {"mount", "fsconfig", "fsopen"})
+    if (enters(call)) return "tail /proc/mounts";
+  for (const char* const kind : {"msg", "sem", "shm"}) {
+    if (!enters(fmt::format("sys_{}", kind))) continue;
+    if (running == finding.processes.end()) return fmt::format("cat /proc/sysvipc/{}", kind);
+    return fmt::format("nsenter -t {} -i cat /proc/sysvipc/{}", running->process, kind);
+  }
+  return running == finding.processes.end() ? "" : fmt::format("ls -l /proc/{}/fd | tail", running->process);
 }
 
 // True if `leaks` on the trace confirms a finding, or if the user gave the trace. The short recording of `investigate`
@@ -80,8 +86,7 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
   };
   for (const GrowthFinding& finding : result.judgement.findings) {
     if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
-    const FindingProcess& process = finding.processes.front();
-    if (is_live && process.process != 0) add(sudo + what_is_held(finding));
+    if (const std::string shows = what_is_held(finding); is_live && !shows.empty()) add(sudo + shows);
     if (is_live && !result.no_calls && is_plain(finding.function, "_."))
       add(fmt::format("{}kmemtrace graph {} -a -d 5s", sudo, finding.function));
   }

@@ -51,6 +51,7 @@ Json to_json(const FindingProcess& process) {
   json["process"] = process.process == 0 ? Json(nullptr) : Json(process.process);
   json["cgroup"] = text_or_null(printable(process.cgroup));
   json["threads"] = texts(process.threads);
+  json["ended"] = process.ended;
   json["objects"] = whole(process.objects);
   json["bytes"] = whole(process.bytes);
   return json;
@@ -103,6 +104,8 @@ Json to_json(const GrowthFinding& finding) {
   }
   json["call_sites"] = rows(finding.sites);
   json["processes"] = rows(finding.processes);
+  json["process_count"] = finding.process_count;
+  json["ended_processes"] = finding.ended_processes;
   json["caches"] = rows(finding.caches);
   json["step_seconds"] = finding.step_seconds;
   json["series"] = wholes(finding.series);

@@ -2,7 +2,9 @@
 #include "views/text/investigation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,10 +21,25 @@ namespace {
 
 // the numbers are rounded and estimated, so a difference of less than 5 % does not count
 constexpr double kClearly = 1.05;
-constexpr std::size_t kMostFindings = 5;
-constexpr std::size_t kMostRows = 5;  // per finding
-constexpr std::size_t kMostFrames = 12;
-constexpr std::size_t kMostStates = 8;
+constexpr std::size_t kMostLines = 60;
+constexpr std::size_t kMostDifferences = 8;
+
+// Limits for the number of rows. The first level that fits into kMostLines is used.
+struct Detail {
+  std::size_t findings;
+  std::size_t rows;  // per finding
+  std::size_t frames;
+  std::size_t states;
+  std::size_t sources;  // unseen
+  bool explains;        // explain the columns of the counters
+  bool files;           // one line for each file
+};
+constexpr std::array<Detail, 6> kDetails = {{{5, 5, 12, 8, 20, true, true},
+                                             {4, 3, 8, 6, 8, true, false},
+                                             {3, 2, 6, 5, 4, false, false},
+                                             {2, 2, 5, 4, 3, false, false},
+                                             {2, 1, 4, 3, 2, false, false},
+                                             {1, 1, 3, 2, 1, false, false}}};
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0))); }
 std::string size_text(double bytes, const TextStyle& style) { return say_bytes(whole(bytes), style); }
@@ -39,10 +56,6 @@ std::string rate_text(const GrowthFinding& finding) {
                        say_growth(trend.bytes_per_s), *finding.since_seconds);
   return fmt::format("{} ({} to {} with 95% confidence)", say_growth(trend.bytes_per_s), say_growth(trend.low),
                      say_growth(trend.high));
-}
-
-std::string process_text(const FindingProcess& process) {
-  return process.process == 0 ? ascii(process.task) : fmt::format("{} (pid {})", ascii(process.task), process.process);
 }
 
 std::string threads_text(const FindingProcess& process) {
@@ -68,9 +81,9 @@ double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
   return std::max({finding.bytes, sum, 1.0});
 }
 
-std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
+std::string sites_text(const GrowthFinding& finding, const Detail& detail, const TextStyle& style) {
   Table table{{{"Call site", true}, {"Cache", true, 1}, {"Live"}, {"Objects", false, 2}, {"Share"}}, {}};
-  for (std::size_t i = 0; i < std::min(finding.sites.size(), kMostRows); ++i) {
+  for (std::size_t i = 0; i < std::min(finding.sites.size(), detail.rows); ++i) {
     const FindingSite& site = finding.sites[i];
     const std::string about = site.estimated ? "~" : "";
     table.rows.push_back(
@@ -83,11 +96,11 @@ std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
   return out;
 }
 
-std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
+std::string stack_text(const GrowthFinding& finding, const Detail& detail, const TextStyle& style) {
   const auto site = std::ranges::find(finding.sites, finding.call_site, &FindingSite::call_site);
   if (site == finding.sites.end() || site->stack.size() < 2) return {};
   std::string path;
-  for (std::size_t i = 0; i < std::min(site->stack.size(), kMostFrames); ++i)
+  for (std::size_t i = 0; i < std::min(site->stack.size(), detail.frames); ++i)
     path += (path.empty() ? "" : " < ") + ascii(site->stack[i]);
   return labelled("stack", path, style);
 }
@@ -99,13 +112,56 @@ double rest_of(const GrowthFinding& finding) {
   return std::max(rest, 0.0);
 }
 
-std::string finding_text(std::size_t number, const GrowthFinding& finding, const TextStyle& style) {
-  const FindingProcess& first = finding.processes.front();
+// Returns the processes that allocated the memory. If no single process stands for it, returns their number first.
+std::string processes_text(const GrowthFinding& finding, const Detail& detail, const TextStyle& style) {
+  std::string out;
+  const bool many = finding.is_of_many_processes();
+  if (many) out += labelled("process", ascii(process_words(finding)), style);
+  const std::size_t most = many ? std::min<std::size_t>(detail.rows, 2) : detail.rows;
+  for (std::size_t i = 0; i < std::min(finding.processes.size(), most); ++i) {
+    const FindingProcess& process = finding.processes[i];
+    out += labelled(out.empty() ? "process" : "",
+                    fmt::format("{}{}{}, {} of this memory", ascii(process_words(process)), threads_text(process),
+                                process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
+                                percent(process.bytes, all_of(finding, finding.processes))),
+                    style);
+  }
+  return out;
+}
+
+// Returns the growth in each cache, compared with the kernel's counter of the cache.
+std::string caches_text(const GrowthFinding& finding, const Detail& detail, const TextStyle& style) {
+  constexpr double kLeastToTell = 0.005;
+  constexpr double kMore = 1.25;  // above this factor, other call sites free this memory, or the estimate is too high
+  std::string out;
+  for (std::size_t i = 0; i < std::min(finding.caches.size(), detail.rows); ++i) {
+    const FindingCache& cache = finding.caches[i];
+    const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
+    const bool is_more = grows && cache.bytes_per_s > kMore * *cache.kernel_bytes_per_s;
+    const std::string of_all =
+        !cache.kernel_bytes_per_s ? std::string(cache.no_account ? words_of(*cache.no_account) : "")
+        : grows                   ? fmt::format("{} the {} that the kernel counts for the whole cache",
+                              is_more ? std::string("more than")
+                                                        : percent(cache.bytes_per_s, *cache.kernel_bytes_per_s) + " of",
+                                                say_growth(*cache.kernel_bytes_per_s))
+                                  : "but according to the kernel's own counters, the whole cache does not grow";
+    out += labelled(i == 0 ? "explains" : "",
+                    fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s),
+                                ascii(with_merged(cache.shown_name(), cache.merged_with)), of_all),
+                    style);
+  }
+  if (const double rest = rest_of(finding); rest > kLeastToTell * finding.trend.bytes_per_s && detail.explains)
+    out += labelled("", say_growth(rest) + " in caches with less than a tenth of this growth each", style);
+  return out;
+}
+
+std::string finding_text(std::size_t number, const GrowthFinding& finding, const Detail& detail,
+                         const TextStyle& style) {
   const double unrecorded = finding.unrecorded_bytes_per_s;
-  std::string out =
-      "\n" + heading(fmt::format("{}. {}{} in {}, by {}", number, unrecorded > 0 ? "at least " : "",
-                                 say_growth(finding.trend.bytes_per_s), ascii(finding.function), process_text(first)),
-                     style);
+  std::string out = "\n" + heading(fmt::format("{}. {}{} in {}, by {}", number, unrecorded > 0 ? "at least " : "",
+                                               say_growth(finding.trend.bytes_per_s), ascii(finding.function),
+                                               ascii(process_words(finding))),
+                                   style);
   std::string how_sure = fmt::format("{}.", name_of(finding.certainty));
   for (const Reason& reason : finding.reasons) how_sure += fmt::format(" {}.", words_of(reason));
   out += labelled("how sure", how_sure, style);
@@ -118,38 +174,10 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
           unrecorded > 0 ? fmt::format("; and about {} in caches that were not recorded", say_growth(unrecorded)) : ""),
       style);
   out += labelled("call site", ascii(finding.call_site), style);
-  out += stack_text(finding, style);
+  out += stack_text(finding, detail, style);
   if (finding.entry != finding.function) out += labelled("entry", ascii(finding.entry), style);
-  for (std::size_t i = 0; i < std::min(finding.processes.size(), kMostRows); ++i) {
-    const FindingProcess& process = finding.processes[i];
-    out += labelled(i == 0 ? "process" : "",
-                    fmt::format("{}{}{}, {} of this memory", process_text(process), threads_text(process),
-                                process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
-                                percent(process.bytes, all_of(finding, finding.processes))),
-                    style);
-  }
-  constexpr double kLeastToTell = 0.005;
-  constexpr double kMore = 1.25;  // above this factor, other call sites free this memory, or the estimate is too high
-  bool is_first = true;
-  for (const FindingCache& cache : finding.caches) {
-    const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
-    const bool is_more = grows && cache.bytes_per_s > kMore * *cache.kernel_bytes_per_s;
-    const std::string of_all =
-        !cache.kernel_bytes_per_s ? std::string(cache.no_account ? words_of(*cache.no_account) : "")
-        : grows                   ? fmt::format("{} the {} that the kernel counts for the whole cache",
-                              is_more ? std::string("more than")
-                                                        : percent(cache.bytes_per_s, *cache.kernel_bytes_per_s) + " of",
-                                                say_growth(*cache.kernel_bytes_per_s))
-                                  : "but according to the kernel's own counters, the whole cache does not grow";
-    out += labelled(is_first ? "explains" : "",
-                    fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s),
-                                ascii(with_merged(cache.shown_name(), cache.merged_with)), of_all),
-                    style);
-    is_first = false;
-  }
-  if (const double rest = rest_of(finding); rest > kLeastToTell * finding.trend.bytes_per_s)
-    out += labelled("", say_growth(rest) + " in caches with less than a tenth of this growth each", style);
-  return out + sites_text(finding, style);
+  return out + processes_text(finding, detail, style) + caches_text(finding, detail, style) +
+         (detail.rows > 1 ? sites_text(finding, detail, style) : "");
 }
 
 bool explains_too_much(const StateGrowth& state) {
@@ -157,7 +185,7 @@ bool explains_too_much(const StateGrowth& state) {
   return rate > 0 && state.explained_bytes_per_s > kClearly * rate;
 }
 
-std::string states_text(const Judgement& judgement, const TextStyle& style) {
+std::string states_text(const Judgement& judgement, const Detail& detail, const TextStyle& style) {
   Table table{{{"Rose", true},
                {"From", false, 2},
                {"To", false, 2},
@@ -167,7 +195,7 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
                {"", true, 1}},
               {}};
   for (const StateGrowth& state : judgement.states) {
-    if (table.rows.size() >= kMostStates || state.last <= state.first) break;
+    if (table.rows.size() >= detail.states || state.last <= state.first) break;
     // If memory jumps late, the trend can be negative. In this case, shows the mean rate.
     const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
     table.rows.push_back(
@@ -182,6 +210,7 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
   }
   if (table.rows.empty()) return {};
   std::string out = "\n" + heading("Growth in the kernel's own counters", style) + to_text(table, style);
+  if (!detail.explains) return out;
   out += hanging("  ",
                  "Change: last value minus first. Rate: the steady part of the growth, without jumps. Caches count "
                  "objects in use; `kmemtrace diff` counts whole slabs.",
@@ -204,18 +233,21 @@ std::string command_line(std::string_view label, const std::string& command) {
   return fmt::format("  {:<10} {}\n", label, ascii(command));
 }
 
-std::string files_text(const InvestigationResult& result, const TextStyle& style) {
+std::string files_text(const InvestigationResult& result, const Detail& detail, const TextStyle& style) {
   if (result.files.empty()) return {};
+  if (!detail.files && !result.folder.empty())
+    return labelled("files", fmt::format("in {}/; index.html is the page", ascii(result.folder)), style);
   std::string out = result.folder.empty() ? "" : labelled("files", "in " + ascii(result.folder) + "/", style);
   for (const InvestigationFile& file : result.files)
     out += labelled("", fmt::format("{}: {}", ascii(file.name), file.what), style);
   return out;
 }
 
-// Repeats the verdict at the end, because the start of a long result has scrolled off the screen.
+// Returns the verdict and the commands that show more.
 std::string answer_text(const InvestigationResult& result, const TextStyle& style) {
-  std::string out = "\n" + heading("Answer", style);
-  out += hanging("  ", ascii(conclusion_words(result)), style);
+  std::string out = hanging("  ", ascii(conclusion_words(result)), style);
+  if (!result.complete)
+    out += hanging("  ", fmt::format("The investigation ended early: {}.", ascii(result.cut_short)), style);
   for (std::size_t i = 0; i < result.next.size(); ++i) out += command_line(i == 0 ? "next" : "", result.next[i]);
   return out;
 }
@@ -234,7 +266,7 @@ std::string recording_text(const InvestigationResult& result, const TextStyle& s
   return labelled("recorded", text, style);
 }
 
-std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle& style) {
+std::string unseen_text(std::span<const UnseenSource> unseen, const TextStyle& style) {
   std::string out;
   for (const UnseenSource& one : unseen)
     out += hanging(
@@ -293,32 +325,21 @@ std::string when_recorded(const InvestigationPlan& plan) {
          "only samples are taken, unless --cpu allows more";
 }
 
-}  // namespace
-
-std::string text_investigation(const InvestigationResult& result, const TextStyle& style) {
-  const Judgement& judgement = result.judgement;
+std::string title_of(const InvestigationResult& result) {
   std::string of = result.kernel.empty() ? "" : ", Linux " + ascii(result.kernel);
   if (!result.machine.empty()) of += ' ' + ascii(result.machine);
   if (!result.host.empty()) of += " on " + ascii(result.host);
   if (result.seconds > 0) of += ", watched for " + seconds_text(result.seconds);
   if (result.start_unix_ns != 0) of += " from " + say_time(result.start_unix_ns);
-  std::string out = heading("What grows in the kernel's memory" + of, style);
-  out += hanging("  ", ascii(conclusion_words(result)), style);
-  if (!result.complete)
-    out += hanging("  ", fmt::format("The investigation ended early: {}.", ascii(result.cut_short)), style);
-  for (std::size_t i = 0; i < std::min(judgement.findings.size(), kMostFindings); ++i)
-    out += finding_text(i + 1, judgement.findings[i], style);
-  if (judgement.findings.size() > kMostFindings)
-    out += fmt::format("\n  {} more in summary.json\n", judgement.findings.size() - kMostFindings);
-  if (judgement.has_trends() || !result.diff) {
-    out += states_text(judgement, style);
-  } else {
-    SnapshotOptions most;
-    most.limit = kMostStates;
-    out += "\n" + text_snapshot_diff(*result.diff, most, style);
-  }
-  out += "\n" + heading("Still unknown", style);
-  out += unseen_text(result.unseen, style);
+  return "What grows in the kernel's memory" + of;
+}
+
+std::string unknown_text(const InvestigationResult& result, const Detail& detail, const TextStyle& style) {
+  const Judgement& judgement = result.judgement;
+  std::string out = "\n" + heading("Still unknown", style);
+  const std::size_t shown = std::min(result.unseen.size(), detail.sources);
+  out += unseen_text(std::span(result.unseen).first(shown), style);
+  if (shown < result.unseen.size()) out += hanging("  - ", fmt::format("{} more", result.unseen.size() - shown), style);
   if (judgement.excluded_bytes > 0)
     out += hanging("  - ",
                    fmt::format("{} of live memory are not judged: page tables of processes, reclaimable memory, and "
@@ -329,11 +350,40 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   if (judgement.judged > 0)
     unknown += fmt::format("; judged: {} (each has one task and one kernel entry point)",
                            say_number_of(judgement.judged, "group", style));
-  out += hanging("  - ", unknown, style);
+  return out + hanging("  - ", unknown, style);
+}
+
+std::string text_with(const InvestigationResult& result, const Detail& detail, const TextStyle& style) {
+  const Judgement& judgement = result.judgement;
+  std::string out = heading(title_of(result), style) + answer_text(result, style);
+  const std::size_t shown = std::min(judgement.findings.size(), detail.findings);
+  for (std::size_t i = 0; i < shown; ++i) out += finding_text(i + 1, judgement.findings[i], detail, style);
+  if (judgement.findings.size() > shown)
+    out += fmt::format("\n  {} more{}\n", judgement.findings.size() - shown,
+                       result.folder.empty() ? "" : " in summary.json and on the page");
+  if (judgement.has_trends() || !result.diff) {
+    out += states_text(judgement, detail, style);
+  } else {
+    SnapshotOptions most;
+    most.limit = kMostDifferences;
+    out += "\n" + text_snapshot_diff(*result.diff, most, style);
+  }
+  out += unknown_text(result, detail, style);
   out += "\n" + heading("Numbers", style);
   out += recording_text(result, style);
   if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
-  return out + files_text(result, style) + answer_text(result, style);
+  return out + files_text(result, detail, style);
+}
+
+}  // namespace
+
+std::string text_investigation(const InvestigationResult& result, const TextStyle& style) {
+  std::string text;
+  for (const Detail& detail : kDetails) {
+    text = text_with(result, detail, style);
+    if (style.raw || static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kMostLines) break;
+  }
+  return text;
 }
 
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style) {

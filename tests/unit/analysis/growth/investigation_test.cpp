@@ -245,6 +245,7 @@ TEST(Investigation, PagesDoNotExplainSlabs) {
       seen->groups.push_back(group_of(kPipe, cache, "leaky", 4321, steady));
     evidence.states.push_back(cache_series("SUnreclaim", steady));
     evidence.states.back().source = MemorySource::meminfo;
+    evidence.states.push_back(cache_series("kmalloc-1k", steady));
     const Judgement judgement = judge(evidence);
     ASSERT_FALSE(judgement.findings.empty());
     ASSERT_NE(judgement.findings.front().certainty, Certainty::weak);
