@@ -11,7 +11,7 @@
 
 #include "base/endian.hpp"
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/excerpt.hpp"
 #include "base/utf8.hpp"
 #include "formats/ctf/field_classes.hpp"
 
@@ -237,7 +237,7 @@ void FieldDecoder::read_variant(const FieldNode& field) {
   const SelectorValue selector = value_for(field);
   for (const auto& option : field.fields)
     if (is_in(option->ranges, selector)) return read(*option, nullptr);
-  throw Error(fmt::format("no option of \"{}\" has the selector {:#x}", printable(field.name), selector.second));
+  throw Error(fmt::format("no option of \"{}\" has the selector {:#x}", excerpt(field.name), selector.second));
 }
 
 void FieldDecoder::store_value(const FieldNode& field, std::uint64_t value, bool is_signed, unsigned bits) {
@@ -264,14 +264,14 @@ void FieldDecoder::take_roles(const FieldNode& field, std::uint64_t value, unsig
 SelectorValue FieldDecoder::value_for(const FieldNode& field) const {
   const Slot& slot = slots_[field.source];
   if (slot.packet != packet_)
-    throw Error(fmt::format("\"{}\" depends on a value that comes later or is absent", printable(field.name)));
+    throw Error(fmt::format("\"{}\" depends on a value that comes later or is absent", excerpt(field.name)));
   return slot.value;
 }
 
 std::uint64_t FieldDecoder::length_of(const FieldNode& field) const {
   if (field.source == FieldNode::kNoSlot) return field.length;
   const SelectorValue length = value_for(field);
-  if (!length.first) throw Error(fmt::format("\"{}\" has a negative length", printable(field.name)));
+  if (!length.first) throw Error(fmt::format("\"{}\" has a negative length", excerpt(field.name)));
   return length.second;
 }
 

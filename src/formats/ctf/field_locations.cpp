@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/excerpt.hpp"
 
 namespace kmt::ctf {
 
@@ -87,7 +87,7 @@ class LocationResolver {
     std::erase_if(found, [](const FieldNode* target) { return !is_value(target->kind); });
     if (found.empty())
       throw Error(
-          fmt::format("\"{}\" needs the integer \"{}\", which does not exist", printable(node.name), printable(shown)));
+          fmt::format("\"{}\" needs the integer \"{}\", which does not exist", excerpt(node.name), excerpt(shown)));
     return found;
   }
 

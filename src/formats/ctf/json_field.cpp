@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/excerpt.hpp"
 #include "formats/ctf/field_classes.hpp"
 
 namespace kmt::ctf {
@@ -98,7 +98,7 @@ template <typename Table>
 const auto& entry_of(const Table& table, const std::string& name, const char* what) {
   for (const auto& entry : table)
     if (entry.name == name) return entry;
-  throw Error(fmt::format("unknown {} \"{}\"", what, printable(name)));
+  throw Error(fmt::format("unknown {} \"{}\"", what, excerpt(name)));
 }
 
 std::uint64_t alignment_in(const Json& value, const char* name) {
@@ -124,11 +124,11 @@ void parse_bits(const Json& value, FieldNode& node) {
   if (is_integer && node.length > 64) throw Error(fmt::format("integers of {} bits are not supported", node.length));
   const std::string order = text_property(value, "byte-order");
   if (order != "big-endian" && order != "little-endian")
-    throw Error(fmt::format("unknown byte order \"{}\"", printable(order)));
+    throw Error(fmt::format("unknown byte order \"{}\"", excerpt(order)));
   node.big_endian = order == "big-endian";
   const std::string bits = text_property(value, "bit-order", node.big_endian ? "last-to-first" : "first-to-last");
   if (bits != "last-to-first" && bits != "first-to-last")
-    throw Error(fmt::format("unknown bit order \"{}\"", printable(bits)));
+    throw Error(fmt::format("unknown bit order \"{}\"", excerpt(bits)));
   node.last_to_first = bits == "last-to-first";
   node.alignment = alignment_in(value, "alignment");
   const bool is_wide = node.kind == FieldKind::bit_array && node.length > 64;
@@ -187,7 +187,7 @@ void check_names(const FieldNode& node) {
   std::set<std::string_view> names;
   for (const auto& field : node.fields)
     if (field->name.find('\0') != std::string::npos || !names.insert(field->name).second)
-      throw Error(fmt::format("a structure has two members \"{}\", or a name has a NUL", printable(field->name)));
+      throw Error(fmt::format("a structure has two members \"{}\", or a name has a NUL", excerpt(field->name)));
 }
 
 // Returns the size of the node's ranges and path, which each use of an alias copies. A name in the path adds 1, and 1
@@ -261,7 +261,7 @@ std::uint64_t number_property(const Json& object, const char* name) {
 void JsonFieldParser::add_alias(const std::string& name, const Json& field_class) {
   parse(field_class);  // throws if the class is invalid or uses an alias that does not exist yet
   if (!aliases_.emplace(name, field_class).second)
-    throw Error(fmt::format("there are two aliases \"{}\"", printable(name)));
+    throw Error(fmt::format("there are two aliases \"{}\"", excerpt(name)));
 }
 
 std::unique_ptr<FieldNode> JsonFieldParser::parse_structure(const Json& object, const char* name, std::uint32_t roles) {
@@ -278,7 +278,7 @@ std::unique_ptr<FieldNode> JsonFieldParser::parse(const Json& value, unsigned de
   if (depth > kMostDepth) throw Error("field classes are nested too deeply");
   if (value.is_string()) {
     const auto alias = aliases_.find(value.get<std::string>());
-    if (alias == aliases_.end()) throw Error(fmt::format("unknown alias \"{}\"", printable(value.get<std::string>())));
+    if (alias == aliases_.end()) throw Error(fmt::format("unknown alias \"{}\"", excerpt(value.get<std::string>())));
     return parse(alias->second, depth + 1);
   }
   count(1);

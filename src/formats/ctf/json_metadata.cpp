@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/excerpt.hpp"
 #include "formats/ctf/field_locations.hpp"
 #include "formats/ctf/json_field.hpp"
 #include "formats/ctf/metadata_checks.hpp"
@@ -182,7 +182,7 @@ class Parser {
     }
     if (type == "data-stream-class") return take_stream(value);
     if (type == "event-record-class") return take_event(value);
-    throw Error(fmt::format("unknown type \"{}\"", printable(type)));
+    throw Error(fmt::format("unknown type \"{}\"", excerpt(type)));
   }
 
   void take_preamble(const Json& value) {
@@ -190,8 +190,8 @@ class Parser {
       throw Error(fmt::format("version {} of CTF is not supported", version));
     // An extension may change how streams are read. kmemtrace supports no extension.
     if (const Json* const extensions = property(value, "extensions"); extensions != nullptr && !extensions->empty())
-      throw Error(fmt::format("the trace needs an extension of CTF that is not supported: {}",
-                              printable(extensions->dump().substr(0, 200))));
+      throw Error(
+          fmt::format("the trace needs an extension of CTF that is not supported: {}", excerpt(extensions->dump())));
     const Json* const uuid = property(value, "uuid");
     if (uuid == nullptr) return;
     out_.uuid.emplace();
@@ -234,7 +234,7 @@ class Parser {
     if (property(value, "default-clock-class-id") != nullptr) {
       const std::string id = text_property(value, "default-clock-class-id");
       const auto clock = clocks_.find(id);
-      if (clock == clocks_.end()) throw Error(fmt::format("unknown clock \"{}\"", printable(id)));
+      if (clock == clocks_.end()) throw Error(fmt::format("unknown clock \"{}\"", excerpt(id)));
       stream.clock = clock->second;
     }
     const std::uint32_t times = stream.clock ? Role::kTime | Role::kEndTime : 0;

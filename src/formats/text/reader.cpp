@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/excerpt.hpp"
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
@@ -39,10 +40,7 @@ Finding unreadable(const Lines::Unreadable& line, std::uint64_t offset) {
 
 // Adds the start of the line, to show the user what cannot be read. Not for conversions, which may be anonymous.
 Finding quoting(Finding finding, std::string_view text) {
-  constexpr std::size_t kMostShown = 200;
-  const std::string_view line = trim(text);
-  finding.detail += fmt::format("{}\"{}\"{}", finding.detail.empty() ? "" : ": ", line.substr(0, kMostShown),
-                                line.size() > kMostShown ? "…" : "");
+  finding.detail += fmt::format("{}\"{}\"", finding.detail.empty() ? "" : ": ", excerpt(trim(text)));
   return finding;
 }
 
@@ -218,7 +216,7 @@ std::optional<Error> why_no_text(Bytes bytes) {
     const auto* const line = std::get_if<Lines::Unreadable>(&*item);
     if (line == nullptr) continue;
     return Error("The text seems to have events, but no line of it can be read: " +
-                 printable(quoting(unreadable(*line, 0), lines.text()).detail))
+                 quoting(unreadable(*line, 0), lines.text()).detail)
         .hint("A line needs the name of its event; with perf script, use -F comm,tid,cpu,time,event,trace");
   }
   return std::nullopt;
