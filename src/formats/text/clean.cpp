@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNonBreaking = "\xC2\xA0";
+// Characters that are replaced, or start text that is replaced.
+constexpr std::array<bool, 256> kRewritten = [] {
+  std::array<bool, 256> rewritten{};
+  for (const unsigned char c : {'&', '\t', '\x1B', '\xC2'}) rewritten[c] = true;
+  return rewritten;
+}();
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_all(std::string_view text, std::string_view characters) {
@@ -184,13 +190,14 @@ std::string_view without_log_prefix(std::string_view line) {
 std::string_view clean_line(std::string_view line, std::string& buffer) {
   if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   while (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.find('&') != line.npos && line.find(';') != line.npos) {
+  const bool is_plain = std::ranges::none_of(line, [](unsigned char c) { return kRewritten[c]; });
+  if (!is_plain && line.find('&') != line.npos) {
     buffer = without_entities(line);
     line = buffer;
   }
   while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);  // quoted in a mail
   line = without_line_number(line);
-  if (line.find_first_of("\t\x1B\xC2") != line.npos) {
+  if (!is_plain) {
     buffer = with_plain_characters(line);
     line = buffer;
   }

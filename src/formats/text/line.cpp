@@ -178,14 +178,18 @@ bool take_microseconds(std::string_view& text, Line& line) {
   return word.size() <= 2;
 }
 
+// Returns whether the text is "-0x1", as trace-cmd report prints irq-info with the options -R and -l.
+bool is_raw_irq_info(std::string_view text) { return text.starts_with("-0x") && parse_value(text.substr(1)); }
+
 // Parses the latency format: "sh-148  0d..1.  1204us : kmalloc: …". trace-cmd writes it as "sh-148  0d..1.  5.906771:
 // kmalloc: …".
 bool parse_latency(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
   const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
   const auto cpu = parse_number<unsigned>(word.substr(0, digits));
   line = {};
-  if (!cpu || *cpu >= kMostCpus || !parse_irq_info(word.substr(digits), line) || !parse_task(before, line))
-    return false;
+  if (!cpu || *cpu >= kMostCpus) return false;
+  const std::string_view irq_info = word.substr(digits);
+  if (!(parse_irq_info(irq_info, line) || is_raw_irq_info(irq_info)) || !parse_task(before, line)) return false;
   line.cpu = *cpu;
   return take_microseconds(rest, line) ? parse_event(rest, line) : parse_rest(rest, line);
 }

@@ -60,11 +60,11 @@ std::optional<Lines::Item> Lines::next() {
 }
 
 Lines::Item Lines::parse_item(std::string_view line) {
-  if (const auto lost = parse_lost(line)) return without_known_losses(*lost).value_or(Item(line));
   if (const auto event = parse(line)) {
     const auto call = parse_call_event(*event);
     return call ? complete(*call) : Item(*event);
   }
+  if (const auto lost = parse_lost(line)) return without_known_losses(*lost).value_or(Item(line));
   if (const auto call = parse_call(line)) return *call;
   if (const auto event = parse_rare(line)) return Item(*event);
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
@@ -112,6 +112,7 @@ Lines::Item Lines::with_continuation(Item item, std::string_view line) {
   const bool is_event = std::holds_alternative<Line>(item);
   if (!is_event && !std::holds_alternative<Unreadable>(item)) return item;
   const bool may_lack_event = !is_event && line.find('=') == line.npos;
+  if (rest_.empty() || !(may_lack_event || may_continue(line, rest_))) return item;
   std::string_view rest = rest_, text = text_;
   std::size_t length = 0;
   joined_ = trim(line);

@@ -51,6 +51,9 @@ constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"fallback_migratetype", 4, Code::number, true},
                                   {"percpu_refill", 4},
                                   {"change_ownership", 4}};
+constexpr unsigned kRequested = 2, kAllocated = 3;
+static_assert(kFields[kRequested].name == std::string_view("bytes_req"));
+static_assert(kFields[kAllocated].name == std::string_view("bytes_alloc"));
 // No kernel has so much memory. A larger size is damaged, or a negative number that was printed as unsigned.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
 
@@ -105,14 +108,6 @@ std::optional<std::uint64_t> number_of(const KnownField& field, std::string_view
   const std::uint64_t size = is_negative ? ~*number : *number;
   const std::uint64_t most = is_negative ? INT32_MAX : UINT32_MAX;
   return field.bytes == 4 && size > most ? std::nullopt : number;
-}
-
-// False if an object has less room than was requested.
-bool has_possible_sizes(EventKind kind, std::string_view fields) {
-  if (!is_slab_alloc(kind)) return true;
-  const auto requested = parse_value(value_of(fields, "bytes_req"));
-  const auto allocated = parse_value(value_of(fields, "bytes_alloc"));
-  return requested && allocated && *requested <= *allocated;
 }
 
 // Removes an event without a line end: it was cut off, perhaps within a value. All writers end each line.
@@ -357,13 +352,13 @@ bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::
   const auto found = shapes_.find(line.event);
   if (found == shapes_.end() || !is_whole(found->second.kind, line.fields)) return false;
   const Shape& shape = found->second;
-  if (!has_possible_sizes(shape.kind, line.fields)) return false;
   const ByteOrder order = description_.kernel.byte_order;
   record.assign(shape.offsets.back(), 0);
   store(record.data(), static_cast<std::uint16_t>(shape.id), order);
   record[2] = line.context;
   store(record.data() + 4, static_cast<std::uint32_t>(line.tid), order);
   if (shape.task != nullptr) return encode_task_event(*shape.task, line, shape.offsets, order, record);
+  std::uint64_t requested = 0, allocated = UINT64_MAX;
   for (std::size_t i = 0; i < shape.known.size(); ++i) {
     const KnownField& field = kFields[shape.known[i]];
     const unsigned at = shape.offsets[i];
@@ -376,12 +371,14 @@ bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::
     }
     const std::optional<std::uint64_t> value = value_at(shape.known[i], line.fields, offset);
     if (!value) return false;
+    if (shape.known[i] == kRequested) requested = *value;
+    if (shape.known[i] == kAllocated) allocated = *value;
     if (field.bytes == 8)
       store(record.data() + at, *value, order);
     else
       store(record.data() + at, static_cast<std::uint32_t>(*value), order);
   }
-  return true;
+  return requested <= allocated;
 }
 
 }  // namespace kmt::text

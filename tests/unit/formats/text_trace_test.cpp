@@ -271,6 +271,7 @@ TEST(TextTrace, OtherFormsOfLines) {
         Form{"perf   242 [001]    20.000588:          1              kmem:kmalloc: ", 1, 20'000'588'000, 0},
         Form{"perf   242    20.000588:              kmem:kmalloc: ", 0, 20'000'588'000, 0},
         Form{"a b 12/13    20.000588:          1              kmem:kmalloc: ", 0, 20'000'588'000, 0},
+        Form{"trace-cm-154     12-0x1     3.843052: kmalloc:     ", 12, 3'843'052'000, 0},
         Form{"trace-cm-154     12..s..     3.843052: kmalloc:     ", 12, 3'843'052'000, Context::kSoftIrq},
         Form{"    bash-28633     1..... 40396406603us : kmalloc: ", 1, 40'396'406'603'000, 0},
         Form{"ksoftirq-22        1..s.. 40396413435us!: kmalloc: ", 1, 40'396'413'435'000, Context::kSoftIrq},
