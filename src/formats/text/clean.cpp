@@ -21,7 +21,7 @@ constexpr std::string_view kNonBreaking = "\xC2\xA0";
 // Characters that are replaced, or start text that is replaced.
 constexpr std::array<bool, 256> kRewritten = [] {
   std::array<bool, 256> rewritten{};
-  for (const unsigned char c : {'&', '\t', '\x1B', '\xC2'}) rewritten[c] = true;
+  for (const char c : {'&', '\t', '\x1B', '\xC2'}) rewritten[static_cast<unsigned char>(c)] = true;
   return rewritten;
 }();
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
