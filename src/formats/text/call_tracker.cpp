@@ -2,14 +2,15 @@
 #include "formats/text/call_tracker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/calls/event.hpp"
 
 namespace kmt::text {
 
 void CallTracker::add(const SwitchLine& line) {
-  first_.try_emplace(line.from.cpu, NamedTask{line.from.tid, line.from.comm});
-  cpus_[line.to.cpu].task = {line.to.tid, line.to.comm};
+  first_.try_emplace(line.from.cpu, NamedTask{line.from.tid, std::string(line.from.comm)});
+  cpus_[line.to.cpu].task = NamedTask{line.to.tid, std::string(line.to.comm)};
 }
 
 // Times are printed in microseconds, but durations in nanoseconds. Therefore the next line of a CPU may seem to be
@@ -31,7 +32,7 @@ void CallTracker::complete(CallLine& call, std::uint64_t number) {
     if (!cpu.task && known_first_ != nullptr)
       if (const auto first = known_first_->find(call.line.cpu); first != known_first_->end()) cpu.task = first->second;
     call.line.tid = cpu.task ? cpu.task->tid : -1;
-    call.line.comm = cpu.task ? cpu.task->comm : std::string_view();
+    call.line.comm = cpu.task ? std::string_view(cpu.task->comm) : std::string_view();
   }
   if (cpu.in_interrupt) call.line.context |= Context::kHardIrq;
   set_time(call, cpu, number);
@@ -42,10 +43,10 @@ void CallTracker::complete(CallLine& call, std::uint64_t number) {
   call.depth = std::min<unsigned>(call.depth.value_or(ends && nested > 0 ? nested - 1 : nested), kMostCallDepth);
   while (!open.empty() && open.back().depth > *call.depth) open.pop_back();
   if (!open.empty() && open.back().depth == *call.depth) {
-    if (ends && call.function.empty()) call.function = open.back().function;
+    if (ends && call.function.empty()) call.function = ended_ = std::move(open.back().function);
     open.pop_back();
   }
-  if (call.part == CallPart::entry) open.push_back({*call.depth, call.function});
+  if (call.part == CallPart::entry) open.push_back({*call.depth, std::string(call.function)});
 }
 
 }  // namespace kmt::text

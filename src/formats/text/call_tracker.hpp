@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace kmt::text {
 
 struct NamedTask {
   std::int32_t tid = -1;
-  std::string_view comm;
+  std::string comm;
 };
 // The task of each CPU before its first task switch.
 using FirstTasks = std::map<unsigned, NamedTask>;
@@ -28,7 +29,7 @@ class CallTracker {
 
   void add(const InterruptLine& line) { cpus_[line.cpu].in_interrupt = line.begins; }
   void add(const SwitchLine& line);
-  // If the line has no time, `number` becomes its time.
+  // If the line has no time, `number` becomes its time. Names are valid until the next call.
   void complete(CallLine& call, std::uint64_t number);
 
   const FirstTasks& first_tasks() const { return first_; }
@@ -41,7 +42,7 @@ class CallTracker {
   };
   struct OpenCall {
     unsigned depth = 0;
-    std::string_view function;
+    std::string function;
   };
 
   void set_time(CallLine& call, Cpu& cpu, std::uint64_t number);
@@ -49,6 +50,7 @@ class CallTracker {
   const FirstTasks* known_first_;
   FirstTasks first_;
   std::map<unsigned, Cpu> cpus_;
+  std::string ended_;  // the function of the last call that ended
   // The open calls of each task, by rising depth. If the ID of the task is unknown, the key has the CPU as well.
   std::map<std::pair<std::int32_t, unsigned>, std::vector<OpenCall>> open_;
 };

@@ -94,7 +94,8 @@ bool may_continue(std::string_view event, std::string_view line) {
   const std::string_view last = event.substr(event.find_last_of(' ') + 1);
   if (line.starts_with('[')) return last.starts_with("call_site=");
   if (line.starts_with("(null)")) return last.ends_with('=');
-  const std::size_t equals = line.substr(0, line.find(' ')).find('=');
+  constexpr std::size_t kLongestName = 32;
+  const std::size_t equals = line.substr(0, kLongestName).find('=');
   return equals != line.npos && is_word(line.substr(0, equals));
 }
 

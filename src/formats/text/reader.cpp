@@ -155,13 +155,23 @@ class TextSource : public Source {
   CpuStreams streams_;
 };
 
-// Returns the part that decides whether the file is a trace. In a kernel log, ftrace's dump may come late.
-Bytes start_of(Bytes file) {
-  const Bytes begin = file.first(std::min(file.size(), kLookAt));
-  if (std::ranges::find(begin, 0) != begin.end()) return begin;
-  const std::size_t dump = as_text(file).find("Dumping ftrace ");
-  if (dump == std::string_view::npos || dump < kLookAt / 2) return begin;
-  return file.subspan(dump, std::min(file.size() - dump, kLookAt));
+Bytes start_of(Bytes file) { return file.first(std::min(file.size(), kLookAt)); }
+
+// Returns the start of the text that the kernel wrote into its log. Empty if there is none.
+Bytes ftrace_dump_in(Bytes file) {
+  constexpr std::size_t kMostOfALog = 64 << 20;
+  const Bytes log = file.first(std::min(file.size(), kMostOfALog));
+  const std::size_t dump = as_text(log).find("Dumping ftrace ");
+  return dump == std::string_view::npos ? Bytes() : start_of(file.subspan(dump));
+}
+
+bool has_zeros(Bytes bytes) { return std::ranges::find(bytes, 0) != bytes.end(); }
+
+bool has_event(Bytes bytes) {
+  Lines lines(bytes);
+  while (const auto item = lines.next())
+    if (std::holds_alternative<Line>(*item) || std::holds_alternative<CallLine>(*item)) return true;
+  return false;
 }
 
 // True if the text has lines such as "812 1 65416593053928 type: 658", which ftrace's options raw and hex print.
@@ -191,24 +201,24 @@ TaskNameHistory names_in(const TextTrace& trace) {
 
 bool is_text(Bytes bytes) {
   const Bytes begin = start_of(bytes);
-  if (std::ranges::find(begin, 0) != begin.end()) return false;
+  if (has_zeros(begin)) return false;
+  if (has_event(begin)) return true;
   // A file /sys/kernel/tracing/trace without events has only comment lines.
-  bool is_only_header = as_text(begin).starts_with(kTracer);
-  Lines lines(begin);
-  while (const auto item = lines.next()) {
-    if (std::holds_alternative<Line>(*item) || std::holds_alternative<CallLine>(*item)) return true;
-    const auto* const other = std::get_if<std::string_view>(&*item);
-    is_only_header = is_only_header && other != nullptr && (other->empty() || other->starts_with('#'));
-  }
-  return is_only_header;
+  if (as_text(begin).starts_with(kTracer))
+    return std::ranges::all_of(split(as_text(begin), '\n'), [](std::string_view line) {
+      line = trim(line);
+      return line.empty() || line.starts_with('#');
+    });
+  const Bytes dump = ftrace_dump_in(bytes);
+  return !has_zeros(dump) && has_event(dump);
 }
 
 std::optional<Error> why_no_text(Bytes bytes) {
   const Bytes begin = start_of(bytes);
   const std::string_view text = as_text(begin);
-  const bool has_zeros = text.find('\0') != text.npos;
-  if (has_zeros && !text.starts_with(kTracer)) return std::nullopt;
-  if (has_zeros || lacks_fields(text))
+  const bool is_binary = has_zeros(begin);
+  if (is_binary && !text.starts_with(kTracer)) return std::nullopt;
+  if (is_binary || lacks_fields(text))
     return Error("The text has no fields of events, because it was printed with ftrace's option raw, hex or bin")
         .hint("Write noraw, nohex and nobin to trace_options, and copy the trace again");
   Lines lines(begin);

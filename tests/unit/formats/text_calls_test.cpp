@@ -182,6 +182,16 @@ TEST(TextCalls, ArgumentsAndResults) {
   EXPECT_EQ(static_cast<std::int64_t>(older.calls[3].event.return_value), -22);
 }
 
+// Each line with a tab is copied, so names must not refer to an earlier line.
+TEST(TextCalls, TabsBetweenColumns) {
+  const std::string long_name = "a_function_with_a_long_name";
+  const ReadCalls found = read(" 1)\ta_long_task-44\t=>\tanother_task-45\n 1)   0.1 us\t|  " + long_name +
+                               "() {\n 1)   0.1 us    |\t   other_function_with_a_name();\n 1)   1.1 us    |  }\t\n");
+  EXPECT_EQ(shape_of(found),
+            long_name + "{0 other_function_with_a_name{1 other_function_with_a_name}1 " + long_name + "}0");
+  EXPECT_EQ(task_name(found.info.tasks, 45, 1), "another_task");
+}
+
 // The option funcgraph-retval prints no result for some calls.
 TEST(TextCalls, ACallWithoutAPrintedResultHasNone) {
   const ReadCalls found = read(" 2)   0.1 us    |  g(); /* = 0x10 */\n 2)   0.1 us    |  h();\n");
