@@ -58,6 +58,7 @@ constexpr std::string_view kNumbers[] = {"common_type",
                                          "gfp_flags",
                                          "node",
                                          "accounted",
+                                         "count",
                                          "order",
                                          "migratetype",
                                          "percpu_refill",
@@ -105,7 +106,7 @@ constexpr std::string_view kNumbers[] = {"common_type",
                                          "rettime",
                                          "overrun"};
 constexpr std::string_view kCode[] = {"call_site", "ip", "func", "retaddr"};
-constexpr std::string_view kAddresses[] = {"ptr", "addr", "va_start", "base_addr", "page", "sp"};
+constexpr std::string_view kAddresses[] = {"ptr", "addr", "va_start", "base_addr", "page", "sp", "head", "cache"};
 constexpr std::string_view kTasks[] = {"comm",       "oldcomm",   "newcomm",  "parent_comm",
                                        "child_comm", "prev_comm", "next_comm"};
 
@@ -184,13 +185,18 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
     Meaning meaning = meaning_of(field.name);
     if (!is_known && !field.name.starts_with("common_")) meaning = Meaning::blank;
     // In events of other systems, `name` may be the name of a file, a device or a task.
-    if (meaning == Meaning::cache && format.system != "kmem" && format.system != "module") meaning = Meaning::blank;
+    if (meaning == Meaning::cache && format.system != "kmem" && format.system != "module" &&
+        format.system != "kmemtrace")
+      meaning = Meaning::blank;
     const bool is_stack = meaning == Meaning::callers;
     if (is_stack           ? !is_a_stack || !field.is_array || field.is_dynamic
         : is_text(meaning) ? !is_text_field(field)
                            : !is_a_number(field) || field.is_array)
       meaning = Meaning::blank;
     if (meaning == Meaning::callers && is_user_stack) meaning = Meaning::user_callers;
+    if (format.system == "kmemtrace" && field.name == "objects" && field.is_array && !field.is_dynamic)
+      meaning = Meaning::objects;
+    if (field.name == "count" && meaning == Meaning::number) plan.count = field;
     if (is_user_stack && field.name == "tgid" && meaning == Meaning::number) plan.process = field;
     if (meaning == Meaning::blank)
       plan.blank.push_back(fmt::format("{}:{} {}", format.system, format.name, field.name));
@@ -231,6 +237,8 @@ bool RecordAnonymiser::rewrite(const Plan& plan, std::uint64_t ticks, Bytes reco
     const FormatField& place = field.place;
     if (field.meaning == Meaning::callers || field.meaning == Meaning::user_callers) {
       rewrite_callers(plan, field, ticks, record);
+    } else if (field.meaning == Meaning::objects) {
+      rewrite_objects(plan, field, record);
     } else if (is_text(field.meaning)) {
       rewrite_text(field, record);
     } else {
@@ -275,6 +283,18 @@ void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std
         rewritten_.data() + at, long_bytes_,
         field.meaning == Meaning::callers ? code_->moved(address) : user_->moved(process, clock_.to_ns(ticks), address),
         order_);
+  }
+}
+
+// The words after the last object are from memory after the kernel's array. They stay zero.
+void RecordAnonymiser::rewrite_objects(const Plan& plan, const Field& field, Bytes record) {
+  if (!plan.count) return;
+  const std::uint64_t count = load_sized(record.data() + plan.count->offset, plan.count->size, order_);
+  const std::uint64_t words = std::min<std::uint64_t>(count, field.place.size / long_bytes_);
+  for (std::uint64_t i = 0; i < words; ++i) {
+    const std::size_t at = field.place.offset + i * long_bytes_;
+    const std::uint64_t address = load_sized(record.data() + at, long_bytes_, order_);
+    store_sized(rewritten_.data() + at, long_bytes_, pseudonyms_->address(address), order_);
   }
 }
 

@@ -48,6 +48,7 @@ class RecordAnonymiser : public RecordSink {
     callers,  // the kernel stack, which extends to the end of the record
     user_callers,
     address,
+    objects,  // array of addresses, of which the field `count` are used
     frame,
     task,
     path,
@@ -63,6 +64,7 @@ class RecordAnonymiser : public RecordSink {
     std::vector<std::string> blank;
     std::size_t bytes = 0;               // size of all fields together
     std::optional<FormatField> process;  // ID of the process that a user stack belongs to
+    std::optional<FormatField> count;    // number of used elements of the array `objects`
     std::vector<Field> fields;
   };
 
@@ -72,6 +74,7 @@ class RecordAnonymiser : public RecordSink {
   void rename_blank(const EventFormat& format, std::string& text) const;
   bool rewrite(const Plan& plan, std::uint64_t ticks, Bytes record);
   void rewrite_text(const Field& field, Bytes record);
+  void rewrite_objects(const Plan& plan, const Field& field, Bytes record);
   void rewrite_callers(const Plan& plan, const Field& field, std::uint64_t ticks, Bytes record);
   std::string text_for(Meaning meaning, std::string_view text) const;
   std::uint64_t number_for(Meaning meaning, std::uint64_t number) const;

@@ -242,6 +242,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
         std::pair{"lost_cgroup_moves", Imperfection::lost_cgroup_moves},
         std::pair{"lost_mappings", Imperfection::lost_mappings},
         std::pair{"late_mappings", Imperfection::late_mappings},
+        std::pair{"unprobed_functions", Imperfection::unprobed_functions},
         std::pair{"unanswered_build_ids", Imperfection::no_user_build_ids}})
     if (const auto note = info.recording.notes.find(name); note != info.recording.notes.end())
       info.findings.add({kind, printable(note->second), {}, {}, {}});

@@ -32,6 +32,8 @@ enum class EventKind : std::uint8_t {
   call_exit,      // funcgraph_exit; kmemtrace:call_exit
   syscall_enter,  // raw_syscalls:sys_enter: Event::address is the system call number
   syscall_exit,
+  bulk_free,  // kmemtrace:free_bulk: an object of an array that the kernel frees without a tracepoint
+  rcu_free,   // kmemtrace:free_rcu: the kernel frees the object later, perhaps without another event
 };
 
 // Bits that show in which context an event happened, from the trace's common_flags (include/linux/trace_events.h, Linux
@@ -59,6 +61,10 @@ struct PageFlags {
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
 };
+// Bits of Event::page_flags in a bulk_free event.
+struct BulkFlags {
+  static constexpr std::uint8_t kSameRecord = 0x01;  // the record also made the event before it
+};
 // NUMA node of an event that requests no node (NUMA_NO_NODE) or whose format has no such field.
 constexpr std::int16_t kNoNode = -1;
 
@@ -85,7 +91,7 @@ struct Event {
   EventKind kind;
   std::uint8_t context;         // Context bits
   std::uint8_t fallback_order;  // for page_alloc_extfrag: order of the free block of another migrate type
-  std::uint8_t page_flags;      // PageFlags
+  std::uint8_t page_flags;      // PageFlags, StackFlags or BulkFlags
   // Index in TraceTables::stacks; also set if the record contains only a stack and no event.
   StackId stack;
 };
@@ -111,7 +117,11 @@ constexpr bool is_syscall(EventKind kind) {
 constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry || kind == EventKind::call_exit; }
 
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
-constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
+// True for frees that kmemtrace's own probes record.
+constexpr bool is_probed_free(EventKind kind) { return kind == EventKind::bulk_free || kind == EventKind::rcu_free; }
+constexpr bool is_slab_free(EventKind kind) {
+  return kind == EventKind::kfree || kind == EventKind::cache_free || is_probed_free(kind);
+}
 
 // Addresses of different allocators are unrelated, even if they are equal. For example, a percpu pointer is an offset
 // that each CPU converts to a separate address.

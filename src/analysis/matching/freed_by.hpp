@@ -20,6 +20,7 @@ bool kfree_takes_cache_objects(const std::string& release);
 // allow it.
 inline bool freed_by_wrong_family(bool from_cache, const Event& free, bool cache_object_may_be_kfreed) {
   if (free.kind == EventKind::cache_free) return !from_cache;
+  if (free.kind != EventKind::kfree) return false;  // bulk frees and RCU accept objects of any cache
   return from_cache && !cache_object_may_be_kfreed;
 }
 

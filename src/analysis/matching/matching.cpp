@@ -93,7 +93,8 @@ void Matching::match_pointer(const Event& event, Step& step, SlabMatcher& object
   }
   const auto [outcome, object] = objects.release(event);
   switch (outcome) {
-    case FreeOutcome::zero_size: step.outcome = Outcome::freed_nothing; break;
+    case FreeOutcome::zero_size:
+    case FreeOutcome::end_of_rcu_free: step.outcome = Outcome::freed_nothing; break;
     case FreeOutcome::null: step.outcome = Outcome::freed_null; break;
     case FreeOutcome::matched:
       step.outcome = Outcome::freed;

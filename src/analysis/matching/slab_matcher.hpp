@@ -29,6 +29,7 @@ struct SlabObject {
   static constexpr std::uint8_t kFreeCameEarly = 0x8;
   static constexpr std::uint8_t kDuplicateEvent = 0x10;
   static constexpr std::uint8_t kReplacing = 0x20;
+  static constexpr std::uint8_t kFreedByRcu = 0x40;
   std::uint8_t flags;
   std::uint8_t reporter;  // reporter_of() the first allocation event since the pointer was freed
 
@@ -36,6 +37,9 @@ struct SlabObject {
   // True if the last free matched no allocation. Only valid if the pointer is freed.
   bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }
   bool from_cache() const { return (flags & kFromCache) != 0; }  // allocated by kmem_cache_alloc, not by kmalloc
+  // True if the kernel frees the object after a grace period, perhaps with another event. Only valid if the pointer is
+  // freed.
+  bool freed_by_rcu() const { return (flags & kFreedByRcu) != 0; }
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
   bool duplicate_event() const { return (flags & kDuplicateEvent) != 0; }  // this is the second event of the allocation
@@ -67,6 +71,7 @@ enum class FreeOutcome : std::uint8_t {
   matched,
   allocated_before_trace,  // first free of a pointer that was not allocated in the trace
   double_or_untraced,      // second free without an allocation in between
+  end_of_rcu_free,         // the kernel frees an object whose rcu_free event came before
 };
 
 class SlabMatcher {
@@ -153,12 +158,15 @@ inline SlabMatcher::Free SlabMatcher::release(const Event& event) {
   if (event.address == kZeroSizePointer && is_slab_free(event.kind)) return {FreeOutcome::zero_size, {}};
   Table& table = tables_[index_of(event.address)];
   const auto [object, inserted] = entry(table, event.address);
-  const Free result{inserted         ? FreeOutcome::allocated_before_trace
-                    : object->live() ? FreeOutcome::matched
-                                     : FreeOutcome::double_or_untraced,
+  const Free result{inserted                 ? FreeOutcome::allocated_before_trace
+                    : object->live()         ? FreeOutcome::matched
+                    : object->freed_by_rcu() ? FreeOutcome::end_of_rcu_free
+                                             : FreeOutcome::double_or_untraced,
                     *object};
   table.live -= object->live() ? 1 : 0;
-  const std::uint8_t flags = result.outcome == FreeOutcome::matched ? 0 : SlabObject::kFreedUnmatched;
+  std::uint8_t flags = result.outcome == FreeOutcome::matched ? 0 : SlabObject::kFreedUnmatched;
+  if (result.outcome == FreeOutcome::end_of_rcu_free) flags = 0;
+  if (event.kind == EventKind::rcu_free) flags |= SlabObject::kFreedByRcu;
   *object = {event.time_ns, event.call_site.value, event.cpu, flags, 0};
   return result;
 }

@@ -15,6 +15,7 @@
 #include "analysis/matching/missing_frees.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/matching/trace_summary.hpp"
+#include "analysis/report/known_causes.hpp"
 #include "analysis/report/replaced_objects.hpp"
 #include "analysis/series/memory_series.hpp"
 #include "base/text.hpp"
@@ -148,6 +149,7 @@ class HistoryMaker {
       return origin.bytes_allocated > 0 && origin.allocator == Allocator::slab;
     });
     version_ = version_of(from_.info.machine.kernel);
+    probed_ = probed_functions(from_.info);
     tasks_selected_ = only_some_tasks(from_.info);
   }
 
@@ -289,7 +291,7 @@ class HistoryMaker {
       return facts;
     }
     const std::string& cache = from_.info.tables.cache_names[replaced_.cache_of(number)];
-    if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
+    if (const UntracedPath* const path = untraced_free_of(cache, site, version_, probed_)) {
       facts.doubt = Doubt::untraced_path;
       facts.untraced_path = path->sentence;
     } else if (is_shrinkable(cache, std::string(function_of(site)))) {
@@ -302,6 +304,7 @@ class HistoryMaker {
   Histories& common_;
   ReplacedObjects replaced_;
   std::optional<KernelVersion> version_;
+  std::vector<std::string_view> probed_;
   bool tasks_selected_ = false;
   bool has_slab_events_ = false;
   bool has_many_page_tables_ = false;  // page tables grow more than user memory explains

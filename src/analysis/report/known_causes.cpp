@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/report/known_causes.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "trace/code/function_name.hpp"
@@ -9,10 +10,22 @@
 
 namespace kmt {
 
+std::vector<std::string_view> probed_functions(const TraceInfo& info) {
+  std::vector<std::string_view> functions;
+  for (const FunctionProbe& probe : function_probes()) {
+    const auto is_of_probe = [&](const EventType& type) {
+      return type.system == "kmemtrace" && type.name == probe.event;
+    };
+    if (std::ranges::any_of(info.tables.event_types, is_of_probe)) functions.push_back(probe.function);
+  }
+  return functions;
+}
+
 KnownCauses::KnownCauses(const TraceInfo& info, const SymbolNames& symbols)
     : info_(info),
       symbols_(symbols),
       version_(version_of(info.machine.kernel)),
+      probed_(probed_functions(info)),
       leaves_out_recorder_(!ids_in_note(info.recording.notes, "recorder_tasks").empty()) {}
 
 bool KnownCauses::may_free(std::uint32_t cache, CallSiteId call_site) {
@@ -21,7 +34,7 @@ bool KnownCauses::may_free(std::uint32_t cache, CallSiteId call_site) {
   const std::uint64_t address = info_.tables.call_sites[call_site.value];
   const std::string site = address == 0 ? std::string() : symbols_.name(address);
   known->second =
-      untraced_free_of(info_.tables.cache_names[cache], std::string(function_of(site)), version_) != nullptr;
+      untraced_free_of(info_.tables.cache_names[cache], std::string(function_of(site)), version_, probed_) != nullptr;
   return known->second;
 }
 

@@ -5,13 +5,18 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "trace/code/symbol_names.hpp"
 #include "trace/kernel_release.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
+
+// Returns the functions whose probes recorded events of the trace.
+std::vector<std::string_view> probed_functions(const TraceInfo& info);
 
 class KnownCauses {
  public:
@@ -29,6 +34,7 @@ class KnownCauses {
   const TraceInfo& info_;
   const SymbolNames& symbols_;
   std::optional<KernelVersion> version_;
+  std::vector<std::string_view> probed_;
   bool leaves_out_recorder_;
   // Cached results. The key is the cache and the call site.
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> frees_;

@@ -106,13 +106,29 @@ inline std::uint64_t RecordDecoder::load_field(Bytes record, Field field) const 
   return field.size == 0 ? 0 : load_sized(record.data() + field.offset, field.size, order_);
 }
 
+// Until Linux 6.1, the second argument of kvfree_call_rcu() is the offset of the head in the object, if there is a
+// head. In later kernels, it is always the object.
+static std::uint64_t object_of_rcu_free(std::uint64_t head, std::uint64_t argument) {
+  constexpr std::uint64_t kOffsets = 4096;  // __is_kvfree_rcu_offset() in include/linux/rcupdate.h
+  return head != 0 && argument < kOffsets ? head - argument : argument;
+}
+
 bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
   // Calls are not decoded by shape, because each call may have a different record.
   if (is_call(kind) && info_.calls.records) return false;
+  if (is_probed_free(kind)) return false;  // the addresses of the objects are not in the field of the shape
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
+}
+
+inline CacheId RecordDecoder::cache_of(const Plan& plan, Bytes record) {
+  const std::uint64_t where = load_field(record, plan.cache_name);
+  const std::uint64_t offset = where & 0xFFFF;
+  const std::uint64_t length = where >> 16;
+  if (offset + length > record.size()) return {};
+  return cache_names_.id_of({reinterpret_cast<const char*>(record.data()) + offset, length});
 }
 
 void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset,
@@ -146,15 +162,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::cache_free:
       event.address = load_field(record, plan->address);
       event.call_site = call_sites_.id_of(load_field(record, plan->call_site));
-      if (plan->cache_name.size != 0) {
-        const std::uint64_t where = load_field(record, plan->cache_name);
-        const std::uint64_t offset = where & 0xFFFF;
-        const std::uint64_t length = where >> 16;
-        if (offset + length <= record.size()) {
-          event.cache = cache_names_.id_of({reinterpret_cast<const char*>(record.data()) + offset, length});
-        }
-      }
+      if (plan->cache_name.size != 0) event.cache = cache_of(*plan, record);
       break;
+    case EventKind::bulk_free:
+    case EventKind::rcu_free: decode_probed_free(*plan, record, batch); break;
     case EventKind::page_alloc:
     case EventKind::page_free:
     case EventKind::page_free_batched:
@@ -183,6 +194,31 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       if (plan->life != 0) learn_life(life_events_[plan->life], record, order_, time_ns, info_);
       if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.tasks.names);
       break;
+  }
+}
+
+// Completes the last event of the batch. May add events.
+void RecordDecoder::decode_probed_free(const Plan& plan, Bytes record, EventBatch& batch) {
+  Event& event = batch.back();
+  event.call_site = call_sites_.id_of(load_field(record, plan.call_site));
+  event.address = object_of_rcu_free(load_field(record, plan.head), load_field(record, plan.address));
+  if (load_field(record, plan.cache) != 0) event.cache = cache_of(plan, record);
+  if (plan.most_objects != 0) decode_objects(plan, record, batch);
+}
+
+// Replaces the last event of the batch by one event for each object of its record.
+void RecordDecoder::decode_objects(const Plan& plan, Bytes record, EventBatch& batch) {
+  const Event first = batch.back();
+  const std::uint64_t count = load_field(record, plan.count);
+  const std::uint64_t recorded = std::min<std::uint64_t>(count, plan.most_objects);
+  // Without a cache, the objects were passed to kfree_rcu() earlier, and each has its own rcu_free event.
+  if (count > recorded && load_field(record, plan.cache) != 0)
+    info_.findings.add({Imperfection::unrecorded_objects, "", first.cpu, {}, first.time_ns}, count - recorded);
+  if (recorded == 0) batch.back().kind = EventKind::other;  // stays in the batch, because a stack may follow
+  for (std::uint64_t i = 0; i < recorded; ++i) {
+    Event& event = i == 0 ? batch.back() : batch.emplace_back(first);
+    event.address = load_sized(record.data() + plan.objects + i * plan.count.size, plan.count.size, order_);
+    if (i > 0) event.page_flags = BulkFlags::kSameRecord;
   }
 }
 

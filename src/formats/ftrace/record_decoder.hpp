@@ -88,6 +88,9 @@ class RecordDecoder {
   using Plan = RecordPlan;
 
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
+  CacheId cache_of(const Plan& plan, Bytes record);
+  void decode_probed_free(const Plan& plan, Bytes record, EventBatch& batch);
+  void decode_objects(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;
   // The values of a CPU's latest probe_values_N events. They are kept until the event of their call.

@@ -50,10 +50,12 @@ constexpr std::pair<std::string_view, EventKind> kCallEvents[] = {
     {"funcgraph_exit", EventKind::call_exit},
 };
 
-// Events that kmemtrace writes for calls: docs/formats/kmt.md, "Types of calls".
+// Events that kmemtrace creates: docs/formats/kmt.md, "Types of calls" and "Events of probes".
 constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
-    {"call_entry", EventKind::call_entry},
-    {"call_exit", EventKind::call_exit},
+    {"call_entry", EventKind::call_entry}, {"call_exit", EventKind::call_exit},
+    {"free_bulk", EventKind::bulk_free},   {"free_rcu", EventKind::rcu_free},
+    {"free_nolock", EventKind::bulk_free}, {"free_rcu_nolock", EventKind::rcu_free},
+    {"alloc_nolock", EventKind::kmalloc},
 };
 
 // The event names that start with these prefixes end with a number. The number depends on the values that the probe
@@ -95,15 +97,31 @@ class FieldFinder {
   RecordPlan& plan_;
 };
 
+// An event for many objects has their number and an array of their first addresses.
+void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
+  plan.cache = find({"cache"});
+  plan.count = find({"count"});
+  const FormatField* const objects = format.field("objects");
+  if (objects == nullptr || plan.count.size == 0 || objects->is_dynamic || objects->offset > 0x7FFF ||
+      objects->size % plan.count.size != 0)
+    return;
+  plan.objects = static_cast<std::uint32_t>(objects->offset);
+  plan.most_objects = static_cast<std::uint32_t>(objects->size / plan.count.size);
+  plan.least_bytes = std::max(plan.least_bytes, plan.objects + static_cast<std::uint32_t>(objects->size));
+}
+
 void plan_slab_event(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
   if (plan.kind == EventKind::kmalloc || plan.kind == EventKind::cache_alloc) {
     plan.bytes_requested = find({"bytes_req"});
-    plan.bytes_allocated = find({"bytes_alloc"});
+    // Probes do not know the size of the object.
+    plan.bytes_allocated = format.system == "kmemtrace" ? plan.bytes_requested : find({"bytes_alloc"});
     plan.gfp_flags = find({"gfp_flags"});
     plan.node = find({"node"});
   }
   plan.address = find({"ptr"});
-  plan.call_site = find({"call_site"});
+  plan.call_site = find({"call_site", "__probe_ret_ip"});
+  if (plan.kind == EventKind::rcu_free) plan.head = find({"head"});
+  if (plan.kind == EventKind::bulk_free) plan_objects(format, find, plan);
   if (const FormatField* name = format.field("name"); name != nullptr && name->is_dynamic && name->size == 4)
     plan.cache_name = find({"name"}, true);
 }
@@ -196,7 +214,9 @@ RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_by
     case EventKind::kmalloc:
     case EventKind::cache_alloc:
     case EventKind::kfree:
-    case EventKind::cache_free: plan_slab_event(format, find, plan); break;
+    case EventKind::cache_free:
+    case EventKind::bulk_free:
+    case EventKind::rcu_free: plan_slab_event(format, find, plan); break;
     case EventKind::page_alloc:
       if (format.field("pfn") == nullptr) page_identity = PageIdentity::struct_page;
       [[fallthrough]];

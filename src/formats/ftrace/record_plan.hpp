@@ -48,6 +48,11 @@ struct RecordPlan {
   std::uint16_t probed_values = 0;         // for values in separate records: index in the decoder's list; 0: none
   bool is_values = false;                  // kmemtrace:probe_values_N, written before the event of its call
   RecordField frame;                       // the stack pointer
+  RecordField head;                        // for rcu_free, the address of the struct rcu_head, or 0
+  RecordField cache;                       // for bulk_free, the address of the struct kmem_cache, or 0
+  RecordField count;                       // number of freed objects; its size is that of an address
+  std::uint32_t objects = 0;               // offset of the array of their addresses
+  std::uint32_t most_objects = 0;          // length of the array; 0: the event has no array
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
 };
 

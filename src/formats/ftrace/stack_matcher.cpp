@@ -27,6 +27,17 @@ bool is_user_stack(const Event& event) {
   return event.kind == EventKind::other && (event.page_flags & StackFlags::kUser) != 0;
 }
 
+// True if the event gets its stack together with the event before it.
+bool shares_stack(const Event& event) {
+  return event.kind == EventKind::bulk_free && (event.page_flags & BulkFlags::kSameRecord) != 0;
+}
+
+// Also sets the stack of further events of the same record.
+void set_stack(EventBatch& batch, std::size_t index, StackId stack) {
+  batch[index].stack = stack;
+  while (++index < batch.size() && shares_stack(batch[index])) batch[index].stack = stack;
+}
+
 }  // namespace
 
 void StackMatcher::match(EventBatch& batch) {
@@ -43,6 +54,7 @@ void StackMatcher::match(EventBatch& batch) {
   };
   for (; next_ < batch.size(); ++next_) {
     pass_loss();
+    if (shares_stack(batch[next_])) continue;
     if (is_user_stack(batch[next_]))
       give_user_stack(batch, batch[next_]);
     else if (batch[next_].stack == StackId{})
@@ -80,7 +92,7 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
     return batch[index].stack == StackId{} && same_context(batch[index], stack);
   });
   if (found == waiting_.rend()) return report_unmatched(stack);
-  batch[*found].stack = std::exchange(stack.stack, {});
+    set_stack(batch, *found, std::exchange(stack.stack, {}));
   waiting_.erase(found.base(), waiting_.end());  // *found is not erased, because its user stack may follow
 }
 
@@ -92,9 +104,9 @@ void StackMatcher::give_user_stack(EventBatch& batch, const Event& stack) {
     if (stack.address != 0) report_unmatched(stack);
     return;
   }
-  Event& event = batch[*found];
+  const Event& event = batch[*found];
   if (interrupt_level(event) == 0)
-    event.stack = users_.place(event.stack, {static_cast<std::uint32_t>(stack.address)}, event.time_ns);
+    set_stack(batch, *found, users_.place(event.stack, {static_cast<std::uint32_t>(stack.address)}, event.time_ns));
   waiting_.erase(found.base() - 1, waiting_.end());
 }
 
@@ -106,6 +118,7 @@ void StackMatcher::hold_back(EventBatch& batch, EventBatch& held) {
   std::size_t from = batch.size();
   if (has_no_stacks()) {
     from = std::max(from - std::min(from, kHeldWithoutStacks), next_);
+    while (from > next_ && from < batch.size() && shares_stack(batch[from])) --from;
     next_ = 0;
   } else {
     while (!waiting_.empty() && batch.size() - waiting_.front() > kMostHeld) waiting_.erase(waiting_.begin());

@@ -162,9 +162,9 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    // The text has the number of a system call, but not as "key=value".
+    // The text has the number of a system call, but not as "key=value". It lacks some of the fields of a probe.
     const EventKind kind = event_kind(found->second.system, line.event);
-    found->second.kind = is_syscall(kind) ? EventKind::other : kind;
+    found->second.kind = is_syscall(kind) || is_probed_free(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);
     events_have_names_ = events_have_names_ || found->second.task != nullptr;
     found->second.id = static_cast<unsigned>(shapes_.size());

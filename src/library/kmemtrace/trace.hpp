@@ -41,6 +41,8 @@ enum class EventKind : std::uint8_t {
   call_exit,
   syscall_enter,
   syscall_exit,
+  bulk_free,  // an object of an array that the kernel frees without a tracepoint
+  rcu_free,   // the kernel frees the object later, perhaps with another event
 };
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };

@@ -14,40 +14,75 @@ constexpr bool kFrees = true;
 constexpr bool kAllocates = false;
 constexpr KernelVersion kToday{};
 
-// Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 6.18.
+constexpr std::string_view kNoProbe;
+constexpr std::array kProbes = {
+    FunctionProbe{kBulkFreeFunction, "free_bulk"},
+    FunctionProbe{kRcuFreeFunction, "free_rcu"},
+    FunctionProbe{kRcuNolockFreeFunction, "free_rcu_nolock"},
+    FunctionProbe{kNolockAllocFunction, "alloc_nolock"},
+    FunctionProbe{kOldNolockAllocFunction, "alloc_nolock"},
+    FunctionProbe{kNolockFreeFunction, "free_nolock"},
+};
+
+constexpr const char* kReceive =
+    "network receive frees heads of packets in bulk, and keeps some for reuse (napi_skb_cache)";
+
+// Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3.
 constexpr std::array kPaths = {
-    UntracedPath{"skbuff_head_cache",
-                 "*alloc_skb*",
-                 {4, 6},
-                 kToday,
-                 kFrees,
-                 "network receive frees heads of packets in bulk, and keeps some for reuse (napi_skb_cache)"},
-    UntracedPath{"skbuff_head_cache",
-                 "*build_skb*",
-                 {4, 6},
-                 kToday,
-                 kFrees,
-                 "network receive frees heads of packets in bulk, and keeps some for reuse (napi_skb_cache)"},
-    UntracedPath{"skbuff_head_cache",
-                 "skb_clone*",
-                 {4, 6},
-                 kToday,
-                 kFrees,
-                 "network receive frees heads of packets in bulk, and keeps some for reuse (napi_skb_cache)"},
+    UntracedPath{"skbuff_head_cache", "*alloc_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
+    UntracedPath{"skbuff_head_cache", "*build_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
+    UntracedPath{"skbuff_head_cache", "skb_clone*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
     UntracedPath{"skbuff_head_cache",
                  "napi_*",
                  {5, 13},
                  kToday,
                  kAllocates,
-                 "network receive takes heads of packets in bulk (napi_skb_cache_get)"},
-    UntracedPath{"maple_node", "mas_*", {6, 1}, kToday, kFrees, "maple trees free nodes in bulk (mt_free_bulk)"},
-    UntracedPath{"maple_node", "mas_*", {6, 1}, kToday, kAllocates, "maple trees take nodes in bulk (mt_alloc_bulk)"},
-    UntracedPath{"io_kiocb", "io_*", {5, 1}, {5, 15}, kFrees, "io_uring frees requests in bulk"},
-    UntracedPath{"io_kiocb", "io_*", {5, 1}, kToday, kAllocates, "io_uring takes requests in bulk"},
-    UntracedPath{"", "", {4, 3}, kToday, kFrees, "kmem_cache_free_bulk() and kfree_bulk() have no tracepoint"},
+                 "network receive takes heads of packets in bulk (napi_skb_cache_get)",
+                 kNoProbe},
+    UntracedPath{"maple_node",
+                 "mas_*",
+                 {6, 1},
+                 kToday,
+                 kFrees,
+                 "maple trees free nodes in bulk (mt_free_bulk)",
+                 kBulkFreeFunction},
+    UntracedPath{"maple_node",
+                 "mas_*",
+                 {6, 18},
+                 kToday,
+                 kFrees,
+                 "maple trees free nodes by kfree_rcu(), which collects them in sheaves",
+                 kRcuFreeFunction},
     UntracedPath{
-        "", "", {5, 7}, kToday, kFrees, "kfree_rcu() frees kmalloc objects in bulk, without an event for each"},
-    UntracedPath{"", "", {4, 3}, kToday, kAllocates, "kmem_cache_alloc_bulk() has no tracepoint"},
+        "maple_node", "mas_*", {6, 1}, {6, 17}, kAllocates, "maple trees take nodes in bulk (mt_alloc_bulk)", kNoProbe},
+    UntracedPath{"io_kiocb", "io_*", {5, 1}, {5, 15}, kFrees, "io_uring frees requests in bulk", kBulkFreeFunction},
+    UntracedPath{"io_kiocb", "io_*", {5, 1}, kToday, kAllocates, "io_uring takes requests in bulk", kNoProbe},
+    UntracedPath{"",
+                 "",
+                 {4, 3},
+                 kToday,
+                 kFrees,
+                 "kmem_cache_free_bulk() and kfree_bulk() have no tracepoint",
+                 kBulkFreeFunction},
+    UntracedPath{"",
+                 "",
+                 {5, 7},
+                 kToday,
+                 kFrees,
+                 "kfree_rcu() frees kmalloc objects in bulk, without an event for each",
+                 kRcuFreeFunction},
+    UntracedPath{"",
+                 "",
+                 {7, 0},
+                 kToday,
+                 kFrees,
+                 "kfree_rcu() collects objects of all caches in sheaves, without an event for each",
+                 kRcuFreeFunction},
+    UntracedPath{
+        "", "", {7, 3}, kToday, kFrees, "kfree_rcu_nolock() collects objects in sheaves", kRcuNolockFreeFunction},
+    UntracedPath{"", "", {6, 18}, kToday, kFrees, "kfree_nolock() has no tracepoint", kNolockFreeFunction},
+    UntracedPath{"", "", {4, 3}, kToday, kAllocates, "kmem_cache_alloc_bulk() has no tracepoint", kNoProbe},
+    UntracedPath{"", "", {6, 18}, kToday, kAllocates, "kmalloc_nolock() has no tracepoint", kNolockAllocFunction},
 };
 
 bool applies(const UntracedPath& path, const std::optional<KernelVersion>& kernel) {
@@ -59,10 +94,14 @@ bool applies(const UntracedPath& path, const std::optional<KernelVersion>& kerne
 
 std::span<const UntracedPath> untraced_paths() { return kPaths; }
 
+std::span<const FunctionProbe> function_probes() { return kProbes; }
+
 const UntracedPath* untraced_free_of(const std::string& cache, const std::string& call_site,
-                                     const std::optional<KernelVersion>& kernel) {
+                                     const std::optional<KernelVersion>& kernel,
+                                     std::span<const std::string_view> probed) {
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
+    if (std::ranges::find(probed, path.probe) != probed.end()) continue;
     // It suffices if the cache or the call site matches: SLUB may have merged caches, and the name of the merged cache
     // may be that of another one.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;

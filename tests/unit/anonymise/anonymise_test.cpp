@@ -6,6 +6,7 @@
 #include "anonymise/code_layout.hpp"
 #include "anonymise/description.hpp"
 #include "anonymise/pseudonyms.hpp"
+#include "anonymise/records.hpp"
 #include "anonymise/user_layout.hpp"
 
 namespace kmt {
@@ -210,6 +211,44 @@ TEST(Anonymous, DescriptionStatesThatOnlySomeTasksWereRecorded) {
     if (!some) continue;
     EXPECT_TRUE(to.cpu_stats.front().starts_with("found: some_tasks 1 ")) << to.cpu_stats.front();
   }
+}
+
+class LastRecord : public RecordSink {
+ public:
+  void describe(const TraceDescription&) override {}
+  void begin_stream(const RecordStream&) override {}
+  void record(std::uint64_t, Bytes record) override { bytes.assign(record.begin(), record.end()); }
+  void lost(std::optional<std::uint64_t>) override {}
+  void end_stream() override {}
+
+  std::uint64_t word(std::size_t at) const { return load<std::uint64_t>(bytes.data() + at, kHostOrder); }
+
+  std::vector<std::uint8_t> bytes;
+};
+
+TEST(RecordAnonymiser, ABulkFreeKeepsOnlyItsObjects) {
+  TraceDescription description;
+  description.kernel.long_bytes = 8;
+  description.kernel.formats = {{"kmemtrace",
+                                 "name: free_bulk\nID: 700\nformat:\n"
+                                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                                 "\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:u64 objects[3];\toffset:16;\tsize:24;\tsigned:0;\n\nprint fmt: \"\"\n"}};
+  LastRecord to;
+  RecordAnonymiser anonymiser(kKey, to);
+  anonymiser.describe(description);
+  std::vector<std::uint8_t> record(40);
+  store<std::uint16_t>(record.data(), 700, kHostOrder);
+  const std::uint64_t object = 0xffff888012345678, secret = 0x70617373776f7264;
+  for (const auto& [at, word] : {std::pair{8, std::uint64_t{1}}, std::pair{16, object}, std::pair{24, secret}})
+    store<std::uint64_t>(record.data() + at, word, kHostOrder);
+  anonymiser.record(1, record);
+  ASSERT_EQ(to.bytes.size(), 40u);
+  EXPECT_EQ(to.word(8), 1u);
+  EXPECT_NE(to.word(16), object);
+  EXPECT_EQ(to.word(16) & 0xFFF, object & 0xFFF);
+  EXPECT_EQ(to.word(24), 0u);
+  EXPECT_EQ(to.word(32), 0u);
 }
 
 }  // namespace

@@ -31,6 +31,30 @@ TEST(SlabMatcher, DistinguishesEveryKindOfFree) {
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
 }
 
+TEST(SlabMatcher, TheEndOfARcuFreeIsNotASecondFree) {
+  SlabMatcher matcher;
+  matcher.allocate(event(EventKind::kmalloc, 0x1000), 5);
+  EXPECT_EQ(matcher.release(event(EventKind::rcu_free, 0x1000)).outcome, FreeOutcome::matched);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::end_of_rcu_free);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
+}
+
+TEST(SlabMatcher, AnAddressFreedByRcuMayBeAllocatedWithoutAnotherFree) {
+  SlabMatcher matcher;
+  matcher.allocate(event(EventKind::cache_alloc, 0x1000), 5);
+  matcher.release(event(EventKind::rcu_free, 0x1000));
+  EXPECT_FALSE(matcher.allocate(event(EventKind::cache_alloc, 0x1000), 6).replaced);
+  const auto freed = matcher.release(event(EventKind::kfree, 0x1000));
+  EXPECT_EQ(freed.outcome, FreeOutcome::matched);
+  EXPECT_EQ(freed.object.origin, 6u);
+}
+
+TEST(SlabMatcher, BulkAndRcuFreesAcceptObjectsOfAnyFamily) {
+  for (const bool from_cache : {false, true})
+    for (const EventKind kind : {EventKind::bulk_free, EventKind::rcu_free})
+      EXPECT_FALSE(freed_by_wrong_family(from_cache, event(kind, 0x1000), false));
+}
+
 TEST(SlabMatcher, OnlySlabHasZeroSizePointers) {
   SlabMatcher matcher;
   matcher.allocate(event(EventKind::percpu_alloc, kZeroSizePointer), 5);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "analysis/report/known_causes.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/timeline.hpp"
 #include "trace/code/untraced_paths.hpp"
@@ -502,6 +503,16 @@ TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
   EXPECT_NE(untraced_free_of("io_kiocb", "f", KernelVersion{5, 15}), nullptr);
   EXPECT_EQ(untraced_free_of("io_kiocb", "f", KernelVersion{6, 1}), nullptr);
   EXPECT_EQ(untraced_free_of("io_kiocb", "f", std::nullopt), nullptr);
+}
+
+TEST(UntracedPaths, AProbedPathIsTraced) {
+  TraceInfo info;
+  info.tables.event_types = {{"kmem", "kfree", EventKind::kfree}, {"kmemtrace", "free_bulk", EventKind::bulk_free}};
+  const std::vector<std::string_view> probed = probed_functions(info);
+  EXPECT_EQ(probed, std::vector{kBulkFreeFunction});
+  EXPECT_NE(untraced_free_of("maple_node", "f", KernelVersion{6, 1}), nullptr);
+  EXPECT_EQ(untraced_free_of("maple_node", "f", KernelVersion{6, 1}, probed), nullptr);
+  EXPECT_NE(untraced_free_of("maple_node", "f", KernelVersion{6, 18}, probed), nullptr) << "kfree_rcu() has no probe";
 }
 
 TEST_F(Leaks, GrowthThatEndedEarlyIsPast) {

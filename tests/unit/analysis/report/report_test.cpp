@@ -194,6 +194,14 @@ TEST_F(Report, AFreeThatPrecedesItsAllocationLeavesNoLiveObject) {
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::free_before_allocation), 1u);
 }
 
+TEST_F(Report, NoReuseIsExplainedByAProbedPath) {
+  info.tables.cache_names = {"", "maple_node"};
+  for (int i = 0; i < 2; ++i) add(EventKind::cache_alloc, 0x10000).cache = {1};
+  EXPECT_EQ(report().explained.untraced_frees, 1u);
+  for (const char* const event : {"free_bulk", "free_rcu"}) info.tables.event_types.push_back({"kmemtrace", event});
+  EXPECT_EQ(report().explained.untraced_frees, 0u);
+}
+
 TEST_F(Report, KnownUntracedFreesAreExplainedAndMakeLiveCountsUpperBounds) {
   info.tables.cache_names = {"", "maple_node", "dentry"};
   const auto allocate = [&](std::uint64_t address, std::uint32_t cache) {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests hand-made records of kmemtrace's probes on kernel paths without a tracepoint.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "formats/ftrace/record_decoder.hpp"
+#include "formats/ftrace/stack_matcher.hpp"
+#include "support/byte_builder.hpp"
+
+namespace kmt {
+namespace {
+
+using test::ByteBuilder;
+using test::Machine;
+
+constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703;
+constexpr unsigned kArrayLength = 4;
+
+class ProbedFrees : public testing::TestWithParam<Machine> {
+ protected:
+  ProbedFrees() {
+    info.machine.word_bits = 8 * machine.long_bytes;
+    info.machine.cpus = 1;
+    const std::vector<FormatText> formats = {
+        description("free_bulk", kBulk, {"call_site", "cache", "count", fmt::format("objects[{}]", kArrayLength)}),
+        description("free_rcu", kRcu, {"call_site", "head", "ptr"}),
+        description("free_nolock", kNolock, {"call_site", "ptr"}),
+        description("alloc_nolock", kAlloc, {"__probe_ret_ip", "bytes_req", "ptr"})};
+    decoder.emplace(parse_event_formats(formats, info.findings), machine.order, info);
+    EXPECT_TRUE(info.findings.kept().empty());
+  }
+
+  // As the kernel describes an event of a kprobe, whose fields are words. The last field is an array in free_bulk.
+  FormatText description(const char* name, unsigned id, const std::vector<std::string>& fields) const {
+    std::string text = fmt::format("name: {}\nID: {}\nformat:\n", name, id);
+    text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
+    text += "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n";
+    text += "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n";
+    text += "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
+    unsigned at = 8;
+    for (const std::string& field : fields) {
+      const unsigned bytes = machine.long_bytes * (field.ends_with(']') ? kArrayLength : 1);
+      text +=
+          fmt::format("\tfield:u{} {};\toffset:{};\tsize:{};\tsigned:0;\n", 8 * machine.long_bytes, field, at, bytes);
+      at += bytes;
+    }
+    if (std::string(name) == "free_bulk")
+      text += fmt::format("\tfield:__data_loc char[] name;\toffset:{};\tsize:4;\tsigned:1;\n", at);
+    return {"kmemtrace", text + "\nprint fmt: \"\"\n"};
+  }
+
+  std::vector<std::uint8_t> record(std::uint16_t id, const std::vector<std::uint64_t>& words,
+                                   const std::string& name = "") const {
+    ByteBuilder bytes(machine);
+    bytes.u16(id).u8(0).u8(0).u32(77);
+    for (const std::uint64_t word : words) bytes.word(word);
+    if (id != kBulk) return bytes.get();
+    const auto at = static_cast<std::uint32_t>(bytes.get().size() + 4);
+    bytes.u32(static_cast<std::uint32_t>(name.size() + 1) << 16 | at);
+    for (const char c : name) bytes.u8(static_cast<std::uint8_t>(c));
+    bytes.u8(0);
+    return bytes.get();
+  }
+
+  std::vector<std::uint64_t> addresses_of(const std::vector<std::uint8_t>& bytes) {
+    events.clear();
+    decoder->decode(bytes, 5, 0, 0, events);
+    std::vector<std::uint64_t> addresses;
+    for (const Event& event : events)
+      if (event.kind != EventKind::other) addresses.push_back(event.address);
+    return addresses;
+  }
+
+  using Addresses = std::vector<std::uint64_t>;
+  const Machine machine = GetParam();
+  TraceInfo info;
+  std::optional<RecordDecoder> decoder;
+  EventBatch events;
+};
+
+INSTANTIATE_TEST_SUITE_P(Machines, ProbedFrees,
+                         testing::Values(Machine{ByteOrder::little, 8}, Machine{ByteOrder::big, 8},
+                                         Machine{ByteOrder::little, 4}));
+
+TEST_P(ProbedFrees, EachObjectOfABulkFreeIsAnEvent) {
+  EXPECT_EQ(addresses_of(record(kBulk, {0x50, 0x900, 2, 0x1000, 0x2000, 0x3000, 0x4000}, "maple_node")),
+            (Addresses{0x1000, 0x2000}));
+  for (const Event& event : events) {
+    EXPECT_EQ(event.kind, EventKind::bulk_free);
+    EXPECT_EQ(info.tables.cache_names[event.cache.value], "maple_node");
+    EXPECT_EQ(info.tables.call_sites[event.call_site.value], 0x50u);
+    EXPECT_EQ(event.tid, 77);
+  }
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 0u);
+}
+
+TEST_P(ProbedFrees, ObjectsAfterTheArrayAreCounted) {
+  EXPECT_EQ(addresses_of(record(kBulk, {0x50, 0x900, 7, 1, 2, 3, 4}, "io_kiocb")), (Addresses{1, 2, 3, 4}));
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 3u);
+  // Objects without a cache had an event before, when they were passed to kfree_rcu().
+  EXPECT_EQ(addresses_of(record(kBulk, {0x50, 0, 500, 1, 2, 3, 4}, "garbage")), (Addresses{1, 2, 3, 4}));
+  EXPECT_EQ(events.front().cache.value, 0u);
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 3u);
+}
+
+TEST_P(ProbedFrees, ABulkFreeOfNothingKeepsItsPlaceForAStack) {
+  EXPECT_EQ(addresses_of(record(kBulk, {0x50, 0x900, 0, 1, 2, 3, 4})), Addresses{});
+  EXPECT_EQ(events.size(), 1u);
+}
+
+TEST_P(ProbedFrees, ArgumentsOfKfreeRcuAreTheHeadAndTheObjectOrItsOffset) {
+  EXPECT_EQ(addresses_of(record(kRcu, {0x50, 0x10008, 8})), Addresses{0x10000});        // Linux 6.1
+  EXPECT_EQ(addresses_of(record(kRcu, {0x50, 0x10008, 0x10000})), Addresses{0x10000});  // Linux 6.2
+  EXPECT_EQ(addresses_of(record(kRcu, {0x50, 0, 0x10000})), Addresses{0x10000});        // without a head
+  EXPECT_EQ(events.front().kind, EventKind::rcu_free);
+}
+
+TEST_P(ProbedFrees, ObjectsOfKmallocNolock) {
+  EXPECT_EQ(addresses_of(record(kAlloc, {0x60, 48, 0x7000})), Addresses{0x7000});
+  EXPECT_EQ(events.front().kind, EventKind::kmalloc);
+  EXPECT_EQ(events.front().bytes_requested, 48u);
+  EXPECT_EQ(events.front().bytes_allocated, 48u);
+  EXPECT_EQ(info.tables.call_sites[events.front().call_site.value], 0x60u);
+  EXPECT_EQ(addresses_of(record(kNolock, {0x50, 0x7000})), Addresses{0x7000});
+  EXPECT_EQ(events.front().kind, EventKind::bulk_free);
+}
+
+TEST_P(ProbedFrees, ARecordThatIsTooShortIsReported) {
+  std::vector<std::uint8_t> bytes = record(kBulk, {0x50, 0x900, 4, 1, 2, 3, 4}, "maple_node");
+  bytes.resize(8 + 6 * machine.long_bytes);
+  EXPECT_EQ(addresses_of(bytes), Addresses{});
+  EXPECT_EQ(info.findings.count_of(Imperfection::short_record), 1u);
+}
+
+TEST_P(ProbedFrees, AllObjectsOfARecordHaveItsStack) {
+  addresses_of(record(kBulk, {0x50, 0x900, 3, 0x1000, 0x2000, 0x3000, 0}, "maple_node"));
+  Event stack{};
+  stack.tid = 77;
+  stack.stack = info.tables.stacks.add(std::vector<std::uint64_t>{0x50, 0x51});
+  events.push_back(stack);
+  UserStacks users(info);
+  StackMatcher matcher(info, users);
+  matcher.match(events);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(events[i].stack.value, 1u) << i;
+  EXPECT_EQ(info.findings.count_of(Imperfection::unmatched_stack), 0u);
+}
+
+}  // namespace
+}  // namespace kmt
