@@ -60,13 +60,18 @@ std::optional<std::uint64_t> KernelTypes::bytes_of_structure(const std::string& 
   return btf__type_by_id(types_, static_cast<unsigned>(type))->size;
 }
 
-bool KernelTypes::has_member(const std::string& structure, const std::string& member) const {
+std::optional<std::uint64_t> KernelTypes::offset_of_member(const std::string& structure,
+                                                           const std::string& member) const {
   const int id = btf__find_by_name_kind(types_, structure.c_str(), BTF_KIND_STRUCT);
-  if (id < 0) return false;
+  if (id < 0) return {};
   const btf_type* const type = btf__type_by_id(types_, static_cast<unsigned>(id));
-  for (int i = 0; i < btf_vlen(type); ++i)
-    if (member == btf__name_by_offset(types_, btf_members(type)[i].name_off)) return true;
-  return false;
+  for (unsigned i = 0; i < btf_vlen(type); ++i)
+    if (member == btf__name_by_offset(types_, btf_members(type)[i].name_off)) return btf_member_bit_offset(type, i) / 8;
+  return {};
+}
+
+bool KernelTypes::has_member(const std::string& structure, const std::string& member) const {
+  return offset_of_member(structure, member).has_value();
 }
 
 std::optional<std::uint64_t> KernelTypes::offset_of_cpu_variable(const std::string& name) const {

@@ -24,6 +24,8 @@ class KernelTypes {
   // Returns the names of all arguments of a tracepoint.
   std::optional<std::vector<std::string>> argument_names(const std::string& tracepoint) const;
   std::optional<std::uint64_t> bytes_of_structure(const std::string& name) const;
+  // Returns the offset of a member in bytes; empty if the BTF lacks it.
+  std::optional<std::uint64_t> offset_of_member(const std::string& structure, const std::string& member) const;
   bool has_member(const std::string& structure, const std::string& member) const;
   bool has_function(const std::string& name) const;
   // Returns the offset of a per-CPU variable in each CPU's copy; empty if the BTF lacks the variable.

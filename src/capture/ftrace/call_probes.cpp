@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,18 +23,6 @@ namespace {
 constexpr std::size_t kOpenCalls = 65536;
 constexpr std::size_t kMostOpenCalls = 4096;  // KRETPROBE_MAXACTIVE_MAX, kernel/trace/trace_kprobe.c
 
-void define(const std::string& path, const std::string& line) {
-  write_all(open_file(path, O_WRONLY | O_APPEND).get(), line + "\n", path);
-}
-
-// Returns the kernel's error message for the last rejected line.
-std::string complaint(const std::string& tracefs) {
-  const std::string log = try_read_file(tracefs + "/error_log").value_or("");
-  const std::size_t at = log.rfind("error: ");
-  if (at == std::string::npos) return "it does not say why";
-  return std::string(trim(std::string_view(log).substr(at + 7, log.find('\n', at) - at - 7)));
-}
-
 }  // namespace
 
 CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
@@ -52,15 +39,14 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
             "or function_graph (Linux 6.11 or later)");
   const auto open_calls = static_cast<unsigned>(std::min(kOpenCalls / calls.functions.size(), kMostOpenCalls));
   const std::vector<ProbeDefinition> definitions = define_probes(group_, calls.functions, *machine, open_calls);
-  const std::string path = tracefs + "/kprobe_events";
   std::vector<RefusedFunction> refused;
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     const std::string& name = calls.functions[i].name;
     try {
-      define(path, definitions[i].exit);
+      add_probe_event(tracefs, definitions[i].exit);
     } catch (const Error&) {
       left_out_.push_back(name);
-      refused.push_back({name, "the kernel allows no kprobe: " + complaint(tracefs)});
+      refused.push_back({name, "the kernel allows no kprobe: " + last_refusal(tracefs)});
       continue;
     }
     std::size_t probes = 1;
@@ -68,9 +54,9 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
     lines.insert(lines.begin(), definitions[i].entry);
     for (const std::string& line : lines) {
       try {
-        define(path, line);
+        add_probe_event(tracefs, line);
       } catch (const Error&) {
-        throw Error(fmt::format("The kernel refuses a kprobe for {}: {}", name, complaint(tracefs)),
+        throw Error(fmt::format("The kernel refuses a kprobe for {}: {}", name, last_refusal(tracefs)),
                     ExitCode::unsupported)
             .hint(fmt::format("Leave {} out, or fewer values of it (--show)", name));
       }
@@ -79,7 +65,7 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
     functions_.push_back({name, probes});
   }
   if (functions_.empty())
-    throw Error(fmt::format("The kernel allows no kprobe for {}: {}", first_of(left_out_), complaint(tracefs)),
+    throw Error(fmt::format("The kernel allows no kprobe for {}: {}", first_of(left_out_), last_refusal(tracefs)),
                 ExitCode::unsupported);
   kernel.call_types = calls.types;
   if (!refused.empty()) kernel.notes["refused_functions"] = refused_functions_text(refused);

@@ -17,9 +17,11 @@
 #include "capture/ftrace/call_probes.hpp"
 #include "capture/ftrace/event_filters.hpp"
 #include "capture/ftrace/function_graph.hpp"
+#include "capture/ftrace/path_probes.hpp"
 #include "capture/ftrace/process_filter.hpp"
 #include "capture/ftrace/ring_readers.hpp"
 #include "capture/ftrace/watcher.hpp"
+#include "capture/session/probe_notes.hpp"
 #include "capture/session/record_session.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
@@ -57,7 +59,7 @@ class FtraceBackend : public RecordBackend {
   RecordProgress progress() const override;
   bool counts_missed_calls() const override { return probes_.has_value(); }
   std::optional<MissedCounts> missed_calls() const override { return probes_ ? probes_->missed() : MissedCounts{}; }
-  std::uint64_t missed_events() const override { return 0; }
+  std::uint64_t missed_events() const override { return path_probes_ ? path_probes_->missed() : 0; }
   std::string statistics(std::size_t cpu) const override {
     return read_buffer_statistics(instance_->path(), cpus_[cpu]);
   }
@@ -82,6 +84,7 @@ class FtraceBackend : public RecordBackend {
   std::optional<ProcessFilter> processes_;
   std::optional<CallProbes> probes_;
   std::optional<FunctionGraph> graph_;
+  std::optional<PathProbes> path_probes_;
   std::optional<RingReaders> readers_;
   BufferCounters counters_;  // sum of all CPUs
   double fullest_ = 0;       // filled fraction of the fullest buffer since the start
@@ -102,6 +105,9 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
   kernel = describe_kernel(tracefs_, instance_->path(), request_.events, request_.clock);
   kernel.clock_scale = scale_of_clock(request_.clock);
   if (wants_calls) set_up_calls(outcome);
+  if (request_.path_probes == PathProbing::on && !probes_)
+    path_probes_.emplace(tracefs_, *instance_, request_.cache_name_offset, kernel);
+  if (request_.path_probes == PathProbing::off) note_all_unprobed(kernel, kProbesAreOff);
 }
 
 void FtraceBackend::set_up_instance() {
@@ -144,6 +150,7 @@ std::vector<pid_t> FtraceBackend::open(std::vector<pid_t> own, RecordOutcome& ou
     instance_->set(fmt::format("events/{}/{}/enable", event.system, event.name), "1");
   if (graph_) graph_->leave_out(own);
   if (probes_) probes_->enable(own);
+  if (path_probes_) path_probes_->enable();
   return own;
 }
 

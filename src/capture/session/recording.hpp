@@ -20,6 +20,13 @@
 
 namespace kmt {
 
+// Whether probes record frees on kernel paths without a tracepoint, if the kernel allows it.
+enum class PathProbing : std::uint8_t {
+  not_applicable,  // frees are not of interest
+  off,             // the user does not want probes; the trace has a note about the functions without one
+  on,
+};
+
 struct RecordRequest {
   std::vector<EventName> events;
   std::vector<KernelFilter> filters;  // filters for some of the events
@@ -30,7 +37,9 @@ struct RecordRequest {
   bool only_command = false;         // record only the command and its children
   bool stacks = false;               // record the kernel stack of every event
   bool user_stacks = false;          // record the user stack of every event of a task
-  RecordedCalls calls;               // functions whose calls are recorded; if there are none, no calls are recorded
+  PathProbing path_probes = PathProbing::not_applicable;
+  std::optional<std::uint64_t> cache_name_offset;  // of the name in struct kmem_cache, for these probes
+  RecordedCalls calls;  // functions whose calls are recorded; if there are none, no calls are recorded
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;  // for each CPU; empty: chosen from the measured rate
   std::uint64_t preferred_buffer_bytes = 0;   // minimum for each CPU if the rate is measured

@@ -54,6 +54,19 @@ std::vector<ProbeEvent> parse_probe_events(std::string_view text) {
   return events;
 }
 
+// Opens the file for appending, because truncating it would remove the probes of all users.
+void add_probe_event(const std::string& tracefs, const std::string& line) {
+  const std::string path = tracefs + "/kprobe_events";
+  write_all(open_file(path, O_WRONLY | O_APPEND).get(), line + "\n", path);
+}
+
+std::string last_refusal(const std::string& tracefs) {
+  const std::string log = try_read_file(tracefs + "/error_log").value_or("");
+  const std::size_t at = log.rfind("error: ");
+  if (at == std::string::npos) return "it does not say why";
+  return std::string(trim(std::string_view(log).substr(at + 7, log.find('\n', at) - at - 7)));
+}
+
 std::vector<ProbeCounts> parse_probe_counts(std::string_view events_text, std::string_view profile,
                                             std::string_view group) {
   const std::vector<ProbeEvent> events = parse_probe_events(events_text);
@@ -76,8 +89,7 @@ std::uint64_t missed_calls(std::span<const ProbeCounts> probes) {
 }
 
 bool remove_probe_events(const std::string& tracefs, const std::string& group) {
-  const std::string path = tracefs + "/kprobe_events";
-  const std::optional<std::string> text = try_read_file(path);
+  const std::optional<std::string> text = try_read_file(tracefs + "/kprobe_events");
   if (!text || text->find(group) == std::string::npos) return true;
   std::set<std::string> names;
   for (const ProbeEvent& event : parse_probe_events(*text))
@@ -85,8 +97,7 @@ bool remove_probe_events(const std::string& tracefs, const std::string& group) {
   bool all = true;
   for (const std::string& name : names) {
     try {
-      // Opens the file for appending, because truncating it would remove the probes of all users.
-      write_all(open_file(path, O_WRONLY | O_APPEND).get(), fmt::format("-:{}/{}\n", group, name), path);
+      add_probe_event(tracefs, fmt::format("-:{}/{}", group, name));
     } catch (const Error&) {
       all = false;  // another user has enabled the event
     }

@@ -14,6 +14,11 @@ namespace kmt {
 // Returns "kmemtrace_1234_5678" for ".../instances/kmemtrace-1234-5678".
 std::string probe_group_of(std::string_view instance);
 
+// Passes a line to kprobe_events. Throws Error if the kernel refuses it.
+void add_probe_event(const std::string& tracefs, const std::string& line);
+// Returns the kernel's error message for the last refused line.
+std::string last_refusal(const std::string& tracefs);
+
 struct ProbeEvent {
   std::string group;
   std::string name;

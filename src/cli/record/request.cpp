@@ -16,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "capture/bpf/tracepoint_arguments.hpp"
 #include "capture/features/capabilities.hpp"
 #include "capture/features/clocks.hpp"
 #include "capture/features/events.hpp"
@@ -110,6 +111,23 @@ void check_output(const std::string& path) {
   if (!may_access(directory, W_OK)) throw Error("Cannot write to the directory of the output").at({directory, {}, {}});
 }
 
+// Without the events of kfree() and kmem_cache_free(), frees are not of interest.
+static PathProbing path_probing_of(const RecordOptions& options, const std::vector<EventName>& events) {
+  for (const char* const name : {"kfree", "kmem_cache_free"})
+    if (std::find(events.begin(), events.end(), EventName{"kmem", name}) == events.end())
+      return PathProbing::not_applicable;
+  return options.no_probes ? PathProbing::off : PathProbing::on;
+}
+
+// Returns the offset of the name in struct kmem_cache. Empty if the kernel has no BTF.
+static std::optional<std::uint64_t> cache_name_offset() {
+  try {
+    return KernelTypes().offset_of_member("kmem_cache", "name");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 void check_backend(const RecordOptions& options) {
   if (!uses_bpf(options)) return;
   const auto refuse = [](const char* what, const char* hint) {
@@ -162,6 +180,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())
     request.events.push_back(end);
+  request.path_probes = path_probing_of(options, request.events);
+  if (request.path_probes == PathProbing::on && !uses_bpf(options)) request.cache_name_offset = cache_name_offset();
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty()) throw Error("-F and -p cannot be combined");

@@ -32,6 +32,7 @@ struct RecordOptions {
   std::string stacks;  // "kernel", "user" or "both"; if empty, no stacks are recorded
   bool syscalls = false;
   bool page_owner = false;
+  bool no_probes = false;
   bool only_command = false;
   bool boot = false;
   bool remove_stale = false;

@@ -16,6 +16,7 @@
 #include "capture/bpf/kernel_btf.hpp"
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/record/readers.hpp"
+#include "capture/session/probe_notes.hpp"
 #include "capture/session/record_session.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/process_facts.hpp"
@@ -129,6 +130,8 @@ void BpfBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe(tracefs_, request_, *programs_);
   if (wants_calls) set_up_calls(wanted, outcome);
+  if (request_.path_probes == PathProbing::on) note_all_unprobed(kernel, "--backend bpf has no such probes");
+  if (request_.path_probes == PathProbing::off) note_all_unprobed(kernel, kProbesAreOff);
   outcome.cost.ring_buffer_bytes = ring_bytes();
   if (!request_.user_stacks) return;
   for (FormatText& format : kernel.formats)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/ftrace/path_probes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/confinement/privileges.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "capture/session/probe_notes.hpp"
+#include "capture/tracefs/probe_definitions.hpp"
+#include "capture/tracefs/probe_events.hpp"
+#include "trace/code/untraced_paths.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct PathProbe {
+  std::string_view function;  // of function_probes()
+  bool at_return;
+  std::string_view fields;  // {0}, {1} and {2} are the registers of the first arguments, {3} is the type of a word
+};
+
+constexpr bool kAtReturn = true;
+constexpr bool kAtEntry = false;
+
+// docs/formats/kmt.md, "Events of probes", describes the fields. The array has the length of the longest that a kprobe
+// event can fetch (MAX_ARRAY_LEN in kernel/trace/trace_probe.h). Probes at a return can fetch $arg1 since Linux 6.9.
+constexpr std::array kProbes = {
+    PathProbe{kBulkFreeFunction, kAtEntry, "cache=%{0}:{3} count=%{1}:{3} objects=+0(%{2}):{3}[64]"},
+    PathProbe{kRcuFreeFunction, kAtEntry, "head=%{0}:{3} ptr=%{1}:{3}"},
+    PathProbe{kRcuNolockFreeFunction, kAtEntry, "head=%{0}:{3} ptr=%{1}:{3}"},
+    PathProbe{kNolockAllocFunction, kAtReturn, "bytes_req=$arg1:{3} ptr=$retval:{3}"},
+    PathProbe{kOldNolockAllocFunction, kAtReturn, "bytes_req=$arg1:{3} ptr=$retval:{3}"},
+    PathProbe{kNolockFreeFunction, kAtEntry, "ptr=%{0}:{3}"},
+};
+
+// Returns where the return address of a function is when the function is called. Empty if unknown.
+std::string_view return_address(std::string_view machine) {
+  if (machine == "x86_64" || machine.ends_with("86")) return "+0($stack)";
+  if (machine == "aarch64" || machine.starts_with("armv")) return "%lr";
+  if (machine == "s390x") return "%r14";
+  if (machine == "riscv64") return "%ra";
+  if (machine == "ppc64le") return "%link";
+  return {};
+}
+
+// Returns why no probe can be created. Empty if probes are possible.
+std::string reason_against_probes(const std::string& path, std::string_view machine) {
+  if (!probe_machine(machine) || return_address(machine).empty()) return "the registers of this machine are unknown";
+  if (may_access(path, W_OK)) return {};
+  return errno == ENOENT ? "this kernel has no kprobe events" : "kprobe events cannot be changed here";
+}
+
+std::string_view event_of(std::string_view function) {
+  return std::ranges::find(function_probes(), function, &FunctionProbe::function)->event;
+}
+
+std::string definition_of(const std::string& group, const PathProbe& probe, std::string_view machine,
+                          std::optional<std::uint64_t> cache_name_offset) {
+  const ProbeMachine registers = *probe_machine(machine);
+  const std::string word = fmt::format("x{}", registers.word_bits);
+  std::string line =
+      fmt::format("{}:{}/{} {}", probe.at_return ? 'r' : 'p', group, event_of(probe.function), probe.function);
+  // The record of a probe at a return has the field __probe_ret_ip.
+  if (!probe.at_return) line += fmt::format(" call_site={}:{}", return_address(machine), word);
+  line += ' ' + fmt::format(fmt::runtime(probe.fields), registers.arguments[0], registers.arguments[1],
+                            registers.arguments[2], word);
+  if (probe.function == kBulkFreeFunction && cache_name_offset)
+    line += fmt::format(" name=+0(+{}(%{})):string", *cache_name_offset, registers.arguments[0]);
+  return line;
+}
+
+}  // namespace
+
+PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instance,
+                       std::optional<std::uint64_t> cache_name_offset, KernelDescription& kernel)
+    : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
+  const std::string reason = reason_against_probes(tracefs + "/kprobe_events", kernel.machine);
+  if (!reason.empty()) {
+    note_all_unprobed(kernel, reason);
+    return;
+  }
+  bool sees_nolock_objects = false;
+  for (const PathProbe& probe : kProbes) {
+    if (!has_function(kernel, probe.function)) continue;
+    // A free without its allocation would look like a double free.
+    if (probe.function == kNolockFreeFunction && !sees_nolock_objects) {
+      note_unprobed(kernel, {&probe.function, 1}, "the allocations of its objects are not recorded");
+      continue;
+    }
+    try {
+      add_probe_event(tracefs, definition_of(group_, probe, kernel.machine, cache_name_offset));
+    } catch (const Error&) {
+      note_unprobed(kernel, {&probe.function, 1},
+                    fmt::format("the kernel allows no kprobe: {}", last_refusal(tracefs)));
+      continue;
+    }
+    has_probes_ = true;
+    sees_nolock_objects = sees_nolock_objects || probe.at_return;
+    kernel.formats.push_back(
+        {"kmemtrace", read_file(fmt::format("{}/events/{}/{}/format", tracefs, group_, event_of(probe.function)))});
+  }
+}
+
+void PathProbes::enable() const {
+  if (has_probes_) instance_.set(fmt::format("events/{}/enable", group_), "1");
+}
+
+std::uint64_t PathProbes::missed() const {
+  if (!has_probes_) return 0;
+  std::uint64_t missed = 0;
+  for (const ProbeCounts& counts : parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),
+                                                      try_read_file(tracefs_ + "/kprobe_profile").value_or(""), group_))
+    missed += counts.missed;
+  return missed;
+}
+
+}  // namespace kmt

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Records frees on kernel paths without a tracepoint (trace/code/untraced_paths), with kprobe events that only the
+// recording's own instance enables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "capture/tracefs/tracefs.hpp"
+#include "trace/kernel_description.hpp"
+
+namespace kmt {
+
+class PathProbes {
+ public:
+  // Creates the probes, which are removed with the instance. Adds the events' formats to the description, and a note of
+  // functions without a probe. Without kprobe events, there are no probes. With the offset of the name in struct
+  // kmem_cache, the events name the cache.
+  PathProbes(const std::string& tracefs, const TracefsInstance& instance,
+             std::optional<std::uint64_t> cache_name_offset, KernelDescription& kernel);
+
+  void enable() const;  // starts recording
+  // Returns how many events the kernel missed since the probes were created, in all tasks.
+  std::uint64_t missed() const;
+
+ private:
+  const std::string tracefs_;
+  const TracefsInstance& instance_;
+  std::string group_;
+  bool has_probes_ = false;
+};
+
+}  // namespace kmt

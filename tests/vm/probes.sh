@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Records the same load with and without probes on paths without a tracepoint. The file `left` lists probes and
+# instances that remain after recordings that ended in several ways.
+set -u
+tracing=/sys/kernel/tracing
+failed=0
+: >left
+
+leftovers() {
+  grep -H kmemtrace $tracing/kprobe_events
+  ls -d $tracing/instances/kmemtrace-* 2>/dev/null
+}
+
+# record NAME PROCESSES OPTION…
+record() {
+  name=$1
+  processes=$2
+  shift 2
+  kmemtrace record -o "$name" "$@" -- sh /tmp/forks "$processes" >"$name.said" 2>&1 || {
+    echo "record $*: exit code $?"
+    cat "$name.said"
+    failed=1
+  }
+  leftovers | sed "s/^/$name: /" >>left
+}
+
+# Paths make the shell execute programs instead of its own commands.
+cat >/tmp/forks <<'END'
+for _ in $(seq "$1"); do /bin/true; /bin/ls / | /bin/sort >/tmp/list; done
+END
+
+record probes.kmt 400
+record probes.dat 40
+record stacks.kmt 40 --stacks
+record none.kmt 40 --no-probes
+
+# Ctrl+C
+kmemtrace record -o interrupted.kmt >/dev/null 2>said &
+sleep 3
+grep -c kmemtrace $tracing/kprobe_events >probes-while-recording
+kill -INT $!
+wait $!
+leftovers | sed 's/^/interrupted: /' >>left
+
+# SIGKILL: the watcher removes the probes.
+kmemtrace record -o killed.kmt >/dev/null 2>said &
+sleep 3
+kill -9 $!
+wait $!
+for _ in $(seq 50); do
+  [ -n "$(leftovers)" ] || break
+  sleep 0.2
+done
+leftovers | sed 's/^/killed: /' >>left
+exit $failed

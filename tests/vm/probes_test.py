@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records kernel paths without a tracepoint by probes, in a virtual machine. Few addresses may be allocated again
+without a seen free.
+  probes_test.py KERNEL"""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', 'support')]
+from kmemtrace import report, run  # noqa: E402
+from machine import run_script  # noqa: E402
+
+KERNEL = sys.argv.pop()
+PROBED = ('probes.kmt', 'probes.dat', 'stacks.kmt')
+
+
+class Probes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        # With several CPUs, the clocks of emulated CPUs disagree, and a free may seem to follow the next allocation.
+        run_script('probes.sh', cls.out, '--kernel', KERNEL, '--cpus', '1', '--timeout', '900')
+
+    def text(self, name):
+        with open(os.path.join(self.out, name), encoding='utf-8', errors='replace') as file:
+            return file.read()
+
+    def findings(self, name):
+        """Counts of the findings by kind."""
+        done = run('check', '--json', os.path.join(self.out, name))
+        [found] = json.loads(done.stdout)['files']
+        return {finding['kind']: finding['count'] for finding in found['findings']}
+
+    def reused(self, name):
+        """Returns how many allocations got the address of a live object, and the number of all allocations."""
+        allocations = report(os.path.join(self.out, name))['slab']['allocations']
+        return self.findings(name).get('allocation_on_live_pointer', 0), allocations
+
+    def test_few_addresses_are_reused_without_a_seen_free(self):
+        for name in PROBED:
+            with self.subTest(name):
+                reused, allocations = self.reused(name)
+                self.assertLess(reused * 100_000, allocations)
+        self.assertGreater(self.reused('probes.kmt')[1], 100_000)
+
+    @unittest.skipIf(KERNEL in ('6.1', '6.12'), 'only sheaves free many of these objects without an event')
+    def test_without_probes_many_are(self):
+        reused, allocations = self.reused('none.kmt')
+        self.assertGreater(reused * 1000, allocations)
+
+    def test_traces_state_what_was_probed(self):
+        self.assertIn('unprobed_functions', self.findings('none.kmt'))
+        for name in PROBED:
+            with self.subTest(name):
+                events = report(os.path.join(self.out, name))['events']
+                self.assertGreater(events.get('free_bulk', 0) + events.get('free_rcu', 0), 100)
+                found = self.findings(name)
+                self.assertNotIn('unprobed_functions', found)
+                self.assertNotIn('unrecorded_objects', found)
+                self.assertNotIn('unmatched_stack', found)
+
+    def test_frees_name_their_call_site(self):
+        groups = json.dumps(report(os.path.join(self.out, 'stacks.kmt'), '--by', 'free-site')['groups'])
+        for function in ('kvfree_call_rcu', 'kmem_cache_free_bulk'):
+            self.assertNotIn(function, groups)
+
+    def test_probes_are_removed(self):
+        self.assertEqual('', self.text('left'))
+        self.assertGreaterEqual(int(self.text('probes-while-recording')), 2)
+
+
+if __name__ == '__main__':
+    unittest.main()
