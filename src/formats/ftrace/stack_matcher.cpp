@@ -92,7 +92,7 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
     return batch[index].stack == StackId{} && same_context(batch[index], stack);
   });
   if (found == waiting_.rend()) return report_unmatched(stack);
-    set_stack(batch, *found, std::exchange(stack.stack, {}));
+  set_stack(batch, *found, std::exchange(stack.stack, {}));
   waiting_.erase(found.base(), waiting_.end());  // *found is not erased, because its user stack may follow
 }
 
