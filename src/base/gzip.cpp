@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -22,6 +23,33 @@ std::optional<std::string> try_read_gzip(const std::string& path) {
     if (got == 0) break;
   }
   return text;
+}
+
+bool is_gzip(Bytes bytes) {
+  constexpr std::uint8_t kFirst = 0x1f;
+  constexpr std::uint8_t kSecond = 0x8b;
+  return bytes.size() > 2 && bytes[0] == kFirst && bytes[1] == kSecond;
+}
+
+std::string intact_part_of_gzip(Bytes bytes, std::size_t most) {
+  constexpr int kGzip = 16 + MAX_WBITS;
+  constexpr std::size_t kPart = 1 << 16;
+  z_stream stream{};
+  if (inflateInit2(&stream, kGzip) != Z_OK) throw Error("zlib cannot unpack: too little memory");
+  stream.next_in = const_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(std::min<std::size_t>(bytes.size(), std::numeric_limits<uInt>::max()));
+  std::string out;
+  for (int result = Z_OK; result == Z_OK && out.size() < most;) {
+    const std::size_t used = out.size();
+    const std::size_t room = std::min(kPart, most - used);
+    out.resize(used + room);
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
+    stream.avail_out = static_cast<uInt>(room);
+    result = inflate(&stream, Z_NO_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  return out;
 }
 
 std::string gzip(std::string_view text) {

@@ -16,7 +16,9 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/gzip.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "base/words.hpp"
 #include "snapshot/archive.hpp"
 #include "snapshot/collect.hpp"
@@ -31,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfACopy = 16u << 20;
-constexpr std::size_t kMostOfALog = 256u << 20;
+constexpr std::size_t kMostOfALog = 256u << 20;  // unpacked
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
 
@@ -237,21 +239,45 @@ std::string text_of_file(const std::string& path, std::size_t most) {
   return std::string(as_text(file.bytes()).substr(0, most));
 }
 
+// Reads the members of an archive. If a compressed log is cut off, reads what was written before.
+void take_archive(const std::string& path, Bytes bytes, Finder& finder) {
+  const ArchiveLimits limits;
+  std::string damage;
+  std::string cut;
+  bool has_member = false;
+  const auto take = [&](std::string_view member, std::string&& text) {
+    has_member = true;
+    if (text.size() == limits.bytes_of_a_member && (member.empty() || is_log(member)))
+      cut = fmt::format("only the first {} of {} were read", humane_bytes(text.size()), member.empty() ? path : member);
+    finder.take(member, std::move(text));
+  };
+  try {
+    damage = each_member(path, bytes, limits, Finder::wants, take);
+  } catch (const Error& error) {
+    if (!is_gzip(bytes)) throw;
+    damage = error.what();
+  }
+  if (!damage.empty() && !has_member && is_gzip(bytes)) {
+    const std::string text = intact_part_of_gzip(bytes, kMostOfALog);
+    const Bytes unpacked(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+    if (!is_archive(unpacked)) finder.take_log(path, text);
+  }
+  finder.take_damage(damage.empty() ? std::move(cut) : std::move(damage));
+}
+
 }  // namespace
 
 Copies copies_in_file(const std::string& path, Bytes bytes) {
   Finder finder;
   if (is_archive(bytes)) {
-    finder.take_damage(each_member(path, bytes, {}, Finder::wants, [&](std::string_view member, std::string&& text) {
-      finder.take(member, std::move(text));
-    }));
+    take_archive(path, bytes, finder);
     Copies copies = finder.finish(path, "archive");
     for (std::string& file : copies.files)
       if (file.empty()) file = path;
     if (copies.log.empty() && !copies.reports.empty()) copies.log = path;
     return copies;
   }
-  const std::string_view text = as_text(bytes).substr(0, kMostOfALog);
+  const std::string_view text = as_text(bytes);
   if (text.starts_with("MemTotal:"))
     finder.take("proc/meminfo", std::string(text.substr(0, kMostOfACopy + 1)));
   else
@@ -279,7 +305,10 @@ Copies copies_in_folder(const std::string& folder) {
   for (const std::string& path : wanted) {
     const std::string whole = fmt::format("{}/{}", folder, path);
     try {
-      finder.take(path, text_of_file(whole, is_log(path) ? kMostOfALog : kMostOfACopy + 1));
+      if (place_of(path))
+        finder.take(path, text_of_file(whole, kMostOfACopy + 1));
+      else
+        finder.take_log(path, as_text(MappedFile(whole).bytes()));
     } catch (const Error& error) {
       if (!fs::exists(whole, code)) continue;  // the file was removed meanwhile
       throw;
@@ -290,10 +319,10 @@ Copies copies_in_folder(const std::string& folder) {
 
 bool has_report(Bytes bytes) {
   constexpr std::size_t kBegin = 4096;
-  const std::string_view text = as_text(bytes).substr(0, kMostOfALog);
+  const std::string_view text = as_text(bytes);
   if (text.substr(0, kBegin).find('\0') != std::string_view::npos || text.starts_with("# tracer:")) return false;
-  return text.find(" inactive_anon:") != std::string_view::npos &&
-         (text.find("Mem-Info:") != std::string_view::npos || text.find("Mem-info:") != std::string_view::npos);
+  const bool has_title = text.find("Mem-Info:") != text.npos || text.find("Mem-info:") != text.npos;
+  return has_title && (text.find("active_anon:") != text.npos || text.find("present:") != text.npos);
 }
 
 }  // namespace kmt

@@ -33,8 +33,7 @@ Copies copies_in_file(const std::string& path, Bytes bytes);
 // Reads a folder. Throws Error if it has copies of several machines, or nothing about memory.
 Copies copies_in_folder(const std::string& folder);
 
-// True if the text seems to contain a memory report that copies_in_file() can read. False for binary files and for
-// traces. Examines only the first 256 MiB.
+// True if the text has a report that copies_in_file() could read. False for binary files and traces.
 bool has_report(Bytes bytes);
 
 }  // namespace kmt

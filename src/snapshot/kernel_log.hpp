@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Splits copies of the kernel's log into messages. Understands the output of dmesg and journalctl, files of syslog,
-// serial consoles, and logs quoted in mail.
+// Splits copies of the kernel's log into messages. Understands the output of dmesg and journalctl, records of
+// /dev/kmsg, files of syslog, serial consoles, and logs quoted in mail.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 namespace kmt {
 
 struct LogMessage {
-  std::string_view text;                 // the message without time, host name and log level
+  std::string_view text;                 // without time, host and level
+  std::string_view caller;               // the task or CPU that printed the message ("T100", "C1"); may be empty
   std::optional<std::uint64_t> boot_ns;  // time since boot
   std::optional<std::uint64_t> wall_ns;  // wall-clock time; the year is 2000 if `has_year` is false
   bool has_year = true;
 };
 
-// Calls take() for each message. Each line of a message of several lines is passed as a message. LogMessage::text is
-// valid only during the call.
+// Calls take() for each message. A message of several lines becomes several messages. The texts are valid during the
+// call.
 void each_log_message(std::string_view log, const std::function<void(const LogMessage&)>& take);
 
 }  // namespace kmt

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/kernel_log.hpp"
+#include "snapshot/memory_line.hpp"
 
 namespace kmt {
 
@@ -20,59 +21,7 @@ constexpr std::size_t kMostOfAReport = 16 << 20;
 constexpr std::size_t kMostRows = 1 << 20;  // limit for nodes, zones, tasks and slab caches, summed over all reports
 constexpr std::size_t kMostOrders = 64;
 
-// Names of the counters that reports contain. Any other word with a colon belongs to another message.
-constexpr std::array<std::string_view, 47> kCounters = {"active_anon",
-                                                        "inactive_anon",
-                                                        "isolated_anon",
-                                                        "active_file",
-                                                        "inactive_file",
-                                                        "isolated_file",
-                                                        "unevictable",
-                                                        "dirty",
-                                                        "writeback",
-                                                        "unstable",
-                                                        "buffer",
-                                                        "slab_reclaimable",
-                                                        "slab_unreclaimable",
-                                                        "mapped",
-                                                        "shmem",
-                                                        "pagetables",
-                                                        "sec_pagetables",
-                                                        "bounce",
-                                                        "kernel_misc_reclaimable",
-                                                        "free",
-                                                        "free_pcp",
-                                                        "free_cma",
-                                                        "isolated(anon)",
-                                                        "isolated(file)",
-                                                        "shmem_thp",
-                                                        "shmem_pmdmapped",
-                                                        "anon_thp",
-                                                        "file_thp",
-                                                        "writeback_tmp",
-                                                        "kernel_stack",
-                                                        "shadow_call_stack",
-                                                        "min",
-                                                        "low",
-                                                        "high",
-                                                        "boost",
-                                                        "reserved_highatomic",
-                                                        "free_highatomic",
-                                                        "writepending",
-                                                        "present",
-                                                        "managed",
-                                                        "mlocked",
-                                                        "local_pcp",
-                                                        "pages_scanned",
-                                                        "zspages",
-                                                        "balloon",
-                                                        "gpu_active",
-                                                        "gpu_reclaim"};
-
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
-
-// Kernels for Arm before Linux 3.13 print "Mem-info:".
-bool has_title(std::string_view text) { return has(text, "Mem-Info:") || has(text, "Mem-info:"); }
 
 bool is_number(std::string_view word) { return whole_number(word).has_value(); }
 
@@ -85,7 +34,7 @@ class MemoryWords {
   // Returns false if the line has nothing about memory.
   bool take(std::string_view line) {
     is_used_ = false;
-    for (Words words(line); !words.empty();) take_word(words.next());
+    for (Words words(memory_part(line)); !words.empty();) take_word(words.next());
     return is_used_;
   }
 
@@ -115,9 +64,10 @@ class MemoryWords {
     }
   }
 
-  void take_named(std::string_view name, std::string_view value, std::string_view before) {
-    const bool is_usd = name == "usd" && place_ == Place::cpu_lists;
-    if (!is_usd && std::ranges::find(kCounters, name) == kCounters.end()) return;
+  void take_named(std::string_view written, std::string_view value, std::string_view before) {
+    const bool is_usd = written == "usd" && place_ == Place::cpu_lists;
+    const std::string name = is_usd ? "usd" : counter_name(written);
+    if (name.empty()) return;
     if (value.empty())
       pending_ = name;
     else
@@ -132,7 +82,7 @@ class MemoryWords {
     if (name == "usd" && zone_ != nullptr) {
       zone_->cpu_list_pages += *number;
     } else if (!in_kb) {
-      if (name == "active_anon") place_ = Place::totals;
+      if (name == "active_anon" || name == "active") place_ = Place::totals;
       if (place_ == Place::totals) report_.totals.try_emplace(std::string(name), *number);
     } else if (name == "free") {
       enter_zone(before, Place::zone);
@@ -194,9 +144,21 @@ class MemoryWords {
   std::string pending_;  // name of a counter whose number is the next word
 };
 
-// Splits a log into reports.
+// State that the readers of all callers share.
+struct LogState {
+  std::deque<OomReport> reports;
+  std::size_t dropped = 0;
+  std::size_t rows_left = kMostRows;
+  std::size_t boot = 0;
+  std::string release;
+  std::size_t begun = 0;  // number of reports that have begun
+};
+
+// Splits the messages of one caller into reports.
 class ReportReader {
  public:
+  explicit ReportReader(LogState& log) : log_(log) {}
+
   void take(const LogMessage& message) {
     const std::string_view text = message.text;
     if (text.empty()) return;
@@ -219,10 +181,20 @@ class ReportReader {
     if (number_after(text, "Killed process ")) end();  // this is the last line of a report
   }
 
-  std::vector<OomReport> finish(std::size_t* dropped) {
-    end();
-    if (dropped != nullptr) *dropped = dropped_;
-    return {std::make_move_iterator(reports_.begin()), std::make_move_iterator(reports_.end())};
+  // Keeps the report, if it has numbers of memory.
+  void end() {
+    if (in_report_ && report_.has_memory()) {
+      if (report_.release.empty()) report_.release = log_.release;
+      report_.text.resize(used_text_);  // other messages may follow the report
+      report_.text.shrink_to_fit();
+      if (log_.reports.size() == kMostReports) drop_oldest();
+      log_.reports.push_back(std::move(report_));
+    } else if (in_report_) {
+      log_.rows_left += rows_of(report_);
+    }
+    in_report_ = false;
+    task_columns_.clear();
+    in_slabs_ = in_allocations_ = false;
   }
 
  private:
@@ -243,19 +215,19 @@ class ReportReader {
   // Makes room for one more node, zone, task or slab cache. Drops the oldest reports if needed, because the last
   // reports of a log matter most.
   bool take_row() {
-    while (rows_left_ == 0 && !reports_.empty()) drop_oldest();
-    if (rows_left_ == 0) {
+    while (log_.rows_left == 0 && !log_.reports.empty()) drop_oldest();
+    if (log_.rows_left == 0) {
       report_.is_cut = true;
       return false;
     }
-    --rows_left_;
+    --log_.rows_left;
     return true;
   }
 
   void drop_oldest() {
-    rows_left_ += rows_of(reports_.front());
-    reports_.pop_front();
-    ++dropped_;
+    log_.rows_left += rows_of(log_.reports.front());
+    log_.reports.pop_front();
+    ++log_.dropped;
   }
 
   static std::size_t rows_of(const OomReport& report) {
@@ -271,64 +243,47 @@ class ReportReader {
     if (has(text, " invoked oom-killer:") || has(text, "page allocation failure")) return true;
     const bool is_title = has_title(text);
     if (!is_title && !is_totals(text)) return false;
-    return !in_report_ || report_.totals.contains("active_anon") || (is_title && report_.has_memory());
+    return !in_report_ || report_.totals.contains("active_anon") || report_.totals.contains("active") ||
+           (is_title && report_.has_memory());
   }
 
-  // True for the first line of the machine's totals, which has "active_anon:123" in pages. Lines of nodes and zones
-  // have numbers in kB.
+  // The first line of the totals has pages. Lines of nodes and zones have kB.
   static bool is_totals(std::string_view text) {
-    constexpr std::string_view kFirst = "active_anon:";
-    const std::size_t at = text.find(kFirst);
-    return at != text.npos && (at == 0 || text[at - 1] == ' ') &&
-           is_number(Words(text.substr(at + kFirst.size())).next());
+    const std::size_t colon = text.find(':');
+    if (colon == text.npos) return false;
+    const std::string name = counter_name(text.substr(0, colon));
+    return (name == "active_anon" || name == "active") && is_number(Words(text.substr(colon + 1)).next());
   }
 
   void begin() {
     end();
     in_report_ = true;
     report_ = OomReport();
-    report_.release = release_;
-    report_.boot = boot_;
+    report_.release = log_.release;
+    report_.boot = log_.boot;
+    report_.position = log_.begun++;
     used_text_ = 0;
     is_full_ = false;
     words_.emplace(report_, [this] { return take_row(); });
   }
 
-  void end() {
-    if (in_report_ && report_.has_memory()) {
-      if (report_.release.empty()) report_.release = release_;
-      report_.text.resize(used_text_);  // other messages may follow the report
-      report_.text.shrink_to_fit();
-      if (reports_.size() == kMostReports) drop_oldest();
-      reports_.push_back(std::move(report_));
-    } else if (in_report_) {
-      rows_left_ += rows_of(report_);
-    }
-    in_report_ = false;
-    task_columns_.clear();
-    in_slabs_ = in_allocations_ = false;
-  }
-
-  // Stores the kernel release in a line such as "Linux version 5.4.0 (…" or "CPU: 1 PID: 2 Comm: x Not tainted
-  // 5.4.0-42-generic #46".
+  // "Linux version 5.4.0 (…", or "CPU: 1 PID: 2 Comm: x Not tainted 5.4.0-42-generic #46".
   void remember_release(std::string_view text) {
     constexpr std::string_view kVersion = "Linux version ";
-    if (text.starts_with(kVersion)) {  // the first message after a boot
-      end();
-      ++boot_;
-      release_ = Words(text.substr(kVersion.size())).next();
+    if (text.starts_with(kVersion)) {
+      log_.release = Words(text.substr(kVersion.size())).next();
     } else if (has(text, "ainted") && (text.starts_with("CPU:") || text.starts_with("Pid:"))) {
       std::string_view before;
       for (Words words(text); !words.empty();) {
         const std::string_view word = words.next();
         if (word.starts_with('#') && !before.empty() && before.front() >= '0' && before.front() <= '9')
-          release_ = before;
+          log_.release = before;
         before = word;
       }
     } else {
       return;
     }
-    if (in_report_ && report_.release.empty()) report_.release = release_;
+    if (in_report_ && report_.release.empty()) report_.release = log_.release;
   }
 
   // Parses "PROCESS invoked oom-killer: gfp_mask=0x…, order=0, oom_score_adj=0", and the lines about the killed
@@ -372,26 +327,22 @@ class ReportReader {
   // Parses lines such as "524178 pages RAM", "130048 pages of RAM" (Arm), "338595 total pagecache pages" and "Total
   // swap = 4194300kB".
   bool take_line(std::string_view text) {
-    bool is_line = false;
     for (const char* const name : {"Free swap", "Total swap"}) {
-      const std::size_t at = text.find(name);
-      const std::size_t equals = at == text.npos ? at : text.find('=', at);
-      const auto number = equals == text.npos ? std::nullopt : leading_number(trim(text.substr(equals + 1)));
-      if (!number) continue;
-      is_line = true;
-      report_.lines.try_emplace(name, *number);
+      if (!text.starts_with(name)) continue;
+      const std::size_t sign = text.find_first_of("=:");
+      const auto number = sign == text.npos ? std::nullopt : leading_number(trim(text.substr(sign + 1)));
+      if (number) report_.lines.try_emplace(name, *number);
+      return number.has_value();
     }
     constexpr std::size_t kMost = 40;
-    for (Words words(text); !words.empty();) {
-      const auto number = whole_number(words.next());
-      const std::string_view what = trim(words.rest());
-      const bool is_count = what.starts_with("pages ") || what.starts_with("total pagecache pages") ||
-                            what == "reserved pages" || what == "free pages";
-      if (!number || !is_count || what.size() > kMost) continue;
-      is_line = true;
-      report_.lines.try_emplace(std::string(what), *number);
-    }
-    return is_line;
+    Words words(text);
+    const auto number = whole_number(words.next());
+    const std::string_view what = trim(words.rest());
+    const bool is_count = what.starts_with("pages ") || what.starts_with("total pagecache pages") ||
+                          what == "pagecache pages" || what == "reserved pages" || what == "free pages";
+    if (!number || !is_count || what.size() > kMost) return false;
+    report_.lines.try_emplace(what == "pagecache pages" ? "total pagecache pages" : std::string(what), *number);
+    return true;
   }
 
   // Parses a line of the task table. The header of the table names the columns: "[  pid  ]   uid  tgid total_vm rss …
@@ -466,15 +417,11 @@ class ReportReader {
     return true;
   }
 
-  std::deque<OomReport> reports_;
-  std::size_t dropped_ = 0;
-  std::size_t rows_left_ = kMostRows;
+  LogState& log_;
   OomReport report_;
-  std::size_t used_text_ = 0;  // length of report_.text up to the last line that belongs to the report
-  bool is_full_ = false;       // report_.text has reached the size limit
-  std::size_t boot_ = 0;
+  std::size_t used_text_ = 0;  // size of the text up to the last line of the report
+  bool is_full_ = false;       // the text has reached the limit
   std::optional<MemoryWords> words_;
-  std::string release_;
   std::vector<std::string> task_columns_;
   bool in_report_ = false;
   bool in_slabs_ = false;
@@ -484,9 +431,28 @@ class ReportReader {
 }  // namespace
 
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
-  ReportReader reader;
-  each_log_message(log, [&](const LogMessage& message) { reader.take(message); });
-  return reader.finish(dropped);
+  // Two CPUs may print reports at the same time. The callers of the messages tell these reports apart.
+  constexpr std::size_t kMostCallers = 64;
+  LogState state;
+  std::map<std::string, ReportReader, std::less<>> readers;
+  const auto end_all = [&] {
+    for (auto& [caller, reader] : readers) reader.end();
+  };
+  each_log_message(log, [&](const LogMessage& message) {
+    if (message.text.starts_with("Linux version ")) end_all(), ++state.boot;  // the first message after a boot
+    auto found = readers.find(message.caller);
+    if (found == readers.end()) {
+      if (readers.size() == kMostCallers) end_all(), readers.clear();
+      found = readers.try_emplace(std::string(message.caller), state).first;
+    }
+    found->second.take(message);
+  });
+  end_all();
+  if (dropped != nullptr) *dropped = state.dropped;
+  std::vector<OomReport> reports(std::make_move_iterator(state.reports.begin()),
+                                 std::make_move_iterator(state.reports.end()));
+  std::ranges::sort(reports, {}, &OomReport::position);
+  return reports;
 }
 
 }  // namespace kmt

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses the memory reports in the kernel's log. The kernel prints a report when it kills a process because memory is
-// short, when an allocation of pages fails, and after SysRq+M (mm/oom_kill.c, mm/show_mem.c). Supports the formats of
-// Linux 2.6.32 to 7.0.
+// Reads what the kernel prints about its memory when it kills a process (mm/oom_kill.c, mm/show_mem.c), when an
+// allocation fails, or after SysRq+M. Formats of Linux 2.6.18 to 7.0.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +27,10 @@ struct LogZone {
 };
 
 struct OomReport {
-  std::string text;      // the lines of the report without time, host name and log level
-  bool is_cut = false;   // true if a size limit was reached, so that parts of the report are missing
-  std::size_t boot = 0;  // number of boots in the log before this report
+  std::string text;          // the messages of the report without their prefixes
+  bool is_cut = false;       // true: the limits of size were reached
+  std::size_t position = 0;  // number of reports that began before, in the log
+  std::size_t boot = 0;      // number of boots before, in the log
   std::optional<std::uint64_t> boot_ns;
   std::optional<std::uint64_t> wall_ns;
   bool has_year = true;
@@ -46,7 +46,7 @@ struct OomReport {
   OomKill kill;
   std::vector<SlabTotal> slabs;
 
-  bool has_memory() const { return totals.contains("active_anon") || totals.contains("free") || !zones.empty(); }
+  bool has_memory() const { return !totals.empty() || !zones.empty(); }
 };
 
 // Returns the memory reports in a log, in the order of the log. If the log has too many reports, returns the last ones,

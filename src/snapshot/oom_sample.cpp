@@ -27,31 +27,47 @@ Number find_line(const OomReport& report, std::string_view words) {
   return found == report.lines.end() || !found->first.starts_with(words) ? std::nullopt : Number(found->second);
 }
 
-// Returns the sum of one counter over all nodes or zones. Empty if no node or zone has the counter.
-template <typename Parts, typename Numbers>
-Number sum_of(const Parts& parts, std::string_view name, Numbers&& numbers) {
-  Number sum;
-  for (const auto& part : parts)
-    if (const auto number = number_of(numbers(part.second), name)) sum = sum.value_or(0) + *number;
+// Adds up a number of all nodes. Empty if a node lacks it.
+Number of_nodes(const OomReport& report, std::string_view name) {
+  Number sum = report.nodes.empty() ? Number() : Number(0);
+  for (const auto& [node, numbers] : report.nodes) {
+    const auto number = number_of(numbers, name);
+    sum = sum && number ? Number(*sum + *number) : std::nullopt;
+  }
+  for (const auto& [zone, numbers] : report.zones)
+    if (!report.nodes.contains(zone.first)) return std::nullopt;  // the line of this node is lost
   return sum;
 }
 
-Number of_nodes(const OomReport& report, std::string_view name) {
-  return sum_of(report.nodes, name, [](const LogNumbers& node) -> const LogNumbers& { return node; });
-}
-
+// Adds up a number of all zones. Empty if a zone lacks it.
 Number of_zones(const OomReport& report, std::string_view name) {
-  return sum_of(report.zones, name, [](const LogZone& zone) -> const LogNumbers& { return zone.numbers; });
+  Number sum = report.zones.empty() ? Number() : Number(0);
+  for (const auto& [zone, part] : report.zones) {
+    const auto number = number_of(part.numbers, name);
+    sum = sum && number ? Number(*sum + *number) : std::nullopt;
+  }
+  return sum;
 }
 
 std::uint64_t kb_of_page(const OomReport& report) { return report.page_size >> 10; }
 
+// Returns a counter of the machine in pages. If its line is lost, adds up the lines of nodes, or those of zones before
+// Linux 4.8.
+Number counted_pages(const OomReport& report, std::string_view name) {
+  if (const auto total = number_of(report.totals, name)) return total;
+  std::string in_parts(name);
+  if (name == "isolated_anon") in_parts = "isolated(anon)";
+  if (name == "isolated_file") in_parts = "isolated(file)";
+  Number sum = of_nodes(report, in_parts);
+  if (!sum) sum = of_zones(report, in_parts);
+  return sum ? Number(*sum / kb_of_page(report)) : std::nullopt;
+}
+
 Number kb(const OomReport& report, Number pages) { return pages ? Number(*pages * kb_of_page(report)) : std::nullopt; }
 
 Number free_pages(const OomReport& report) {
-  if (const auto free = number_of(report.totals, "free")) return free;
-  if (const auto free = of_zones(report, "free")) return *free / kb_of_page(report);
-  return find_line(report, "free pages");  // on Arm before Linux 3.13
+  if (const auto free = counted_pages(report, "free")) return free;
+  return find_line(report, "free pages");  // Arm before Linux 3.13
 }
 
 Number total_pages(const OomReport& report) {
@@ -79,11 +95,17 @@ std::string meminfo_of(const OomReport& report) {
     if (value) text += fmt::format("{}: {} kB\n", name, *value);
   };
   const auto add_pages = [&](std::string_view name, Number pages) { add(name, kb(report, pages)); };
-  const auto total = [&](std::string_view name) { return number_of(report.totals, name); };
+  const auto total = [&](std::string_view name) { return counted_pages(report, name); };
   const Number reclaimable = total("slab_reclaimable");
+  const Number slab = sum_if_known(reclaimable, total("slab_unreclaimable"));
+  Number swap_cached = find_line(report, "pages in swap cache");
+  if (!swap_cached) swap_cached = find_line(report, "pages swap cached");
   add_pages("MemTotal", total_pages(report));
   add_pages("MemFree", free_pages(report));
-  add_pages("SwapCached", find_line(report, "pages in swap cache"));
+  add_pages("SwapCached", swap_cached);
+  add_pages("Active", total("active"));  // Linux 2.6.27 and earlier
+  add_pages("Inactive", total("inactive"));
+  add_pages("AnonPages", total("mapped-anon"));
   add_pages("Active(anon)", total("active_anon"));
   add_pages("Inactive(anon)", total("inactive_anon"));
   add_pages("Active(file)", total("active_file"));
@@ -96,7 +118,7 @@ std::string meminfo_of(const OomReport& report) {
   add_pages("Mapped", total("mapped"));
   add_pages("Shmem", total("shmem"));
   add_pages("KReclaimable", sum_if_known(reclaimable, total("kernel_misc_reclaimable")));
-  add_pages("Slab", sum_if_known(reclaimable, total("slab_unreclaimable")));
+  add_pages("Slab", slab ? slab : total("slab"));
   add_pages("SReclaimable", reclaimable);
   add_pages("SUnreclaim", total("slab_unreclaimable"));
   add("KernelStack", stack_kb(report));
@@ -119,10 +141,11 @@ std::string vmstat_of(const OomReport& report) {
   };
   add("nr_free_pages", free_pages(report));
   add("nr_file_pages", find_line(report, "total pagecache pages"));
-  add("nr_isolated_anon", number_of(report.totals, "isolated_anon"));
-  add("nr_isolated_file", number_of(report.totals, "isolated_file"));
-  add("nr_shmem", number_of(report.totals, "shmem"));
-  add("nr_page_table_pages", number_of(report.totals, "pagetables"));
+  add("nr_kernel_misc_reclaimable", number_of(report.totals, "kernel_misc_reclaimable"));
+  add("nr_isolated_anon", counted_pages(report, "isolated_anon"));
+  add("nr_isolated_file", counted_pages(report, "isolated_file"));
+  add("nr_shmem", counted_pages(report, "shmem"));
+  add("nr_page_table_pages", counted_pages(report, "pagetables"));
   return text;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The balance sheet for a report in the kernel's log. For user memory, the log has the lengths of page lists (LRU
 // lists), whereas meminfo has kinds of memory.
-#include <algorithm>
+#include <initializer_list>
 #include <optional>
 
 #include "analysis/snapshot/balance_sheet.hpp"
@@ -22,37 +22,71 @@ void add_free_of_log(Sheet& sheet, const KernelMemory& memory) {
   sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "oom: free_cma");
 }
 
-// The page lists contain anonymous memory, the swap cache, shared memory, and the page cache of files and block
-// devices. The log counts the last three together as "pagecache". All other pages on the lists are anonymous.
-void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
-  const ByteCount on_anon_lists =
-      sheet.meminfo("Active(anon)") + sheet.meminfo("Inactive(anon)") + sheet.vmstat_bytes("nr_isolated_anon");
-  const ByteCount on_file_lists =
-      sheet.meminfo("Active(file)") + sheet.meminfo("Inactive(file)") + sheet.vmstat_bytes("nr_isolated_file");
-  const ByteCount on_lists = on_anon_lists + on_file_lists + sheet.meminfo("Unevictable");
-  const ByteCount shmem = sheet.meminfo("Shmem");
-  ByteCount cache = on_file_lists;
-  const bool knows_cache = find_number(memory.vmstat, "nr_file_pages").has_value();
-  if (knows_cache) {
-    const ByteCount all = sheet.vmstat_bytes("nr_file_pages");
-    const ByteCount others = shmem + sheet.meminfo("SwapCached");
-    cache = all > others ? all - others : 0;
+using Amount = std::optional<ByteCount>;  // empty: the log lacks it
+
+Amount sum_of(std::initializer_list<Amount> amounts) {
+  ByteCount sum = 0;
+  for (const Amount& amount : amounts) {
+    if (!amount) return std::nullopt;
+    sum += *amount;
   }
-  const ByteCount others = cache + shmem;
+  return sum;
+}
+
+Amount difference(Amount whole, Amount part) {
+  if (!whole || !part) return std::nullopt;
+  return *whole > *part ? *whole - *part : 0;
+}
+
+// The lengths of page lists.
+struct PageLists {
+  Amount file;
+  Amount all;
+};
+
+PageLists page_lists_of(const KernelMemory& memory) {
+  const auto counted = [&](const char* name) { return find_number(memory.meminfo, name); };
+  const auto isolated = [&](const char* name) { return number_or_0(memory.vmstat, name) * memory.page_size; };
+  const Amount anon = sum_of({counted("Active(anon)"), counted("Inactive(anon)"), isolated("nr_isolated_anon")});
+  const Amount file = sum_of({counted("Active(file)"), counted("Inactive(file)"), isolated("nr_isolated_file")});
+  Amount all = sum_of({anon, file, counted("Unevictable")});
+  if (!all) all = sum_of({counted("Active"), counted("Inactive")});  // Linux 2.6.27 and earlier
+  return {file, all};
+}
+
+// The page lists contain anonymous memory, the swap cache, shared memory, and the page cache of files and block
+// devices. The log counts the last three together as "pagecache". All other pages on the lists are anonymous. Before
+// Linux 2.6.32, shared memory has no counter: it is on the lists of anonymous memory.
+void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
+  const auto counted = [&](const char* name) { return find_number(memory.meminfo, name); };
+  const PageLists lists = page_lists_of(memory);
+  const Amount shmem = counted("Shmem");
+  Amount all_cache;
+  if (const auto pages = find_number(memory.vmstat, "nr_file_pages")) all_cache = *pages * memory.page_size;
+  const Amount exact = difference(all_cache, sum_of({shmem, counted("SwapCached")}));
+  const bool has_file_lists = !exact && lists.file;
+  const Amount cache = exact ? exact : has_file_lists ? lists.file : difference(all_cache, counted("SwapCached"));
+  const Amount anonymous = difference(lists.all, sum_of({cache, shmem.value_or(0)}));
   sheet.group("user", "user", "");
-  sheet.part("anonymous", "anonymous, and swap cache", on_lists > others ? on_lists - others : 0,
-             "oom: active + inactive + isolated + unevictable - the two below");
-  sheet.part("page-cache", "files' and devices' page cache", cache,
-             knows_cache ? "oom: pagecache pages - swap cache - shmem" : "oom: active_file + inactive_file");
-  sheet.part("shmem", "shared memory and tmpfs", shmem, "oom: shmem");
+  sheet.known_part("anonymous", shmem ? "anonymous, and swap cache" : "anonymous, swap cache, shared memory", anonymous,
+                   "oom: active + inactive + isolated + unevictable - the two below");
+  sheet.known_part("page-cache", "files' and devices' page cache", cache,
+                   exact            ? "oom: pagecache pages - swap cache - shmem"
+                   : has_file_lists ? "oom: active_file + inactive_file"
+                                    : "oom: pagecache pages - swap cache, with shared memory");
+  if (shmem)
+    sheet.part("shmem", "shared memory and tmpfs", *shmem, "oom: shmem");
+  else
+    sheet.unknown_remark("shmem", "(shared memory and tmpfs)", "oom: shmem");
   sheet.remark("huge", "(in huge pages)", sheet.meminfo("AnonHugePages") + sheet.meminfo("ShmemHugePages"),
                "oom: anon_thp + shmem_thp");
 }
 
 void add_slab_of_log(Sheet& sheet, const KernelMemory& memory) {
   const std::string said = "oom: slab_reclaimable + slab_unreclaimable";
+  const Amount slab = find_number(memory.meminfo, "Slab");
   if (memory.unreclaimable_slabs.empty()) {
-    sheet.known_line("slab", "slab", find_number(memory.meminfo, "Slab"), said);
+    sheet.known_line("slab", "slab", slab, said);
   } else {
     ByteCount used = 0;
     ByteCount held = 0;
@@ -63,9 +97,32 @@ void add_slab_of_log(Sheet& sheet, const KernelMemory& memory) {
     sheet.group("slab", "slab", said);
     sheet.part("in-use", "unreclaimable, in use", used, "oom: unreclaimable slab info, Used");
     sheet.part("empty", "unreclaimable, held but empty", held - used, "oom: unreclaimable slab info, Total - Used");
-    sheet.last_part("unlisted", "in other caches", sheet.meminfo("Slab"), said + " - unreclaimable slab info, Total");
+    if (slab)
+      sheet.last_part("unlisted", "in other caches", *slab, said + " - unreclaimable slab info, Total");
+    else
+      sheet.known_part("unlisted", "in other caches", {}, said + " - unreclaimable slab info, Total");
   }
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "oom: slab_reclaimable");
+}
+
+// The counters that later kernels added are unknown only if their line is lost. The line "sec_pagetables: bounce:" is
+// in Linux 6.1 and later, as is kernel_misc_reclaimable.
+void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
+  const auto counted = [&](const char* name) { return find_number(memory.meminfo, name); };
+  const Amount secondary = counted("SecPageTables");
+  const Amount bounce = counted("Bounce");
+  sheet.group("page-tables", "page tables", "");
+  sheet.known_part("processes", "of processes", counted("PageTables"), "oom: pagetables");
+  sheet.known_part("secondary", "of KVM and IOMMUs", secondary || !bounce ? secondary : Amount(0),
+                   "oom: sec_pagetables");
+  sheet.unknown_line("percpu", "percpu", kNotInLog);
+  Amount reclaimable = find_number(memory.vmstat, "nr_kernel_misc_reclaimable");
+  if (reclaimable) *reclaimable *= memory.page_size;
+  if (!reclaimable && !secondary) reclaimable = 0;
+  sheet.group("others", "other counted kernel memory", "");
+  sheet.known_part("reclaimable", "of drivers, reclaimable", reclaimable, "oom: kernel_misc_reclaimable");
+  sheet.known_part("bounce", "bounce buffers", bounce || !secondary ? bounce : Amount(0), "oom: bounce");
+  sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "oom: pages hwpoisoned");
 }
 
 }  // namespace
@@ -79,17 +136,7 @@ std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_
   add_slab_of_log(sheet, memory);
   sheet.unknown_line("vmalloc", "vmalloc", kNotInLog);
   sheet.known_line("kernel-stacks", "kernel stacks", counted("KernelStack"), "oom: kernel_stack");
-  sheet.group("page-tables", "page tables", "");
-  sheet.part("processes", "of processes", sheet.meminfo("PageTables"), "oom: pagetables");
-  sheet.part("secondary", "of KVM and IOMMUs", sheet.meminfo("SecPageTables"), "oom: sec_pagetables");
-  sheet.unknown_line("percpu", "percpu", kNotInLog);
-  const ByteCount reclaimable = sheet.meminfo("KReclaimable");
-  const ByteCount slab = sheet.meminfo("SReclaimable");
-  sheet.group("others", "other counted kernel memory", "");
-  sheet.part("reclaimable", "of drivers, reclaimable", reclaimable > slab ? reclaimable - slab : 0,
-             "oom: kernel_misc_reclaimable");
-  sheet.part("bounce", "bounce buffers", sheet.meminfo("Bounce"), "oom: bounce");
-  sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "oom: pages hwpoisoned");
+  add_other_counters_of_log(sheet, memory);
   sheet.last_line("unaccounted", "unaccounted memory", total, "pages RAM - pages reserved - all lines above");
   sheet.remark("cma", "(used pages of CMA areas)", sheet.meminfo("CmaTotal") - sheet.meminfo("CmaFree"),
                "oom: pages cma reserved - free_cma, user pages too");

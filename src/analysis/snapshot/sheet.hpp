@@ -32,6 +32,16 @@ class Sheet {
     lines_.push_back(part_of_group(std::move(id), std::move(label), bytes, std::move(source)));
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
   }
+  // Adds a part that may be unknown. Its amount then counts as 0, so this memory becomes a part of the last line.
+  void known_part(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
+    part(std::move(id), std::move(label), bytes.value_or(0), std::move(source));
+    lines_.back().known = bytes.has_value();
+  }
+  // Adds a remark whose amount is unknown.
+  void unknown_remark(std::string id, std::string label, std::string source) {
+    lines_.push_back(part_of_group(std::move(id), std::move(label), 0, std::move(source)));
+    lines_.back().counted = lines_.back().known = false;
+  }
   // Adds a part for the rest of the line: `whole` minus the parts added so far.
   void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
     part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
@@ -61,7 +71,7 @@ class Sheet {
     std::string unknown;
     for (const BalanceLine& one : lines_) {
       if (one.depth == 0) sum += as_bytes(one.bytes);
-      if (!one.known) unknown += (unknown.empty() ? "; includes " : ", ") + one.label;
+      if (!one.known && one.counted) unknown += (unknown.empty() ? "; includes " : ", ") + one.label;
     }
     source += unknown;
     line(std::move(id), std::move(label), total - sum, std::move(source));

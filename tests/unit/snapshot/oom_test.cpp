@@ -12,6 +12,7 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/gzip.hpp"
 #include "snapshot/copies.hpp"
 #include "snapshot/kernel_log.hpp"
 #include "snapshot/oom_report.hpp"
@@ -191,8 +192,9 @@ TEST(OomReports, WrappedLinesAreJoined) {
 TEST(OomReports, ArmHadItsOwnWords) {
   constexpr const char* kLog =
       "Mem-info:\nNormal per-cpu:\nCPU    0: hi:   42, btch:   7 usd:   5\n"
-      "active_anon:2000 inactive_anon:0 isolated_anon:0\n free:100 slab_reclaimable:1 slab_unreclaimable:2\n"
-      "Normal free:400kB min:2kB\nNormal: 100*4kB = 400kB\n4096 pages of RAM\n120 free pages\n96 reserved pages\n";
+      "active_anon:2000 inactive_anon:0 isolated_anon:0\n active_file:0 inactive_file:0 isolated_file:0\n"
+      " unevictable:0 dirty:0\n free:100 slab_reclaimable:1 slab_unreclaimable:2\nNormal free:400kB min:2kB\nNormal: "
+      "100*4kB = 400kB\n4096 pages of RAM\n120 free pages\n96 reserved pages\n";
   const auto reports = oom_reports(kLog);
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(total_bytes_of(reports[0]), 4000u * 4096);
@@ -273,10 +275,37 @@ TEST(KernelLogs, PrefixesAreRemoved) {
                                  "Fri Mar  1 10:00:00 2024 kern.warn kernel: [  127.500000] Node 0 x",
                                  "\x1b[31mNode 0 x\x1b[0m\r",
                                  R"({"__REALTIME_TIMESTAMP":"1709287200000000","MESSAGE":"Node 0 x"})",
+                                 "4,1006,127500000,-;Node 0 x\n SUBSYSTEM=pci\n DEVICE=+pci:0000:00:1f.0",
+                                 "4,1006,127500000,-,caller=T100;Node 0 x",
+                                 "[Mar 1 10:00] Node 0 x",
+                                 "[Mar12 10:00] Node 0 x",
+                                 "[  +0.000012] Node 0 x",
+                                 "[  127.500000 <    0.000012>] Node 0 x",
+                                 "[Fri Mar  1 10:00:00 2024 <    0.000012>] Node 0 x",
+                                 "[<    0.000012>] Node 0 x",
+                                 "[  127.500000]Node 0 x",
+                                 "[  127.50][ T100] Node 0 x",
+                                 "<4>[  127.500000][   C1]Node 0 x",
+                                 "> <4>[  127.500000] Node 0 x",
+                                 ">[  127.500000] Node 0 x",
+                                 "Fri 2024-03-01 10:00:00 UTC host kernel: Node 0 x",
+                                 "1709287200.123456 host kernel: Node 0 x",
+                                 "[  127.500000] host kernel: Node 0 x",
+                                 "<4>Mar  1 10:00:00 host kernel: Node 0 x",
+                                 "<4>1 2024-03-01T10:00:00.5Z host kernel - - - Node 0 x",
+                                 "<4>1 2024-03-01T10:00:00Z host kernel - - [timeQuality tzKnown=\"1\"] Node 0 x",
+                                 "2024-03-01T10:00:00,123456+01:00 Node 0 x",
+                                 "daemon:info  : [  127.500000] Node 0 x",
+                                 "console-3 | [  127.500000] Node 0 x",
+                                 "[2-3219.1870] c0 [  127.500000] Node 0 x",
+                                 "{\n   \"dmesg\": [\n {\n\"pri\": 4,\n\"time\": 127.5,\n\"msg\": \"Node 0 x\"",
+                                 "_HOSTNAME=h\n__REALTIME_TIMESTAMP=1709287200000000\nMESSAGE=Node 0 x\nPRIORITY=4",
                                  "Node 0 x"};
   for (const char* const line : kLines) {
     std::string text;
-    each_log_message(line, [&](const LogMessage& message) { text += message.text; });
+    each_log_message(line, [&](const LogMessage& message) {
+      if (!message.text.ends_with('{') && !message.text.ends_with('[')) text += message.text;
+    });
     EXPECT_EQ(text, "Node 0 x") << line;
   }
 }
@@ -294,8 +323,126 @@ TEST(KernelLogs, TimesAreRead) {
                                  "2024-03-01T15:00:00+05 h kernel: x", "2024-03-01T06:30:00-03:30 h kernel: x"})
     EXPECT_EQ(message_in(line).wall_ns, 1709287200'000'000'000u) << line;
   EXPECT_FALSE(message_in("Mar  1 10:00:00 host kernel: x").has_year);
+  EXPECT_EQ(message_in("4,1006,127500000,-,caller=T100;x").boot_ns, 127'500'000'000u);
+  EXPECT_EQ(message_in("[  127.500000 <    0.000012>] x").boot_ns, 127'500'000'000u);
+  EXPECT_EQ(message_in("1709287200.5 host kernel: x").wall_ns, 1709287200'500'000'000u);
+  const auto minute = message_in("[Mar 1 10:00] x").wall_ns;
+  EXPECT_EQ(message_in("[Mar 1 10:00] x\n[  +1.5] y\n[ +10.5] z").wall_ns, minute.value_or(0) + 12'000'000'000u);
   EXPECT_EQ(message_in(R"({"__REALTIME_TIMESTAMP":"1709287200000000","MESSAGE":"x"})").wall_ns,
             1709287200'000'000'000u);
+}
+
+// The binary form of a message of several lines in `journalctl -o export`.
+TEST(KernelLogs, MessagesOfSeveralLinesAreRead) {
+  using namespace std::string_literals;
+  const std::string log = "__MONOTONIC_TIMESTAMP=127500000\nMESSAGE\n\x05\0\0\0\0\0\0\0a\n b \nPRIORITY=4\n"s;
+  std::string text;
+  each_log_message(log, [&](const LogMessage& message) {
+    text.append(message.text).append("|");
+    EXPECT_EQ(message.boot_ns, 127'500'000'000u);
+  });
+  EXPECT_EQ(text, "a|b|");
+}
+
+TEST(KernelLogs, CallersAreRead) {
+  std::string callers;
+  each_log_message("[  1.500000][ T100] x\n[  1.500000][   C1] x\n4,1,5,-,caller=T7;x\n[  2.5] x",
+                   [&](const LogMessage& message) { callers.append(message.caller).append("|"); });
+  EXPECT_EQ(callers, "T100|C1|T7||");
+}
+
+constexpr const char* kNodeAndZone =
+    "Node 0 active_anon:8000kB inactive_anon:400kB active_file:40kB inactive_file:80kB unevictable:4kB "
+    "isolated(anon):0kB isolated(file):0kB mapped:12kB shmem:16kB kernel_stack:32kB all_unreclaimable? no\n"
+    "Node 0 Normal free:4000kB min:40kB present:16384kB managed:16000kB free_pcp:8kB\n"
+    "30 total pagecache pages\n0 pages in swap cache\n4096 pages RAM\n96 pages reserved\n";
+
+TEST(OomReports, ALostLineIsReadFromNodesAndElseUnknown) {
+  const std::string log =
+      std::string("Mem-Info:\n slab_reclaimable:5 slab_unreclaimable:6\n free:1000\n") + kNodeAndZone;
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  const SnapshotResult found = stock_of_report(reports[0]);
+  auto lines = lines_of(found);
+  EXPECT_EQ(lines["user.page-cache"], (30 - 4) * 4096);
+  EXPECT_EQ(lines["user.anonymous"], (8000 + 400 + 40 + 80 + 4 - 16) * 1024 - (30 - 4) * 4096);
+  EXPECT_EQ(lines["slab"], 11 * 4096);
+  EXPECT_FALSE(lines.contains("page-tables.processes"));
+
+  const auto without_nodes =
+      oom_reports("Mem-Info:\n slab_reclaimable:5\n free:1000\n4096 pages RAM\n96 pages reserved\n");
+  ASSERT_EQ(without_nodes.size(), 1u);
+  const SnapshotResult few = stock_of_report(without_nodes[0]);
+  lines = lines_of(few);
+  for (const char* const id : {"user.anonymous", "user.page-cache", "slab", "kernel-stacks", "others.bounce"})
+    EXPECT_FALSE(lines.contains(id)) << id;
+  EXPECT_NE(few.sheet.back().source.find("anonymous"), std::string::npos);
+}
+
+TEST(OomReports, NumbersOfOtherMessagesAreNotTaken) {
+  const std::string log =
+      std::string("Mem-Info:\neth0: active_anon:9 free:7 shmem:3\ncache slab_unreclaimable:9 is low\n") +
+      "active_anon:2000 inactive_anon:100 isolated_anon:0\nmydrv: 77 pages reserved\n" +
+      "zram0: 5 pages RAM\nfree: 5 objects\n active_file:10 inactive_file:20 isolated_file:0\n" +
+      "mydrv free:5kB min:6kB\n free:1000 free_pcp:2 free_cma:0\n" + kNodeAndZone;
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].totals.at("active_anon"), 2000u);
+  EXPECT_EQ(reports[0].totals.at("free"), 1000u);
+  EXPECT_FALSE(reports[0].totals.contains("slab_unreclaimable"));
+  EXPECT_FALSE(reports[0].totals.contains("shmem"));
+  EXPECT_EQ(total_bytes_of(reports[0]), 4000u * 4096);
+  EXPECT_EQ(reports[0].zones.size(), 1u);
+}
+
+TEST(OomReports, OldKernelsHadFewerCounters) {
+  const auto reports = oom_reports(
+      "Mem-Info:\nDMA per-cpu:\nCPU    0: hi:    0, btch:   1 usd:   0\n"
+      "Active_anon:2000 active_file:30 inactive_anon:100\n inactive_file:20 unevictable:2 dirty:1 writeback:0 "
+      "unstable:0\n"
+      " free:500 slab:40 mapped:26 pagetables:9 bounce:0\n4096 pages RAM\n96 pages reserved\n60 total pagecache pages\n"
+      "Mem-info:\nActive:2000 inactive:100 dirty:0 writeback:0 unstable:0\n free:500 slab:40 mapped:12 pagetables:9 "
+      "bounce:0\n60 total pagecache pages\n4096 pages of RAM\n96 reserved pages\n4 pages swap cached\n");
+  ASSERT_EQ(reports.size(), 2u);
+  auto lines = lines_of(stock_of_report(reports[0]));
+  EXPECT_EQ(lines["user.anonymous"], 2102 * 4096);
+  EXPECT_EQ(lines["user.page-cache"], 50 * 4096);
+  EXPECT_EQ(lines["slab"], 40 * 4096);
+  EXPECT_FALSE(lines.contains("user.shmem"));
+  EXPECT_FALSE(lines.contains("kernel-stacks"));
+  lines = lines_of(stock_of_report(reports[1]));
+  EXPECT_EQ(lines["user.anonymous"], (2100 - 56) * 4096);
+  EXPECT_EQ(lines["user.page-cache"], 56 * 4096);
+}
+
+TEST(OomReports, CallersTellInterleavedReportsApart) {
+  std::string log;
+  const auto add = [&log](const std::string& a, const std::string& b) {
+    log += "[    1.500000][ T100] " + a + "\n[    1.500000][ T200] " + b + "\n";
+  };
+  add("a invoked oom-killer: order=0", "b: page allocation failure: order:3, mode:0x1");
+  add("Mem-Info:", "Mem-Info:");
+  add("active_anon:2000 inactive_anon:1 isolated_anon:0", "active_anon:3000 inactive_anon:2 isolated_anon:0");
+  add(" free:100 free_pcp:0", " free:200 free_pcp:0");
+  add("4096 pages RAM", "4096 pages RAM");
+  add("96 pages reserved", "96 pages reserved");
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[0].kill.invoked_by, "a");
+  EXPECT_EQ(reports[0].totals.at("free"), 100u);
+  EXPECT_EQ(reports[0].lines.at("pages RAM"), 4096u);
+  EXPECT_EQ(reports[1].kill.invoked_by, "b");
+  EXPECT_EQ(reports[1].totals.at("active_anon"), 3000u);
+  EXPECT_EQ(reports[1].lines.at("pages reserved"), 96u);
+}
+
+TEST(OomReports, ACutCompressedLogIsReadUpToTheCut) {
+  std::string packed = gzip(log_text("5.15-journal.txt") + std::string(1000, '\n'));
+  packed.resize(packed.size() - 12);
+  const Copies copies = copies_in_file("dmesg.gz", bytes_of(packed));
+  ASSERT_EQ(copies.reports.size(), 1u);
+  EXPECT_FALSE(copies.damage.empty());
+  EXPECT_EQ(lines_of(take_stock(parse_snapshot(copies.reports[0], 0)))["slab"], 1261568000);
 }
 
 }  // namespace

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/log_prefix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/number.hpp"
+#include "base/text.hpp"
+#include "base/words.hpp"
+#include "snapshot/log_time.hpp"
+
+namespace kmt {
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+void set_wall_time(LogMessage& message, const LogTime& time) {
+  message.wall_ns = time.unix_ns;
+  message.has_year = time.has_year;
+}
+
+// "T123": the task, "C1": the CPU that printed the message.
+bool is_caller(std::string_view word) {
+  return word.size() > 1 && (word.front() == 'T' || word.front() == 'C') && is_digit(word[1]);
+}
+
+// Takes the time in "[  123.456789]", "[Mon Jan  2 03:04:05 2023]", "[  123.456789 <    0.000012>]", "[Jan 2 03:04]",
+// "[  +0.000012]" and "[<    0.000012>]".
+bool take_time_inside(std::string_view inside, PrefixedLine& line) {
+  const std::size_t angle = inside.find('<');
+  const std::string_view delta =
+      angle == inside.npos ? "" : trim(inside.substr(angle + 1, inside.find('>') - angle - 1));
+  inside = trim(inside.substr(0, angle));
+  if (const auto time = seconds_of(inside)) {
+    line.message.boot_ns = time;
+  } else if (inside.starts_with('+') || (inside.empty() && !delta.empty())) {
+    line.delta_ns = seconds_of(inside.empty() ? delta : inside.substr(1));
+    return line.delta_ns.has_value();
+  } else if (const auto minute = minute_of(inside)) {
+    set_wall_time(line.message, *minute);
+  } else {
+    const auto date = is_weekday(inside.substr(0, 3)) ? take_named_time(inside) : std::nullopt;
+    if (!date) return false;
+    set_wall_time(line.message, *date);
+  }
+  return true;
+}
+
+// Removes a time or a caller in brackets from the front. The numbers of tasks in brackets, as in "[  123]", are part of
+// the message.
+bool take_brackets(std::string_view& text, PrefixedLine& line) {
+  const std::size_t end = text.find(']');
+  if (!text.starts_with('[') || end == std::string_view::npos) return false;
+  const std::string_view inside = trim(text.substr(1, end - 1));
+  if (is_caller(inside))
+    line.message.caller = inside;
+  else if (!take_time_inside(inside, line))
+    return false;
+  text.remove_prefix(end + 1);
+  return true;
+}
+
+// Removes "<4>", or "kern  :warn  :" of `dmesg --decode`.
+bool take_level(std::string_view& text) {
+  if (text.starts_with('<')) {
+    const std::size_t end = text.find('>');
+    constexpr std::size_t kMost = 5;
+    if (end > kMost || !std::ranges::all_of(text.substr(1, end - 1), is_digit)) return false;
+    text.remove_prefix(end + 1);
+    return true;
+  }
+  constexpr std::array<std::string_view, 8> kLevels = {"emerg", "alert",  "crit", "err",
+                                                       "warn",  "notice", "info", "debug"};
+  const std::size_t first = text.find(':');
+  const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
+  constexpr std::size_t kMost = 20;
+  if (second > kMost || std::ranges::find(kLevels, trim(text.substr(first + 1, second - first - 1))) == kLevels.end())
+    return false;
+  text.remove_prefix(second + 1);
+  return true;
+}
+
+// Removes "4,1006,123456,-;" and "4,1006,123456,-,caller=T100;" of /dev/kmsg from the front.
+bool take_record(std::string_view& text, PrefixedLine& line) {
+  std::string_view left = text;
+  constexpr std::size_t kMost = 120;
+  const std::size_t end = text.substr(0, kMost).find(';');
+  if (end == std::string_view::npos || !is_digit(text.front())) return false;
+  const std::vector<std::string_view> fields = split(left.substr(0, end), ',');
+  constexpr std::uint64_t kMostMicros = UINT64_MAX / 1000;
+  const auto micros = fields.size() < 4 ? std::nullopt : parse_number<std::uint64_t>(fields[2]);
+  if (!micros || *micros > kMostMicros || !parse_number<std::uint64_t>(fields[0]) ||
+      !parse_number<std::uint64_t>(fields[1]))
+    return false;
+  constexpr std::string_view kCaller = "caller=";
+  for (const std::string_view field : fields)
+    if (field.starts_with(kCaller)) line.message.caller = field.substr(kCaller.size());
+  line.message.boot_ns = *micros * 1000;
+  line.is_record = true;
+  text.remove_prefix(end + 1);
+  return true;
+}
+
+bool take_date(std::string_view& text, LogMessage& message) {
+  auto time = take_iso_time(text);
+  if (!time) time = take_named_time(text);
+  if (time) set_wall_time(message, *time);
+  return time.has_value();
+}
+
+// Removes "1709287200.123456 " of `journalctl -o short-unix` from the front.
+bool take_unix_time(std::string_view& text, LogMessage& message) {
+  Words words(text);
+  const auto time = is_digit(text.front()) ? seconds_of(words.next()) : std::nullopt;
+  if (!time || words.rest().find("kernel:") == std::string_view::npos) return false;
+  message.wall_ns = time;
+  text = words.rest();
+  return true;
+}
+
+// Removes "host kernel - - - " of RFC 5424 from the front. The last field may be "[NAME KEY=\"VALUE\"]".
+bool take_syslog_fields(std::string_view& text) {
+  Words words(text);
+  words.next();
+  if (words.next() != "kernel") return false;
+  words.next();
+  words.next();
+  std::string_view left = words.rest();
+  if (left.starts_with("- "))
+    left.remove_prefix(2);
+  else if (left.starts_with('[') && left.find(']') != left.npos && left.find('=') < left.find(']'))
+    left.remove_prefix(left.find(']') + 1);
+  else
+    return false;
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (left.starts_with(kByteOrderMark)) left.remove_prefix(kByteOrderMark.size());
+  text = left;
+  return true;
+}
+
+// Removes "host kernel: " or "host kernel[0]: ".
+bool take_host(std::string_view& text) {
+  constexpr std::string_view kKernel = "kernel";
+  constexpr std::size_t kMost = 120;
+  const std::string_view begin = text.substr(0, kMost);
+  for (std::size_t at = begin.find(kKernel); at != begin.npos; at = begin.find(kKernel, at + 1)) {
+    if (at > 0 && begin[at - 1] != ' ') continue;
+    std::string_view left = text.substr(at + kKernel.size());
+    if (left.starts_with('[')) left.remove_prefix(std::min(left.find(']'), left.size() - 1) + 1);
+    if (!left.starts_with(':')) continue;
+    text = left.substr(1);
+    return true;
+  }
+  return false;
+}
+
+// Removes everything before "[  123.456789]", which may be after a prefix of any form.
+bool take_unknown_prefix(std::string_view& text) {
+  constexpr std::size_t kMost = 160;
+  constexpr std::size_t kDigits = 6;  // of microseconds
+  for (std::size_t at = text.find('['); at < kMost; at = text.find('[', at + 1)) {
+    const std::size_t end = text.find(']', at);
+    if (end == std::string_view::npos) return false;
+    const std::string_view inside = trim(text.substr(at + 1, end - at - 1));
+    if (!seconds_of(inside) || inside.size() - inside.find('.') - 1 != kDigits) continue;
+    text.remove_prefix(at);
+    return true;
+  }
+  return false;
+}
+
+void take_known_prefixes(std::string_view& text, PrefixedLine& line) {
+  bool had_host = false;
+  for (bool changed = true; changed;) {
+    text = trim(text);
+    changed = !text.empty() && text.front() == '>';  // quoted
+    if (changed) text.remove_prefix(1);
+    if (changed || text.empty()) continue;
+    changed = take_level(text) || take_brackets(text, line) || take_record(text, line) ||
+              take_date(text, line.message) || take_unix_time(text, line.message);
+    if (!changed && line.message.wall_ns && !had_host) changed = had_host = take_syslog_fields(text);
+    if (!changed && !had_host) changed = had_host = take_host(text);
+    // The version of RFC 5424 is between level and time: "<4>1 2023-01-02T03:04:05Z".
+    std::string_view after_version = text;
+    if (!changed && text.starts_with("1 ") && (after_version.remove_prefix(2), take_date(after_version, line.message)))
+      text = after_version, changed = true;
+  }
+}
+
+}  // namespace
+
+PrefixedLine without_prefix(std::string_view text) {
+  PrefixedLine line;
+  take_known_prefixes(text, line);
+  if (!line.message.boot_ns && !line.delta_ns && take_unknown_prefix(text)) take_known_prefixes(text, line);
+  line.message.text = text;
+  return line;
+}
+
+}  // namespace kmt

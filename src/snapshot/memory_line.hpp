@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Distinguishes lines about memory in the kernel's log from other messages that also have names and numbers.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kmt {
+
+// Returns the name of a counter as current kernels write it, or an empty string for any other word. Linux 2.6.31 and
+// earlier wrote "Active_anon".
+std::string counter_name(std::string_view name);
+
+// True for "Mem-Info:", and "Mem-info:" (Arm before Linux 3.13).
+bool has_title(std::string_view text);
+
+// Returns the beginning of the line that consists of counters, zones and free blocks. Empty if the line is another
+// message. A line may end with other words, if it was cut or if another message interrupted it.
+std::string_view memory_part(std::string_view line);
+
+}  // namespace kmt
