@@ -49,6 +49,14 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string excerpt(std::string_view text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return printable(text);
+  std::size_t end = most_bytes;
+  constexpr unsigned kContinuation = 0x80, kKind = 0xC0;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & kKind) == kContinuation) --end;  // not within a character
+  return printable(text.substr(0, end)) + "…";
+}
+
 std::size_t columns_of(std::string_view text) {
   std::size_t count = 0;
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u ? 1 : 0;

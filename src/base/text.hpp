@@ -14,6 +14,9 @@ namespace kmt {
 // or break a JSON string.
 std::string printable(std::string_view text);
 
+// Returns the start of the text, safe to print. "…" shows that the rest was cut off.
+std::string excerpt(std::string_view text, std::size_t most_bytes = 200);
+
 // Returns the width of UTF-8 text in columns, assuming one column per character.
 std::size_t columns_of(std::string_view text);
 

@@ -11,7 +11,7 @@
 
 #include "base/endian.hpp"
 #include "base/error.hpp"
-#include "base/excerpt.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "formats/ctf/field_classes.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/excerpt.hpp"
+#include "base/text.hpp"
 
 namespace kmt::ctf {
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/excerpt.hpp"
+#include "base/text.hpp"
 #include "formats/ctf/field_classes.hpp"
 
 namespace kmt::ctf {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/excerpt.hpp"
+#include "base/text.hpp"
 #include "formats/ctf/field_locations.hpp"
 #include "formats/ctf/json_field.hpp"
 #include "formats/ctf/metadata_checks.hpp"

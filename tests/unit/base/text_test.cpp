@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/excerpt.hpp"
+#include "base/text.hpp"
 
 #include <string>
 
