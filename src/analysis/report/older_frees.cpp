@@ -35,6 +35,22 @@ std::set<std::string> things_of(const std::string& function) {
   return things;
 }
 
+// True if fits(third, births) is true for all thirds, either in the order of time or with the births in reverse order.
+// In a steady state, objects that were allocated early have often been freed by the end, and so have objects from
+// before the trace. So the births of live objects rise as the frees of older objects fall: births at the time t before
+// the end are as many as frees at the time t after the start. If all objects outlive the trace, both are constant.
+template <typename Fits>
+bool fits_some_order(CountByThird births, Fits&& fits) {
+  const auto fit = [&] {
+    for (std::size_t i = 0; i < births.size(); ++i)
+      if (!fits(i, static_cast<double>(births[i]))) return false;
+    return true;
+  };
+  if (fit()) return true;
+  std::ranges::reverse(births);
+  return fit();
+}
+
 }  // namespace
 
 void OlderFrees::add(CallSiteId site, CacheId cache, TimeBucket at) {
@@ -66,22 +82,17 @@ std::vector<std::pair<CallSiteId, CountByThird>> OlderFrees::sites(const TimeBuc
 }
 
 bool keeps_pace(const CountByThird& older_frees, const CountByThird& births) {
-  for (std::size_t i = 0; i < births.size(); ++i)
-    if (older_frees[i] == 0 ||
-        static_cast<double>(older_frees[i]) < kThresholds.pace_of_older * static_cast<double>(births[i]))
-      return false;
-  return true;
+  return fits_some_order(births, [&older_frees](std::size_t third, double born) {
+    return older_frees[third] > 0 && static_cast<double>(older_frees[third]) >= kThresholds.pace_of_older * born;
+  });
 }
 
 bool have_same_pace(const CountByThird& births, const CountByThird& older_frees) {
-  for (std::size_t i = 0; i < births.size(); ++i) {
-    const auto born = static_cast<double>(births[i]);
-    const auto freed = static_cast<double>(older_frees[i]);
-    if (births[i] < kThresholds.fewest_births || freed < born * (1 - kThresholds.same_pace) ||
-        freed > born * (1 + kThresholds.same_pace))
-      return false;
-  }
-  return true;
+  return fits_some_order(births, [&older_frees](std::size_t third, double born) {
+    const auto freed = static_cast<double>(older_frees[third]);
+    return born >= static_cast<double>(kThresholds.fewest_births) && freed >= born * (1 - kThresholds.same_pace) &&
+           freed <= born * (1 + kThresholds.same_pace);
+  });
 }
 
 bool name_same_thing(const std::string& allocating, const std::string& freeing) {

@@ -37,9 +37,11 @@ class OlderFrees {
 };
 
 // True if, in each third, the frees of older objects are at least half as many as the allocations that are still live.
+// The allocations may also be compared in reverse order of the thirds: in a steady state they are the mirror image of
+// the frees.
 bool keeps_pace(const CountByThird& older_frees, const CountByThird& births);
 
-// True if the two counts are so similar in each third that this is hardly chance.
+// True if the two counts are so similar in each third, in either order, that this is hardly chance.
 bool have_same_pace(const CountByThird& births, const CountByThird& older_frees);
 
 // True if the names of both functions contain the name of one thing: alloc_pipe_info() and free_pipe_info().

@@ -30,12 +30,15 @@ TEST(OlderFrees, KeepPaceOnlyIfTheyDoInEachThird) {
   EXPECT_TRUE(keeps_pace({50, 60, 55}, {100, 100, 100}));
   EXPECT_FALSE(keeps_pace({100, 100, 40}, {100, 100, 100})) << "growth continues at the end";
   EXPECT_FALSE(keeps_pace({0, 0, 0}, {0, 0, 0}));
+  EXPECT_TRUE(keeps_pace({100, 100, 20}, {20, 100, 100})) << "each object lives a bit shorter than the trace";
 }
 
 TEST(OlderFrees, OfAnotherFunctionNeedASimilarNameAndRate) {
   EXPECT_TRUE(have_same_pace({100, 100, 100}, {90, 110, 120}));
   EXPECT_FALSE(have_same_pace({100, 100, 100}, {90, 110, 200}));
   EXPECT_FALSE(have_same_pace({5, 5, 5}, {5, 5, 5})) << "too few";
+  EXPECT_TRUE(have_same_pace({70, 100, 100}, {100, 100, 70})) << "each object lives a bit shorter than the trace";
+  EXPECT_FALSE(have_same_pace({70, 100, 100}, {50, 100, 150}));
   EXPECT_TRUE(name_same_thing("alloc_pipe_info+0xd7", "free_pipe_info+0x5c"));
   EXPECT_TRUE(name_same_thing("__alloc_file+0x23", "file_free_rcu+0x2e"));
   EXPECT_TRUE(name_same_thing("__do_sys_timerfd_create+0x5a", "timerfd_release+0x12 [fs]"));
