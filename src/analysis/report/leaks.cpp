@@ -51,7 +51,29 @@ bool is_certain(const Trend& trend, const LeaksResult& result) {
   return rises_above(trend, result.threshold_bytes_per_s) && trend.evenness >= result.confidence_needed;
 }
 
-LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
+// True if live memory reached no new height in the last quarter of the time, although allocations went on: as much is
+// freed as allocated. A leak whose allocations stopped does not count.
+bool has_levelled_off(const LeakRow& row, const TimeAxis& axis) {
+  const std::vector<TimeSeriesPoint>& points = row.group.history->series;
+  const std::size_t first = axis.bucket_of(row.group.first_ns.value_or(axis.start_ns));
+  const auto late =
+      first + static_cast<std::size_t>(static_cast<double>(points.size() - std::min(first, points.size())) *
+                                       (1 - kThresholds.stopped_part));
+  if (late <= first || late >= points.size()) return false;
+  std::int64_t highest[2] = {0, 0};
+  std::uint64_t allocations[2] = {0, 0};
+  for (std::size_t i = first; i < points.size(); ++i) {
+    highest[i >= late] = std::max(highest[i >= late], points[i].live_bytes);
+    allocations[i >= late] += points[i].allocations;
+  }
+  const double pace = static_cast<double>(points.size() - late) / static_cast<double>(late - first);
+  const double usual_rise = static_cast<double>(highest[0]) * pace;
+  return static_cast<double>(allocations[1]) >=
+             kThresholds.pace_of_older * static_cast<double>(allocations[0]) * pace &&
+         static_cast<double>(highest[1] - highest[0]) < kThresholds.stopped_share * usual_rise;
+}
+
+LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result, const TimeAxis& axis) {
   if (!result.trace.clock_in_ns) return LeakVerdict::no_clock;
   switch (row.trend.growth) {
     case Growth::too_few_points: return LeakVerdict::too_short;
@@ -64,7 +86,8 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
   if (is_explained && !rises_above(row.certain, result.threshold_bytes_per_s)) return LeakVerdict::explained;
   if (!rises_above(row.trend, result.threshold_bytes_per_s)) return LeakVerdict::unsure;
   if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
-  return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
+  if (!is_certain(row.certain, result)) return LeakVerdict::uncertain;
+  return has_levelled_off(row, axis) ? LeakVerdict::past : LeakVerdict::certain;
 }
 
 // Returns a single row for an allocator to which no key of the report applies.
@@ -172,7 +195,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   }
   result.confidence_needed = needed_evenness(result.judged);
   for (LeakTable& table : result.tables)
-    for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result);
+    for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result, report.histories->axis);
   find_holders(result);
   return result;
 }

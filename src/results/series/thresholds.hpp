@@ -45,8 +45,9 @@ struct Thresholds {
   std::uint64_t samples_per_unseen = 4;
   std::uint64_t fewest_unseen_samples = 2;
 
-  // Only for series of snapshots, which are long enough. Growth has stopped if the rise in the last quarter is less
-  // than a tenth of what steady growth would add in this time. Chosen.
+  // Growth has stopped if the rise in the last quarter is less than a tenth of what steady growth would add in this
+  // time. In traces, memory must also be allocated in this quarter at half the former pace or more (`pace_of_older`);
+  // otherwise only the program's work may have ended. Chosen.
   double stopped_part = 0.25;
   double stopped_share = 0.1;
 
