@@ -68,7 +68,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.bytes_requested = of_pages ? page_bytes : event.bytes_requested;
   key.bytes_allocated = of_pages ? page_bytes : event.bytes_allocated;
   key.call_site = event.call_site.value;
-  const PageUse page_use = of_pages && options_.page_uses ? page_use_of(event.stack) : PageUse::unknown;
+  const PageUse page_use = of_pages && options_.page_uses ? page_use_of(event) : PageUse::unknown;
   key.cache_and_family = of_pages
                              ? static_cast<std::uint8_t>(event.migrate_type) | static_cast<std::uint32_t>(page_use) << 8
                              : cache_and_family(event);
@@ -171,11 +171,13 @@ SlabAccount Grouping::account_of(const Event& event) {
                                                                        : SlabAccount::unreclaimable;
 }
 
-PageUse Grouping::page_use_of(StackId stack) {
+PageUse Grouping::page_use_of(const Event& event) {
+  const StackId stack = event.stack;
   if (use_of_stack_.size() <= stack.value) use_of_stack_.resize(info_.tables.stacks.size());
   std::uint8_t& known = use_of_stack_[stack.value];
   if (known == 0) known = 1 + static_cast<std::uint8_t>(kmt::page_use_of(info_.tables.stacks[stack], symbols_));
-  return static_cast<PageUse>(known - 1);
+  const auto use = static_cast<PageUse>(known - 1);
+  return use == PageUse::unknown ? kmt::page_use_of(event.gfp_flags, info_.tables.gfp_flags) : use;
 }
 
 Process Grouping::process_of(const Event& event) const { return process_at(trace_tasks_, event.tid, event.time_ns); }
@@ -237,13 +239,20 @@ std::uint32_t Grouping::process_row(const Event& event) {
 
 const char* Grouping::interrupt_of(const Event& event) {
   const char* const interrupt = options_.with_interrupted ? nullptr : interrupt_name(event);
-  return interrupt == nullptr || is_for_task(event.stack) ? nullptr : interrupt;
+  return interrupt == nullptr || is_for_task(event) ? nullptr : interrupt;
 }
 
-bool Grouping::is_for_task(StackId interrupt) {
-  if (is_for_task_.size() <= interrupt.value) is_for_task_.resize(info_.tables.stacks.size());
-  std::uint8_t& known = is_for_task_[interrupt.value];
-  if (known == 0) known = is_for_interrupted_task(info_.tables.stacks[interrupt], symbols_) ? 2 : 1;
+bool Grouping::is_for_task(const Event& in_interrupt) {
+  const bool by_stack = !info_.tables.stacks[in_interrupt.stack].empty();
+  const std::uint32_t number = by_stack ? in_interrupt.stack.value : in_interrupt.call_site.value;
+  std::vector<std::uint8_t>& all = is_for_task_[by_stack ? 1 : 0];
+  if (all.size() <= number) all.resize(by_stack ? info_.tables.stacks.size() : info_.tables.call_sites.size());
+  std::uint8_t& known = all[number];
+  if (known == 0) {
+    const std::span<const std::uint64_t> frames =
+        by_stack ? std::span(info_.tables.stacks[in_interrupt.stack]) : std::span(&info_.tables.call_sites[number], 1);
+    known = is_for_interrupted_task(frames, symbols_) ? 2 : 1;
+  }
   return known == 2;
 }
 

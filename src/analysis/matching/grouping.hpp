@@ -122,7 +122,7 @@ class Grouping {
                          std::uint64_t bytes_allocated);
   bool makes_pid_space(CallSiteId site);
   SlabAccount account_of(const Event& event);
-  PageUse page_use_of(StackId stack);
+  PageUse page_use_of(const Event& event);
   std::uint32_t task_of(Process task, const Event& event, bool with_id);
   std::uint32_t process_row(const Event& event);
   Process process_of(const Event& event) const;
@@ -134,7 +134,7 @@ class Grouping {
   std::uint32_t user_code_of(const Event& event, bool object);
   // Returns the name of the interrupt that an allocation counts for; null: it counts for the task.
   const char* interrupt_of(const Event& event);
-  bool is_for_task(StackId interrupt);
+  bool is_for_task(const Event& in_interrupt);
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
 
   std::vector<GroupKey> by_;
@@ -185,7 +185,8 @@ class Grouping {
   std::vector<std::uint32_t> caller_of_stack_;  // by stack, like code_of_site_
   // function_of_code_ is indexed by the ID of an address: 0 if not computed yet, else 1 + index in texts_.
   std::vector<std::uint8_t> use_of_stack_;  // by stack: 0: not computed yet, else 1 + PageUse
-  std::vector<std::uint8_t> is_for_task_;   // by stack; 0: not computed yet, else 1 + is_for_interrupted_task()
+  // By call site (index 0) and by stack (index 1); 0: not computed yet, else 1 + is_for_interrupted_task().
+  std::vector<std::uint8_t> is_for_task_[2];
   std::vector<std::uint32_t> function_of_code_;
 };
 
