@@ -105,25 +105,29 @@ bool KernelAccount::confirms(const std::vector<FindingCache>& caches, bool plain
 }
 
 std::optional<bool> KernelAccount::supports(const std::vector<FindingCache>& caches, bool late_half) const {
-  std::optional<bool> supported;
+  // Growth of the finding in caches whose counters grow at a similar rate, and in caches whose counters do not.
+  double supported = 0;
+  double contradicted = 0;
   for (const FindingCache& cache : caches) {
-    const auto rise = rises_.find(account_of(cache.name));
-    if (rise == rises_.end()) continue;
-    const auto late = late_rises_.find(account_of(cache.name));
-    if (late != late_rises_.end() && late->second.bytes_per_s >= kThresholds.enough_of_rate * cache.bytes_per_s)
-      return true;
-    const Trend& trend = rise->second.trend;
-    const bool is_trend = trend.growth != Growth::too_few_points;
-    if (is_trend && late_half && trend.late_high < kThresholds.too_slow * cache.bytes_per_s) {
-      supported = false;
-      continue;
-    }
-    if ((is_trend ? trend.bytes_per_s : rise->second.bytes_per_s) >= kThresholds.enough_of_rate * cache.bytes_per_s)
-      return true;
-    if (!is_trend) continue;
-    if (trend.high < kThresholds.too_slow * cache.bytes_per_s) supported = false;
+    const std::optional<bool> one = supports(cache, late_half);
+    if (one) (*one ? supported : contradicted) += cache.bytes_per_s;
   }
-  return supported;
+  if (supported == 0 && contradicted == 0) return std::nullopt;
+  return supported >= contradicted;
+}
+
+std::optional<bool> KernelAccount::supports(const FindingCache& cache, bool late_half) const {
+  const auto rise = rises_.find(account_of(cache.name));
+  if (rise == rises_.end()) return std::nullopt;
+  const auto late = late_rises_.find(account_of(cache.name));
+  const double enough = kThresholds.enough_of_rate * cache.bytes_per_s;
+  const double too_slow = kThresholds.too_slow * cache.bytes_per_s;
+  if (late != late_rises_.end() && late->second.bytes_per_s >= enough) return true;
+  const Trend& trend = rise->second.trend;
+  const bool is_trend = trend.growth != Growth::too_few_points;
+  if (is_trend && late_half && trend.late_high < too_slow) return false;
+  if ((is_trend ? trend.bytes_per_s : rise->second.bytes_per_s) >= enough) return true;
+  return is_trend && trend.high < too_slow ? std::optional(false) : std::nullopt;
 }
 
 bool KernelAccount::differs_as_much(const FindingCache& cache) const {

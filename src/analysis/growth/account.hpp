@@ -30,10 +30,11 @@ class KernelAccount {
   // Returns how a cluster has risen since the confirmed late growth of a cache started. Empty if the cluster does not
   // make up most of that cache's growth. Based on samples; `judged` is the number of clusters.
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
-  // True if the kernel's counters show growth of these caches, false if they contradict it. Empty if the kernel has no
-  // counters for these caches or too few values of them.
+  // True if the kernel's counters show growth of the caches with most of the growth, false if they contradict it. Empty
+  // if the kernel has no counters for these caches or too few values of them.
   // `late` is true if the finding is about the second half of the time. The counters must then grow in that half.
   std::optional<bool> supports(const std::vector<FindingCache>& caches, bool late) const;
+  std::optional<bool> supports(const FindingCache& cache, bool late) const;
   // True if the growth of a cache is confirmed, the cache has a large share of the finding's bytes, and no other cause
   // explains most of the growth. `plainly` applies stricter thresholds, for findings without other evidence.
   bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;
