@@ -265,15 +265,27 @@ struct Growing {
 };
 Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   Growing found;
+  Growing with_site;  // groups other than page orders
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
       const Trend& trend = judged_trend(row);
       if (row.verdict != verdict || trend.low <= result.threshold_bytes_per_s) continue;
       ++found.groups;
-      if (found.fastest != nullptr && trend.bytes_per_s <= found.trend.bytes_per_s) continue;
-      found.fastest = &row;
-      found.trend = trend;
+      const auto keep_fastest = [&](Growing& growing) {
+        if (growing.fastest != nullptr && trend.bytes_per_s <= growing.trend.bytes_per_s) return;
+        growing.fastest = &row;
+        growing.trend = trend;
+      };
+      keep_fastest(found);
+      if (table.allocator != Allocator::pages || !std::ranges::count(result.by, GroupKey::order))
+        keep_fastest(with_site);
     }
+  // Without stacks, pages include those of slabs. A call site with as much growth says more than an order does.
+  constexpr double kAsMuch = 0.5;
+  if (with_site.fastest != nullptr && with_site.trend.bytes_per_s >= kAsMuch * found.trend.bytes_per_s) {
+    found.fastest = with_site.fastest;
+    found.trend = with_site.trend;
+  }
   return found;
 }
 

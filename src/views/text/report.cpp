@@ -24,14 +24,22 @@ bool has_events(const AllocatorTotals& totals) {
 
 bool has_pages(const PageTotals& pages) { return pages.allocations + pages.failed_allocations + pages.frees > 0; }
 
-std::string event_list(const ReportResult& result, const TextStyle& style) {
+constexpr std::size_t kAll = ~std::size_t{0};
+
+std::string event_list(const ReportResult& result, std::size_t most, const TextStyle& style) {
   std::string text;
-  for (const auto& [name, count] : result.events)
+  std::size_t shown = 0;
+  for (const auto& [name, count] : result.events) {
+    if (shown++ == most)
+      return text + fmt::format(" and {} of other kinds", say_count(result.events.size() - most, style));
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(name), say_count(count, style));
+  }
   return text;
 }
 
-std::string summary(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+// `most_kinds` is the maximum number of kinds of events that are listed.
+std::string summary(const ReportResult& result, const ReportOptions& options, std::size_t most_kinds,
+                    const TextStyle& style) {
   const TraceSummary& trace = result.trace;
   std::string out = trace_heading(trace, style);
   if (!trace.format.empty()) out += labelled("format", printable(trace.format), style);
@@ -40,7 +48,7 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
                     fmt::format("{} by {}", printable(trace.recorded_at), printable(trace.recorder_arguments)), style);
   out += machine_lines(trace, style);
   std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
-  if (!result.events.empty()) events += ": " + event_list(result, style);
+  if (!result.events.empty()) events += ": " + event_list(result, most_kinds, style);
   out += labelled("events", events, style);
   if (result.calls > 0)
     out += labelled("calls",
@@ -53,7 +61,8 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
   return out + lost_line(trace, style);
 }
 
-std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
+// With `has_zeros` false, the lines about failures and nodes are left out if they have nothing to say.
+std::string slab_lines(const SlabTotals& slab, bool has_zeros, const TextStyle& style) {
   std::string out = "\n" + heading("Slab allocator", style);
   if (!has_events(slab))
     return out + "  no events of this allocator in the trace (kmalloc, kfree, kmem_cache_alloc, kmem_cache_free)\n";
@@ -72,11 +81,13 @@ std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
         fmt::format("of these bytes, in {}", say_number_of(slab.matched_frees, "free", style)));
   out += sum_line("live at end", upper_bound(slab.maybe_freed, say_bytes(slab.live_bytes, style), style),
                   "in " + say_number_of(slab.live_allocations, "allocation", style), style);
-  count("failed", slab.failed_allocations,
-        slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
+  if (has_zeros || slab.failed_allocations > 0)
+    count("failed", slab.failed_allocations,
+          slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
   count("cross-CPU", slab.cross_cpu_frees,
         fmt::format("frees on a different CPU than the allocation, {} of the matched frees",
                     say_share(slab.cross_cpu_frees, slab.matched_frees)));
+  if (!has_zeros && slab.cross_node_allocations.value_or(0) == 0) return out;
   if (slab.cross_node_allocations)
     count("cross-node", *slab.cross_node_allocations, "allocations that requested a node other than their CPU's node");
   else
@@ -270,7 +281,7 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
   if (trace.events > 0)
     text = fmt::format("no kmem events in {}, but {} of other kinds: {}",
                        options.filtered ? "the selected part of this trace" : "this trace",
-                       say_number_of(trace.events, "event", style), event_list(result, style));
+                       say_number_of(trace.events, "event", style), event_list(result, kAll, style));
   std::string out = "\n" + hanging("", "Nothing to report: " + text + ".", style);
   if (!options.filtered) out += hanging("", "Record them with: kmemtrace record, or: trace-cmd record -e kmem", style);
   return out;
@@ -278,7 +289,8 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
 
 // Names the group with most live memory, and the process that allocated it.
 std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by, const TextStyle& style) {
-  std::string text = fmt::format(" Most of it that the kernel cannot reclaim: {} with {}{} in {}", ascii(most.group),
+  std::string text = fmt::format(" Most of it that the kernel cannot reclaim: {} with {}{} in {}",
+                                 most.group == "unknown" ? "memory without a known call site" : ascii(most.group),
                                  most.is_upper_bound ? "at most " : "", say_bytes(most.live.bytes, style),
                                  say_number_of(most.live.allocations, "allocation", style));
   if (most.processes > 0 && !names_processes(by)) {
@@ -373,17 +385,17 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
   return out;
 }
 
-}  // namespace
-
-std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
-  std::string out = summary(result, options, style);
+// With `is_narrow`, leaves out parts of the first lines, because a narrow terminal breaks them into many lines.
+std::string text_of(const ReportResult& result, const ReportOptions& options, bool is_narrow, const TextStyle& style) {
+  constexpr std::size_t kKindsIfNarrow = 3;
+  std::string out = summary(result, options, is_narrow ? kKindsIfNarrow : kAll, style);
   const std::string anomalies =
       explained_lines(result, style) +
       anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomalies + nothing_to_report(result, options, style);
   out += conclusion(result, style);
-  out += slab_lines(result.slab, style);
+  out += slab_lines(result.slab, !is_narrow, style);
   out += page_lines(result.pages, style);
   const std::string small_allocators = percpu_lines(result.percpu, style) + vmalloc_lines(result.vmalloc, style);
   constexpr std::size_t kFewestLinesOfGroups = 12;
@@ -401,6 +413,14 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += anomaly_sites(result, options, style);
   out += older_objects(result, options, style);
   return out + memory_lines(result.memory, style);
+}
+
+}  // namespace
+
+std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  std::string out = text_of(result, options, false, style);
+  if (options.is_brief && lines_in(out) > kBriefLines) out = text_of(result, options, true, style);
+  return out;
 }
 
 }  // namespace kmt
