@@ -30,8 +30,8 @@ class Pseudonyms {
   // Replaces each word of the path separately. Words that show the kind of service or container stay (system.slice,
   // docker-).
   std::string path(std::string_view path) const;
-  // Replaces the path of a program. The last part becomes task() of the name that the kernel gives to a task executing
-  // the program.
+  // Replaces the path of a program. The file name is shortened to 15 bytes, as in the name of a task that executes
+  // the program, and replaced by task().
   std::string program(std::string_view path) const;
   // Replaces the name of a cgroup in the name of a cache, such as "dentry(17:docker)" before Linux 5.9. Other cache
   // names stay.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Determines which numbers in calls are sets of flags, and finds the names of the flags. The names are from the
-// kernel's enumerations if these exist. Otherwise, only flags that are part of the interface between programs and the
+// kernel's enums if these exist. Otherwise, only flags that are part of the interface between programs and the
 // kernel have names.
 #pragma once
 

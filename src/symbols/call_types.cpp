@@ -61,7 +61,7 @@ class TypeCopier {
     return copied;
   }
 
-  // Stores the names of flags by copying the kernel's enumeration.
+  // Stores the names of flags by copying the kernel's enum that defines them.
   void add_flags(const Btf& from, FlagMeaning meaning) {
     if (const auto id = flag_enumeration(from, meaning)) copy(from, *id, 0);
   }

@@ -40,8 +40,8 @@ class Losses(LiveTest):
         self.assertGreater(in_blocks + unknown, 0)
 
     def test_sum_of_the_losses_in_blocks(self):
-        """The kernel writes the number after the events of a page if there is room. Events of 28 bytes leave enough
-        room."""
+        """The kernel writes the number of lost events to the end of a page if there is room. Events of 28 bytes leave
+        enough room."""
         said, in_blocks, unknown = self.lose('-e', 'kmem:kmalloc')
         if unknown:  # the page also had another record, such as a time extension
             self.assertLess(in_blocks, said)

@@ -232,7 +232,7 @@ def bpf_map(kind, key, value, entries):
 
 
 def bpf_elements():
-    """Elements of a hash map that allocates them one by one. The kernel refills its list of free elements in irq_work."""
+    """Elements of a BPF hash map without preallocation. The kernel refills its list of free elements in irq_work."""
     create, update, no_prealloc, entries = 0, 2, 1, 1 << 20
     attributes = struct.pack('=IIIII', 1, 8, 512, entries, no_prealloc).ljust(128, b'\0')
     elements = syscall('bpf', create, attributes, len(attributes))

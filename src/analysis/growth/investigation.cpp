@@ -109,8 +109,8 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;
   if (evidence_.narrowing.empty()) return groups;
-  // Pages of vmalloc areas are recorded with other pages. They are in the recording although the narrowing does not
-  // list them.
+  // Pages of vmalloc areas are recorded with other pages. They are in the recording although its event filter does
+  // not list them.
   const auto is_recorded = [&cluster](const std::string& cache) {
     return std::ranges::find(cluster.trace, cache, &GrowthGroup::cache) != cluster.trace.end();
   };

@@ -145,7 +145,7 @@ std::vector<LeakSource> sources_of(const std::vector<LeakHolder>& holders, const
   return sources;
 }
 
-// Finds the processes that hold the memory with the most certain growth.
+// Finds the processes that hold the memory whose growth is most certain.
 void find_holders(LeaksResult& result) {
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) result.worst = std::max(result.worst, row.verdict);

@@ -44,7 +44,7 @@ bool keeps_pace(const CountByThird& older_frees, const CountByThird& births);
 // True if the two counts are so similar in each third, in either order, that this is hardly chance.
 bool have_same_pace(const CountByThird& births, const CountByThird& older_frees);
 
-// True if the names of both functions contain the name of one thing: alloc_pipe_info() and free_pipe_info().
+// True if both function names name the same object, such as "pipe_info" in alloc_pipe_info() and free_pipe_info().
 bool name_same_thing(const std::string& allocating, const std::string& freeing);
 
 }  // namespace kmt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens files of code whose names are in a trace. It never waits for a file, and opens no other kind of file.
+// Opens the binaries and perf-PID.map files that a trace names. Opening never blocks, and other kinds of files are
+// refused.
 #pragma once
 
 #include <string>

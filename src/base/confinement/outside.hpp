@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A child process that is not confined (base/confinement/confine.hpp). It does what this process may no longer do: it
-// renames prepared outputs to their final names, removes unfinished outputs, and opens files of code whose names are in
-// a trace.
+// renames prepared outputs to their final names, removes unfinished outputs, and opens the binaries and
+// perf-PID.map files that a trace names.
 #pragma once
 
 #include <atomic>
@@ -52,8 +52,8 @@ void start_outside();
 // Makes the child rename the output to its final name. Throws Error.
 void name_outside(const PreparedOutput& output);
 void remove_outside(const PreparedOutput& output);
-// Opens a file of code with open_code_file() (base/confinement/code_file.hpp), in the child if it runs, otherwise in
-// this process.
+// Opens a binary or a perf-PID.map with open_code_file() (base/confinement/code_file.hpp), in the child if it runs,
+// otherwise in this process.
 FileDescriptor open_code(const std::string& path, const std::string& root = "");
 bool outside_runs();
 // Tells the child to end, and waits at most two seconds for this. A signal handler may call it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Completes the result about the calls in a trace with facts that the call graph does not know.
+// Takes the result from the call graph and adds notes that need the trace file, its symbols or its types.
 #pragma once
 
 #include <string>

@@ -122,7 +122,7 @@ class HeldByTime {
   std::vector<Item> items_;  // may include items that were already returned
   std::vector<Item> left_;   // receives the moved items; kept to reuse its memory
   std::vector<Place> order_;
-  std::vector<std::size_t> runs_ = {0};  // starts of the runs in order_
+  std::vector<std::size_t> runs_ = {0};  // position in order_ where each run starts
   std::size_t due_ = 0;                  // number of due items at the front of order_
   std::size_t next_ = 0;
 };

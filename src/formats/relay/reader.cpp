@@ -113,7 +113,8 @@ class Repeats {
     Bytes bytes;
   };
 
-  // Finds the next record after found_. If found_ is empty, `time` is the time of the next record.
+  // Finds the next record after found_ and stores it in found_. `time` is the time of the current found_. If found_ is
+  // empty, `time` is the time of the record to find.
   void find_next(std::int64_t time) {
     for (Step step; earlier_.next(step);) {
       if (step.kind != Step::Kind::record) continue;

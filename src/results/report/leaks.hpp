@@ -100,7 +100,7 @@ struct LeaksResult {
   ExplainedAnomalies explained;  // the part of `anomalies` with a known cause
   Findings findings;
 
-  LeakVerdict worst = LeakVerdict::no_clock;  // the verdict with the most certain growth of all rows
+  LeakVerdict worst = LeakVerdict::no_clock;  // verdict of the row whose growth is most certain
   // The next three members describe the groups with this verdict whose processes are known. They are empty if nothing
   // grows.
   std::size_t worst_groups = 0;

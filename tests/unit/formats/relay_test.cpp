@@ -663,7 +663,7 @@ TEST_F(RelayCapture, ConvertedTracesHaveTheSameEvents) {
     EXPECT_EQ(before.info.machine.word_bits, after.info.machine.word_bits);
     EXPECT_EQ(before.info.code.kallsyms, after.info.code.kallsyms);
     EXPECT_EQ(before.info.clock.name, after.info.clock.name);
-    EXPECT_EQ(after.info.losses.intervals.size(), numbered ? 0u : 1u);  // with sequence numbers, none is missing
+    EXPECT_EQ(after.info.losses.intervals.size(), numbered ? 0u : 1u);  // the sequence numbers have no gap
     EXPECT_EQ(total_lost_events(before.info.losses), total_lost_events(after.info.losses));
     EXPECT_EQ(numbered, after.info.clock.name == "counter");
   }

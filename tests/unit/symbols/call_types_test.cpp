@@ -679,7 +679,7 @@ TEST(CallTypes, RecordsOfTypesAreReadBack) {
   EXPECT_TRUE(records.at(empty).registers.empty());
 }
 
-// Tests the running kernel's types; bpftool is an independent reader.
+// Compares the types read from the running kernel with the output of bpftool.
 class RunningKernel : public ::testing::Test {
  protected:
   void SetUp() override {

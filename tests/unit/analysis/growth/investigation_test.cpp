@@ -357,7 +357,7 @@ TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
   }
 }
 
-// Pages of vmalloc areas have different orders, so the narrowing cannot list them.
+// Pages of vmalloc areas have different orders, so the event filter of the recording cannot list them.
 TEST(Investigation, RecordedVmallocAreasAreNotAlsoEstimated) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   evidence.samples->pages = true;
