@@ -11,7 +11,7 @@
 namespace kmt {
 
 struct LogMessage {
-  std::string_view text;                 // without time, host and level
+  std::string_view text;                 // the message without time, host name and log level
   std::string_view caller;               // the task or CPU that printed the message ("T100", "C1"); may be empty
   std::optional<std::uint64_t> boot_ns;  // time since boot
   std::optional<std::uint64_t> wall_ns;  // wall-clock time; the year is 2000 if `has_year` is false

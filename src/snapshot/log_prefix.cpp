@@ -62,7 +62,7 @@ bool take_brackets(std::string_view& text, PrefixedLine& line) {
   return true;
 }
 
-// Removes "<4>", or "kern  :warn  :" of `dmesg --decode`.
+// Removes the log level from the front of the text: "<4>", or "kern  :warn  :" as printed by `dmesg --decode`.
 bool take_level(std::string_view& text) {
   if (text.starts_with('<')) {
     const std::size_t end = text.find('>');

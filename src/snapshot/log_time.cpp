@@ -17,7 +17,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Removes a word of digits and the separator from the front and returns the number.
+// Removes a number and the separator after it from the front of the text, and returns the number.
 std::optional<int> take_field(std::string_view& text, char separator) {
   std::string_view left = text;
   const auto number = take_number<int>(left);
@@ -41,7 +41,8 @@ std::uint64_t unix_seconds(const Date& date) {
   return static_cast<std::uint64_t>(std::max<std::time_t>(::timegm(&fields), 0));
 }
 
-// Removes "HH:MM:SS[.fraction]" from the front and returns the time in nanoseconds since 1970.
+// Removes "HH:MM:SS[.fraction]" from the front of the text. Returns this time of the given date, in nanoseconds since
+// 1970.
 std::optional<std::uint64_t> take_time(std::string_view& text, const Date& date) {
   std::string_view left = text;
   const auto hour = take_field(left, ':');
@@ -108,7 +109,8 @@ std::optional<LogTime> take_iso_time(std::string_view& text) {
   LogTime found{.unix_ns = *time};
   if (!left.empty() && (left.front() == '+' || left.front() == '-')) {
     const bool east = left.front() == '+';
-    const std::string_view minutes = left.substr(std::min<std::size_t>(left.size(), 3));  // "30" or ":30"
+    // Minutes of the time zone: "30" or ":30".
+    const std::string_view minutes = left.substr(std::min<std::size_t>(left.size(), 3));
     const std::uint64_t offset =
         (leading_number(left.substr(1, 2)).value_or(0) * 3600 +
          leading_number(minutes.substr(minutes.starts_with(':') ? 1 : 0, 2)).value_or(0) * 60) *

@@ -12,7 +12,7 @@ namespace kmt {
 
 namespace {
 
-// Names of counters. Other words with a colon are parts of foreign messages.
+// Names of the counters that reports contain. Any other word with a colon belongs to another message.
 constexpr std::array<std::string_view, 51> kCounters = {"active_anon",
                                                         "inactive_anon",
                                                         "isolated_anon",

@@ -267,7 +267,8 @@ class ReportReader {
     words_.emplace(report_, [this] { return take_row(); });
   }
 
-  // "Linux version 5.4.0 (…", or "CPU: 1 PID: 2 Comm: x Not tainted 5.4.0-42-generic #46".
+  // Stores the kernel release in a line such as "Linux version 5.4.0 (…" or "CPU: 1 PID: 2 Comm: x Not tainted
+  // 5.4.0-42-generic #46".
   void remember_release(std::string_view text) {
     constexpr std::string_view kVersion = "Linux version ";
     if (text.starts_with(kVersion)) {
@@ -419,8 +420,8 @@ class ReportReader {
 
   LogState& log_;
   OomReport report_;
-  std::size_t used_text_ = 0;  // size of the text up to the last line of the report
-  bool is_full_ = false;       // the text has reached the limit
+  std::size_t used_text_ = 0;  // length of report_.text up to the last line that belongs to the report
+  bool is_full_ = false;       // report_.text has reached the size limit
   std::optional<MemoryWords> words_;
   std::vector<std::string> task_columns_;
   bool in_report_ = false;

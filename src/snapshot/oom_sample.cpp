@@ -67,7 +67,7 @@ Number kb(const OomReport& report, Number pages) { return pages ? Number(*pages 
 
 Number free_pages(const OomReport& report) {
   if (const auto free = counted_pages(report, "free")) return free;
-  return find_line(report, "free pages");  // Arm before Linux 3.13
+  return find_line(report, "free pages");  // on Arm before Linux 3.13
 }
 
 Number total_pages(const OomReport& report) {

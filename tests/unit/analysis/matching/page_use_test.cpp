@@ -34,5 +34,20 @@ TEST(PageUse, OfSlabsDependsOnTheirObjects) {
   EXPECT_EQ(use_of({"___slab_alloc+0x1", "xas_alloc+0x3", "__filemap_get_folio+0x1"}), PageUse::reclaimable_slab);
 }
 
+// grow_dev_folio() in fs/buffer.c clears __GFP_FS. Memory for users and BPF maps is zeroed or accounted.
+TEST(PageUse, PageCacheOfBlockDevicesHasItsFlags) {
+  const std::vector<FlagName> names = {{0x40, "__GFP_IO"},
+                                       {0x80, "__GFP_FS"},
+                                       {0x100, "__GFP_ZERO"},
+                                       {0x100000, "__GFP_HARDWALL"},
+                                       {0x400000, "__GFP_ACCOUNT"}};
+  EXPECT_EQ(page_use_of(0x100040, names), PageUse::page_cache);
+  EXPECT_EQ(page_use_of(0x1000C0, names), PageUse::unknown) << "GFP_USER";
+  EXPECT_EQ(page_use_of(0x100140, names), PageUse::unknown);
+  EXPECT_EQ(page_use_of(0x500040, names), PageUse::unknown);
+  EXPECT_EQ(page_use_of(0x40, names), PageUse::unknown) << "GFP_NOFS";
+  EXPECT_EQ(page_use_of(0x100040, {}), PageUse::unknown) << "a trace without names of flags";
+}
+
 }  // namespace
 }  // namespace kmt

@@ -113,6 +113,22 @@ TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
   EXPECT_EQ(row_of(result, 2), nullptr);  // there is no row, because no object of this call site is live
 }
 
+// Objects of call site 1 live for 7.6 seconds, so their number rises until then. Site 2 stops allocating after 7.6
+// seconds and frees nothing.
+TEST_F(Leaks, GrowthThatLevelsOffIsPast) {
+  constexpr std::uint64_t kLife = 76 * kSecond / 10;
+  for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100) {
+    allocate(time, 1, next += 4096);
+    if (time + kLife < 10 * kSecond) release(time + kLife, next);
+  }
+  leak(2, 0, kLife);
+  leak(3);
+  const LeaksResult result = leaks();
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::past);
+  EXPECT_EQ(row_of(result, 2)->verdict, LeakVerdict::certain);
+  EXPECT_EQ(row_of(result, 3)->verdict, LeakVerdict::certain);
+}
+
 // In Linux 6.1, events of allocations from a cache lack its name, and events of frees have it. Frees of the same cache
 // may be faster than the allocations, and frees by a function of a similar name may not.
 TEST_F(Leaks, OlderFreesCountIfOnlyTheyNameTheCache) {
