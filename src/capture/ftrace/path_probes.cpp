@@ -103,7 +103,7 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
                     fmt::format("the kernel allows no kprobe: {}", last_refusal(tracefs)));
       continue;
     }
-    has_probes_ = true;
+    probed_.push_back(probe.function);
     sees_nolock_objects = sees_nolock_objects || probe.at_return;
     kernel.formats.push_back(
         {"kmemtrace", read_file(fmt::format("{}/events/{}/{}/format", tracefs, group_, event_of(probe.function)))});
@@ -111,16 +111,19 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
 }
 
 void PathProbes::enable() const {
-  if (has_probes_) instance_.set(fmt::format("events/{}/enable", group_), "1");
+  if (!probed_.empty()) instance_.set(fmt::format("events/{}/enable", group_), "1");
 }
 
-std::uint64_t PathProbes::missed() const {
-  if (!has_probes_) return 0;
-  std::uint64_t missed = 0;
-  for (const ProbeCounts& counts : parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),
-                                                      try_read_file(tracefs_ + "/kprobe_profile").value_or(""), group_))
-    missed += counts.missed;
-  return missed;
+std::string PathProbes::missed_text() const {
+  if (probed_.empty()) return {};
+  const std::vector<ProbeCounts> counts =
+      parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),
+                         try_read_file(tracefs_ + "/kprobe_profile").value_or(""), group_);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(counts.size(), probed_.size()); ++i)
+    if (counts[i].missed > 0)
+      text += fmt::format("{}{}(): the probe missed {} calls", text.empty() ? "" : "; ", probed_[i], counts[i].missed);
+  return text;
 }
 
 }  // namespace kmt

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "capture/tracefs/tracefs.hpp"
 #include "trace/kernel_description.hpp"
@@ -21,14 +23,16 @@ class PathProbes {
              std::optional<std::uint64_t> cache_name_offset, KernelDescription& kernel);
 
   void enable() const;  // starts recording
-  // Returns how many events the kernel missed since the probes were created, in all tasks.
-  std::uint64_t missed() const;
+  // Returns how many calls of each function the kernel missed since the probes were created, in all tasks, in the
+  // format of the note `unprobed_functions`. Empty if none was missed. A probe misses a call in an interrupt of another
+  // probe.
+  std::string missed_text() const;
 
  private:
   const std::string tracefs_;
   const TracefsInstance& instance_;
   std::string group_;
-  bool has_probes_ = false;
+  std::vector<std::string_view> probed_;  // functions, in the order in which their probes were created
 };
 
 }  // namespace kmt

@@ -59,7 +59,7 @@ class FtraceBackend : public RecordBackend {
   RecordProgress progress() const override;
   bool counts_missed_calls() const override { return probes_.has_value(); }
   std::optional<MissedCounts> missed_calls() const override { return probes_ ? probes_->missed() : MissedCounts{}; }
-  std::uint64_t missed_events() const override { return path_probes_ ? path_probes_->missed() : 0; }
+  std::uint64_t missed_events() const override { return 0; }
   std::string statistics(std::size_t cpu) const override {
     return read_buffer_statistics(instance_->path(), cpus_[cpu]);
   }
@@ -70,6 +70,7 @@ class FtraceBackend : public RecordBackend {
  private:
   void set_up_instance();
   void set_up_calls(RecordOutcome& outcome);
+  void note_missed_frees(KernelDescription& kernel) const;
   void sum_counters();
 
   const std::string& tracefs_;
@@ -189,7 +190,17 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }
   graph_.reset();
+  if (path_probes_) note_missed_frees(outcome.recording.kernel);
   if (!instance_->remove()) outcome.left_instance = instance_->path();
+}
+
+// Missed calls are no lost events: objects on these paths look live, as without probes.
+void FtraceBackend::note_missed_frees(KernelDescription& kernel) const {
+  const std::string missed = path_probes_->missed_text();
+  if (missed.empty()) return;
+  const auto unprobed = kernel.notes.find("unprobed_functions");
+  kernel.late_notes["unprobed_functions"] =
+      unprobed == kernel.notes.end() ? missed : fmt::format("{}; {}", unprobed->second, missed);
 }
 
 }  // namespace
