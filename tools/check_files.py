@@ -17,6 +17,11 @@ def is_script(path):
         return file.read(2) == b'#!'
 
 
+# A tool reads the rest of the line as part of the licence's name, except for the end of a comment.
+def names_licence(line):
+    return LICENCE in line and line.split(LICENCE)[1].strip() in ('', '*/', '-->')
+
+
 def check_tree(root):
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.startswith('build-'))
@@ -27,7 +32,7 @@ def check_tree(root):
             with open(path, encoding='utf-8') as file:
                 lines = file.read().splitlines()
             shown = os.path.relpath(path, root)
-            if not any(LICENCE in line for line in lines[:3]):
+            if not any(names_licence(line) for line in lines[:3]):
                 yield f'{shown}: the first lines lack "{LICENCE}"'
             if shown.startswith(('src/', 'web/src/')) and len(lines) > MOST_LINES:
                 yield f'{shown}: {len(lines)} lines, at most {MOST_LINES}: does it serve more than one purpose?'

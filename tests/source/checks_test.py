@@ -87,7 +87,8 @@ class Files(unittest.TestCase):
         self.assertEqual([], problems(check_files.check_tree, {'src/a.cpp': self.HEADER}))
         self.assertEqual([], problems(check_files.check_tree, {'tests/data/a.txt': 'data\n', 'docs/a.md': 'text\n'}))
         for path, text in (('src/a.cpp', 'int a;\n'), ('tools/a', '#!/bin/sh\n'), ('CMakeLists/CMakeLists.txt', '\n'),
-                           ('src/late.hpp', '\n' * 3 + self.HEADER)):
+                           ('src/late.hpp', '\n' * 3 + self.HEADER),
+                           ('src/joined.cpp', self.HEADER.strip() + ' Adds numbers.\n')):
             self.assertEqual(1, len(problems(check_files.check_tree, {path: text})), path)
 
     def test_length(self):

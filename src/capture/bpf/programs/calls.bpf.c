@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-or-later Writes calls of kernel functions into rings. The record of an entry has the
-// arguments, and the values read from memory to which they point. The record of an exit has the result. All functions
-// have the same programs, which identify a function by its cookie (KMT_CALL_COOKIE).
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes calls of kernel functions into rings. The record of an entry has the arguments, and the values read from
+// memory to which they point. The record of an exit has the result. All functions have the same programs, which
+// identify a function by its cookie (KMT_CALL_COOKIE).
 #include "capture/bpf/programs/calls.h"
 
 #include "capture/bpf/programs/rings.bpf.h"
