@@ -128,7 +128,6 @@ std::string name_of_process(std::uint32_t process, const std::string& proc) {
   return name;
 }
 
-// The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
 std::vector<std::string> thread_names_of(std::uint32_t process, std::size_t most, const std::string& proc) {
   const std::string folder = fmt::format("{}/{}/task", proc, process);
   std::set<std::string> names;
@@ -142,6 +141,7 @@ std::vector<std::string> thread_names_of(std::uint32_t process, std::size_t most
   return {names.begin(), names.end()};
 }
 
+// The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {
   const std::string text = try_read_file(fmt::format("{}/{}/cgroup", proc, process)).value_or("");
   for (const std::string_view line : split(text, '\n')) {
