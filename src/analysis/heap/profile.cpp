@@ -158,7 +158,7 @@ std::uint32_t HeapProfile::group_of(const HeapSample& sample) {
     DrawnGroup drawn;
     drawn.stack.assign(stack.begin(), stack.end());
     drawn.call_site = sample.call_site;
-    drawn.cgroup = sample.cgroup;
+    drawn.cgroup = is_task ? sample.cgroup : 0;
     drawn.process = is_task ? sample.process : 0;
     drawn.context = sample.context;
     drawn.pages = sample.pages;

@@ -18,7 +18,7 @@ std::string identity_of(const HeapSample& sample) {
   append_bytes(key, sample.call_site);
   append_bytes(key, sample.context);
   append_bytes(key, sample.context == AllocationContext::task ? sample.process : 0);
-  append_bytes(key, sample.cgroup);
+  append_bytes(key, sample.context == AllocationContext::task ? sample.cgroup : 0);
   append_bytes(key, sample.pages);
   if (sample.cache.empty()) append_bytes(key, sample.allocated);
   return key.append(sample.context == AllocationContext::task ? sample.comm : "").append(1, '\0').append(sample.cache);

@@ -194,6 +194,22 @@ TEST(HeapProfile, KeepsLiveObjectsAcrossIntervals) {
   EXPECT_EQ(result.rows[0].figures.samples, 0u);
 }
 
+TEST(HeapProfile, InterruptsHaveNoCgroup) {
+  const NoNames names;
+  HeapProfile profile(1, names, cgroup_text);
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    HeapSample sample = sample_of(i, 4096);
+    sample.context = AllocationContext::hardirq;
+    sample.process = static_cast<std::uint32_t>(i);  // the interrupted process
+    sample.cgroup = i;
+    profile.add(sample);
+  }
+  const DrawnProfile drawn = profile.drawn();
+  ASSERT_EQ(drawn.groups.size(), 1u);
+  EXPECT_EQ(drawn.groups[0].cgroup, 0u);
+  EXPECT_EQ(drawn.groups[0].process, 0u);
+}
+
 TEST(HeapProfile, CountsReplacedObjectsAndRemovesFreedOnes) {
   const NoNames names;
   HeapProfile profile(1, names, cgroup_text);
