@@ -111,6 +111,10 @@ ReplacedObjects::Calls ReplacedObjects::calls_of(const Origin& origin) const {
     add(frame);
     add(function_of(frame));
   }
+  // A function that calls itself, or a frame without an offset, is the same call again.
+  std::ranges::sort(calls.companions);
+  const auto repeated = std::ranges::unique(calls.companions);
+  calls.companions.erase(repeated.begin(), repeated.end());
   return calls;
 }
 

@@ -41,7 +41,7 @@ class ReplacedObjects {
   // The calls that led to an allocation, as far as the keys of its group or its call site show them.
   struct Calls {
     std::string place;                      // innermost function and offset, after the name of the allocator
-    std::vector<std::uint32_t> companions;  // indexes in `companions_` of these calls
+    std::vector<std::uint32_t> companions;  // indexes in `companions_` of these calls, each once
   };
   // Objects of one cache that replace older ones, and that one call allocates. The call is known by its function
   // ("copy_process") or by its caller ("alloc_bprm+0xc8"). The function itself may be missing in other stacks, because

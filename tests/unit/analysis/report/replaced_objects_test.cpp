@@ -108,6 +108,12 @@ TEST_F(Forks, TheCallerOfTheFunctionSuffices) {
   EXPECT_EQ(verdict_on_tables(in_fork), LeakVerdict::uncertain);
 }
 
+TEST_F(Forks, ACallInsideItselfCountsOnce) {
+  in_fork = StackIds(info.tables.stacks).id_of(std::array<std::uint64_t, 4>{kTable, kFork, kFork, kOther});
+  fork_storm(true, false);
+  EXPECT_EQ(verdict_on_tables(in_fork), LeakVerdict::uncertain);
+}
+
 TEST_F(Forks, TablesGrowIfTasksDo) {
   fork_storm(false, false);
   EXPECT_EQ(verdict_on_tables(in_fork), LeakVerdict::certain);
