@@ -120,8 +120,10 @@ Lines::Item Lines::with_continuation(Item item, std::string_view line) {
   for (unsigned i = 1; i < kMostLines && !rest_.empty(); ++i) {
     const bool may_be_event = may_lack_event && i == 1;
     if (!may_be_event && !may_continue(joined_, rest_)) break;
-    const std::string_view next = clean_line(take_line(), next_);
-    if (trim(next).empty() || next.size() > kLongestLine || next.starts_with('#')) break;
+    const std::string_view whole = take_line();
+    if (whole.size() > kLongestLine) break;
+    const std::string_view next = clean_line(whole, next_);
+    if (trim(next).empty() || next.starts_with('#')) break;
     if (parse_lost(next) || parse_line(next) || !(may_be_event || may_continue(joined_, next))) break;
     joined_ += ' ';
     joined_ += trim(next);

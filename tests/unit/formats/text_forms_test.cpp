@@ -181,6 +181,16 @@ TEST(TextForms, LinesThatMailsWrapped) {
 }
 
 // A line that was cut within a value must not be joined with the next one.
+// A copy of a long line would need as much memory as the file.
+TEST(TextForms, LongLinesContinueNoEvent) {
+  std::string colours;
+  for (unsigned i = 0; i < 8192; ++i) colours += "\x1B[m";
+  const ReadText found = read(kHead + "kmalloc: call_site=foo+0x1/0x9 ptr=ffff888001234500\nbytes_req=60 " + colours +
+                              "bytes_alloc=64\n" + kHead + kEvent + "\n");
+  EXPECT_EQ(found.events.size(), 1u);
+  EXPECT_EQ(found.unreadable(), 2u);
+}
+
 TEST(TextForms, OtherLinesStayApart) {
   const ReadText found =
       read(kHead + "kmalloc: call_site=foo+0x1/0x9 ptr=ffff\n888001234500 bytes_req=60 bytes_alloc=64 gfp_flags=0\n" +
