@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses numbers in text. Each function returns nothing if there is no number, or if it is too large for T.
+// Parses numbers in text, and adds them. A parser returns nothing if there is no number, or if it is too large for T.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -47,5 +48,9 @@ inline std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   return parse_number<std::uint64_t>(text, 16);
 }
+
+// Returns the sum, or the largest number if the sum would be larger. Counts from a damaged file may be so large, and an
+// overflow would hide them.
+constexpr std::uint64_t sum_of_counts(std::uint64_t a, std::uint64_t b) { return a + std::min(b, UINT64_MAX - a); }
 
 }  // namespace kmt

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/text/clean.hpp"
 #include "formats/text/memory_line.hpp"
@@ -76,7 +77,7 @@ Lines::Item Lines::parse_item(std::string_view line) {
 // Subtracts the losses that were counted before from a sum that perf writes when a recording ends.
 std::optional<Lines::Item> Lines::without_known_losses(const LostLine& lost) {
   if (!lost.is_sum || !lost.count) {
-    counted_lost_ += std::min(lost.count.value_or(0), UINT64_MAX - counted_lost_);
+    counted_lost_ = sum_of_counts(counted_lost_, lost.count.value_or(0));
     return Item(lost);
   }
   const std::uint64_t known = std::min(*lost.count, counted_lost_);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
@@ -102,7 +103,7 @@ class LineStream : public CpuStream {
     const auto [open, is_new] = open_losses_.try_emplace(lost.cpu, info_.losses.intervals.size());
     LostEvents* const same = is_new ? nullptr : &info_.losses.intervals[open->second];
     if (same != nullptr && same->count.has_value() == lost.count.has_value()) {
-      if (lost.count) *same->count += *lost.count;
+      if (lost.count) same->count = sum_of_counts(*same->count, *lost.count);
     } else {
       open->second = info_.losses.intervals.size();
       info_.losses.intervals.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});

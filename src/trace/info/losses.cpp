@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/number.hpp"
+
 namespace kmt {
 
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsigned cpus) {
@@ -13,18 +15,21 @@ std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsign
   std::vector<std::uint64_t> marked(cpus, 0);
   std::vector<std::uint64_t> overwritten(cpus, 0);
   std::vector<std::uint64_t> others(cpus, 0);  // number of losses without a mark in a page
-  for (const LostEvents& lost : losses.intervals) marked[lost.cpu] += lost.count.value_or(1);
+  for (const LostEvents& lost : losses.intervals)
+    marked[lost.cpu] = sum_of_counts(marked[lost.cpu], lost.count.value_or(1));
   for (const BufferStatistics& buffer : losses.buffers) {
-    overwritten[buffer.cpu] += buffer.overrun;
-    others[buffer.cpu] += buffer.commit_overrun + buffer.dropped + buffer.not_recorded;
+    overwritten[buffer.cpu] = sum_of_counts(overwritten[buffer.cpu], buffer.overrun);
+    for (const std::uint64_t count : {buffer.commit_overrun, buffer.dropped, buffer.not_recorded})
+      others[buffer.cpu] = sum_of_counts(others[buffer.cpu], count);
   }
-  for (unsigned cpu = 0; cpu < cpus; ++cpu) marked[cpu] = std::max(marked[cpu], overwritten[cpu]) + others[cpu];
+  for (unsigned cpu = 0; cpu < cpus; ++cpu)
+    marked[cpu] = sum_of_counts(std::max(marked[cpu], overwritten[cpu]), others[cpu]);
   return marked;
 }
 
 std::uint64_t total_lost_events(const TraceLosses& losses) {
   const std::vector<std::uint64_t> lost = lost_events_per_cpu(losses, 0);
-  return std::accumulate(lost.begin(), lost.end(), losses.somewhere);
+  return std::accumulate(lost.begin(), lost.end(), losses.somewhere, sum_of_counts);
 }
 
 }  // namespace kmt

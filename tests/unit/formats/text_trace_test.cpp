@@ -323,6 +323,16 @@ TEST(TextTrace, AdjacentLossesAreMerged) {
   EXPECT_EQ(found.info.losses.intervals[1].count, 2000u);
 }
 
+TEST(TextTrace, LargeLossesStayLarge) {
+  const std::string half = "[LOST 9223372036854775808 EVENTS]\n";  // twice this number has 65 bits
+  for (const unsigned second : {0u, 1u}) {
+    const ReadText found =
+        read(line(kWhole) + "CPU:0 " + half + "CPU:" + std::to_string(second) + " " + half + line(kWhole));
+    EXPECT_EQ(total_lost_events(found.info.losses), UINT64_MAX) << second;
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::lost_events), UINT64_MAX) << second;
+  }
+}
+
 TEST(TextTrace, ASingleLostEventIsCounted) {
   const auto detail = [](const std::string& mark) {
     const ReadText found = read(line(kWhole) + mark + line(kWhole));
