@@ -5,6 +5,7 @@
 #include <array>
 #include <tuple>
 
+#include "analysis/matching/own_interrupt.hpp"
 #include "analysis/matching/page_use.hpp"
 #include "results/series/thresholds.hpp"
 #include "trace/code/function_name.hpp"
@@ -54,12 +55,6 @@ bool is_begin_of_interrupt(std::string_view function) {
   return std::ranges::find(kFunctions, function) != kFunctions.end();
 }
 
-// True if the BPF memory allocator refilled the free lists of a task with this stack, in an interrupt. See also
-// analysis/matching/own_interrupt.hpp.
-bool is_refill_of_bpf(const std::vector<std::string>& stack) {
-  return std::ranges::any_of(stack, [](const std::string& frame) { return function_of(frame) == "bpf_mem_refill"; });
-}
-
 // Finds the stack for a call site in samples. Samples of the same process are preferred, then those of the same task
 // name, then all others. If there are several stacks, the one with the most live bytes is used.
 class KnownStacks {
@@ -78,7 +73,7 @@ class KnownStacks {
       const GrowthGroup& sampled = *known->second;
       group.stack = sampled.stack;
       // Without a stack, a recording does not show that the interrupt worked for a task.
-      if (group.process == 0 && sampled.process != 0 && is_refill_of_bpf(sampled.stack)) {
+      if (group.process == 0 && sampled.process != 0 && std::ranges::any_of(sampled.stack, refills_bpf_memory)) {
         group.task = sampled.task;
         group.process = sampled.process;
         group.cgroup = sampled.cgroup;

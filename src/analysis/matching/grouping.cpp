@@ -32,6 +32,11 @@ bool is_fixed_by_call(GroupKey key) {
 
 }  // namespace
 
+std::string name_of_site(CallSiteId site, const TraceInfo& info, const SymbolNames& symbols) {
+  const std::uint64_t address = info.tables.call_sites[site.value];
+  return address == 0 ? std::string() : symbols.name(address);
+}
+
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
   return {symbols.real_address(address), address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
@@ -156,8 +161,8 @@ bool Grouping::makes_pid_space(CallSiteId site) {
   if (makes_.size() <= site.value) makes_.resize(info_.tables.call_sites.size());
   Makes& makes = makes_[site.value];
   if (makes == Makes::not_known) {
-    const std::uint64_t address = info_.tables.call_sites[site.value];
-    const std::string function(function_of(address == 0 ? std::string() : symbols_.name(address)));
+    const std::string name = name_of_site(site, info_, symbols_);
+    const std::string_view function = function_of(name);
     makes = function == "copy_pid_ns" || function == "create_pid_namespace" ? Makes::pid_space : Makes::nothing;
   }
   return makes == Makes::pid_space;
@@ -165,8 +170,7 @@ bool Grouping::makes_pid_space(CallSiteId site) {
 
 SlabAccount Grouping::account_of(const Event& event) {
   if (is_large_kmalloc(event.kind, event.bytes_allocated, info_.machine.page_size)) return SlabAccount::pages;
-  const std::uint64_t address = info_.tables.call_sites[event.call_site.value];
-  const std::string function(function_of(address == 0 ? std::string() : symbols_.name(address)));
+  const std::string function(function_of(name_of_site(event.call_site, info_, symbols_)));
   return is_reclaimable_cache(caches_[caches_.id_of(event)], function) ? SlabAccount::reclaimable
                                                                        : SlabAccount::unreclaimable;
 }
@@ -177,7 +181,10 @@ PageUse Grouping::page_use_of(const Event& event) {
   std::uint8_t& known = use_of_stack_[stack.value];
   if (known == 0) known = 1 + static_cast<std::uint8_t>(kmt::page_use_of(info_.tables.stacks[stack], symbols_));
   const auto use = static_cast<PageUse>(known - 1);
-  return use == PageUse::unknown ? kmt::page_use_of(event.gfp_flags, info_.tables.gfp_flags) : use;
+  if (use != PageUse::unknown) return use;
+  // The names of flags are known when the first event with flags is decoded.
+  if (page_cache_flags_.set == 0) page_cache_flags_ = page_cache_flags(info_.tables.gfp_flags);
+  return page_cache_flags_.match(event.gfp_flags) ? PageUse::page_cache : use;
 }
 
 Process Grouping::process_of(const Event& event) const { return process_at(trace_tasks_, event.tid, event.time_ns); }

@@ -41,6 +41,8 @@ struct Origin {
   std::uint32_t process = 0;  // only with GroupingOptions::processes: argument of Grouping::process_name(); 0: unknown
 };
 
+// Returns the name of a call site, such as "__d_alloc+0x29"; empty if the event has no call site.
+std::string name_of_site(CallSiteId site, const TraceInfo& info, const SymbolNames& symbols);
 // Returns the address and name of kernel code; the name is "unknown" if the event has no address.
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
 // Returns the address and name of a user-space frame, which is an index into TraceCode::user.
@@ -185,6 +187,7 @@ class Grouping {
   std::vector<std::uint32_t> caller_of_stack_;  // by stack, like code_of_site_
   // function_of_code_ is indexed by the ID of an address: 0 if not computed yet, else 1 + index in texts_.
   std::vector<std::uint8_t> use_of_stack_;  // by stack: 0: not computed yet, else 1 + PageUse
+  PageCacheFlags page_cache_flags_;
   // By call site (index 0) and by stack (index 1); 0: not computed yet, else 1 + is_for_interrupted_task().
   std::vector<std::uint8_t> is_for_task_[2];
   std::vector<std::uint32_t> function_of_code_;

@@ -9,12 +9,14 @@
 
 namespace kmt {
 
+bool refills_bpf_memory(std::string_view frame) {
+  const std::string_view function = function_of(frame);
+  return function == "bpf_mem_refill" || function == "alloc_bulk";
+}
+
 bool is_for_interrupted_task(std::span<const std::uint64_t> stack, const SymbolNames& symbols) {
-  return std::ranges::any_of(stack, [&symbols](std::uint64_t frame) {
-    const std::string name = symbols.name(frame);
-    const std::string_view function = function_of(name);
-    return function == "bpf_mem_refill" || function == "alloc_bulk";
-  });
+  return std::ranges::any_of(stack,
+                             [&symbols](std::uint64_t frame) { return refills_bpf_memory(symbols.name(frame)); });
 }
 
 }  // namespace kmt

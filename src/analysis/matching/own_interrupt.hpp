@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "trace/code/symbol_names.hpp"
 
 namespace kmt {
+
+// True for functions of the BPF memory allocator that refill free lists. `frame` may have an offset and a module.
+bool refills_bpf_memory(std::string_view frame);
 
 // True if an interrupt with this stack works for the task that it interrupted. The BPF memory allocator refills its
 // free lists in irq_work, which the allocating task raises on its own CPU (kernel/bpf/memalloc.c, Linux 6.1 to 7.0).

@@ -72,16 +72,15 @@ PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& sym
   return page_use_of(names);
 }
 
-PageUse page_use_of(std::uint32_t gfp_flags, const std::vector<FlagName>& names) {
+PageCacheFlags page_cache_flags(const std::vector<FlagName>& names) {
   const auto bits_of = [&names](std::string_view name) {
     const auto found = std::ranges::find(names, name, &FlagName::name);
     return found == names.end() ? 0 : found->bits;
   };
   const std::uint64_t of_users = bits_of("__GFP_HARDWALL");
   const std::uint64_t may_use_file_systems = bits_of("__GFP_FS");
-  const std::uint64_t not_of_files = bits_of("__GFP_ZERO") | bits_of("__GFP_ACCOUNT");
-  if (of_users == 0 || may_use_file_systems == 0 || (gfp_flags & of_users) == 0) return PageUse::unknown;
-  return (gfp_flags & (may_use_file_systems | not_of_files)) == 0 ? PageUse::page_cache : PageUse::unknown;
+  if (of_users == 0 || may_use_file_systems == 0) return {};
+  return {of_users, may_use_file_systems | bits_of("__GFP_ZERO") | bits_of("__GFP_ACCOUNT")};
 }
 
 }  // namespace kmt

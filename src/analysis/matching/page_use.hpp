@@ -25,9 +25,16 @@ enum class PageUse : std::uint8_t {
 // Returns the use that the innermost known function shows. `stack` has the innermost frame first.
 PageUse page_use_of(std::span<const std::string> stack);
 PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& symbols);
-// Returns the use that the flags of the allocation show: page_cache or unknown. grow_dev_folio() in fs/buffer.c and
-// file systems with a mapping of GFP_NOFS allocate page cache without __GFP_FS, but with __GFP_HARDWALL, which the
-// kernel sets for memory of users (Linux 2.6.31 to 7.0).
-PageUse page_use_of(std::uint32_t gfp_flags, const std::vector<FlagName>& names);
+
+// The flags by which page cache is known. grow_dev_folio() in fs/buffer.c and file systems with a mapping of GFP_NOFS
+// allocate page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for memory of users
+// (Linux 2.6.31 to 7.0).
+struct PageCacheFlags {
+  std::uint64_t set = 0;  // 0: the trace does not name the flags
+  std::uint64_t clear = 0;
+
+  bool match(std::uint32_t gfp_flags) const { return set != 0 && (gfp_flags & (set | clear)) == set; }
+};
+PageCacheFlags page_cache_flags(const std::vector<FlagName>& names);
 
 }  // namespace kmt

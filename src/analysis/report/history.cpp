@@ -241,11 +241,6 @@ class HistoryMaker {
         static_cast<double>(page_tables) > kThresholds.most_page_tables * static_cast<double>(user_pages);
   }
 
-  std::string name_of(CallSiteId site) const {
-    const std::uint64_t address = from_.info.tables.call_sites[site.value];
-    return address == 0 ? std::string() : from_.symbols.name(address);
-  }
-
   // True if many frees of a kind were not traced. A few reused addresses do not prove an untraced path: the clocks of
   // CPUs may disagree, or an event in an interrupt was not recorded.
   bool is_freed_unseen(const Kind& kind) const {
@@ -285,7 +280,7 @@ class HistoryMaker {
     if (!facts.doubt && replaced_.accompany_replaced(number)) facts.doubt = Doubt::older_freed;
     if (origin.allocator != Allocator::slab) return facts;
     if (replaced_.replace_older(number)) facts.doubt = Doubt::older_freed;
-    const std::string site = name_of(origin.call_site);
+    const std::string site = name_of_site(origin.call_site, from_.info, from_.symbols);
     if (!origin.from_cache) {
       if (is_shrinkable_site(site)) facts.doubt = Doubt::reclaimable;
       return facts;

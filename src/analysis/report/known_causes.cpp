@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/matching/grouping.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "trace/note_lines.hpp"
@@ -31,8 +32,7 @@ KnownCauses::KnownCauses(const TraceInfo& info, const SymbolNames& symbols)
 bool KnownCauses::may_free(std::uint32_t cache, CallSiteId call_site) {
   const auto [known, is_new] = frees_.try_emplace({cache, call_site.value}, false);
   if (!is_new) return known->second;
-  const std::uint64_t address = info_.tables.call_sites[call_site.value];
-  const std::string site = address == 0 ? std::string() : symbols_.name(address);
+  const std::string site = name_of_site(call_site, info_, symbols_);
   known->second =
       untraced_free_of(info_.tables.cache_names[cache], std::string(function_of(site)), version_, probed_) != nullptr;
   return known->second;

@@ -13,8 +13,7 @@ namespace {
 
 bool is_reclaimable(const Origin& origin, const MostLiveSources& from) {
   if (origin.account == SlabAccount::reclaimable) return true;
-  const std::uint64_t address = from.info.tables.call_sites[origin.call_site.value];
-  const std::string site = address == 0 ? std::string() : from.symbols.name(address);
+  const std::string site = name_of_site(origin.call_site, from.info, from.symbols);
   if (!origin.from_cache) return is_shrinkable_site(site);
   return is_shrinkable(from.info.tables.cache_names[origin.cache], std::string(function_of(site)));
 }

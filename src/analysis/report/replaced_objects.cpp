@@ -38,7 +38,7 @@ void ReplacedObjects::find_caches_of_sites() {
   const std::vector<std::string>& names = from_.info.tables.cache_names;
   for (const Origin& origin : from_.origins) {
     if (!origin.from_cache || origin.cache != 0 || cache_of_site_.contains(origin.call_site.value)) continue;
-    const std::string site = name_of(origin.call_site);
+    const std::string site = name_of_site(origin.call_site, from_.info, from_.symbols);
     const auto found = std::ranges::find(names, only_cache_of(function_of(site)));
     cache_of_site_[origin.call_site.value] =
         found == names.end() ? 0 : static_cast<std::uint32_t>(found - names.begin());
@@ -62,11 +62,6 @@ void ReplacedObjects::count_births() {
       });
 }
 
-std::string ReplacedObjects::name_of(CallSiteId site) const {
-  const std::uint64_t address = from_.info.tables.call_sites[site.value];
-  return address == 0 ? std::string() : from_.symbols.name(address);
-}
-
 bool ReplacedObjects::replace_older(std::uint32_t number) {
   const std::uint32_t cache = cache_of(number);
   const auto key = std::pair(cache, cache == 0 ? from_.origins[number].call_site.value : 0);
@@ -83,7 +78,8 @@ bool ReplacedObjects::find_replaced(std::uint32_t number) const {
   const auto births = births_of_site_.find(site.value);
   return births != births_of_site_.end() && std::ranges::any_of(older_by_site_, [&](const auto& freeing) {
            return have_same_pace(births->second, freeing.second) &&
-                  name_same_thing(name_of(site), name_of(freeing.first));
+                  name_same_thing(name_of_site(site, from_.info, from_.symbols),
+                                  name_of_site(freeing.first, from_.info, from_.symbols));
          });
 }
 
@@ -95,7 +91,7 @@ std::vector<std::string> ReplacedObjects::frames_of(const Origin& origin) const 
   for (const KeyValue& value : from_.grouping.values_of(origin.group, from_.symbols))
     if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&value))
       std::ranges::for_each(relevant_frames(*stack), add);
-  if (frames.empty()) frames.push_back(name_of(origin.call_site));
+  if (frames.empty()) frames.push_back(name_of_site(origin.call_site, from_.info, from_.symbols));
   return frames;
 }
 

@@ -58,7 +58,6 @@ class ReplacedObjects {
   std::vector<std::string> frames_of(const Origin& origin) const;  // innermost first; at least one
   Calls calls_of(const Origin& origin) const;
   const Calls& calls_of(std::uint32_t number);
-  std::string name_of(CallSiteId site) const;
   static bool are_no_more(const Births& births, const Births& companion);
 
   const HistorySources& from_;

@@ -47,8 +47,7 @@ std::vector<ProfiledKind> KmallocProfile::finish() {
     if (account.allocations == 0 || origin.from_cache || origin.bytes_requested > origin.bytes_allocated ||
         is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, info_.machine.page_size))
       continue;
-    const std::uint64_t address = info_.tables.call_sites[origin.call_site.value];
-    std::string symbol = address == 0 ? std::string() : symbols_.name(address);
+    std::string symbol = name_of_site(origin.call_site, info_, symbols_);
     std::string function(function_of(symbol));
     const bool is_known = kMostUnseen * account.unseen_frees < account.allocations;
     kinds.push_back({std::move(symbol), std::move(function), account.kind.cache, origin.bytes_requested,

@@ -17,8 +17,7 @@ void HeapReplay::add_heap(SlabLayout layout, bool keeps_series) {
 }
 
 std::string HeapReplay::symbol_of(const Origin& origin) const {
-  const std::uint64_t address = info_.tables.call_sites[origin.call_site.value];
-  return address == 0 ? std::string() : symbols_.name(address);
+  return name_of_site(origin.call_site, info_, symbols_);
 }
 
 void HeapReplay::kind(const ObjectKind& given) {

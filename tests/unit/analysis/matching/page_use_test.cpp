@@ -14,6 +14,10 @@ using Stack = std::vector<std::string>;
 
 PageUse use_of(const Stack& stack) { return page_use_of(stack); }
 
+PageUse use_by_flags(std::uint32_t flags, const std::vector<FlagName>& names) {
+  return page_cache_flags(names).match(flags) ? PageUse::page_cache : PageUse::unknown;
+}
+
 TEST(PageUse, IsFoundByTheInnermostKnownFunction) {
   EXPECT_EQ(use_of({"__alloc_pages_noprof+0x1", "__filemap_get_folio+0x200", "bdev_getblk+0x40"}), PageUse::page_cache);
   EXPECT_EQ(use_of({"pte_alloc_one+0x19", "__pte_alloc+0x26", "do_fault+0x1"}), PageUse::page_table);
@@ -41,12 +45,12 @@ TEST(PageUse, PageCacheOfBlockDevicesHasItsFlags) {
                                        {0x100, "__GFP_ZERO"},
                                        {0x100000, "__GFP_HARDWALL"},
                                        {0x400000, "__GFP_ACCOUNT"}};
-  EXPECT_EQ(page_use_of(0x100040, names), PageUse::page_cache);
-  EXPECT_EQ(page_use_of(0x1000C0, names), PageUse::unknown) << "GFP_USER";
-  EXPECT_EQ(page_use_of(0x100140, names), PageUse::unknown);
-  EXPECT_EQ(page_use_of(0x500040, names), PageUse::unknown);
-  EXPECT_EQ(page_use_of(0x40, names), PageUse::unknown) << "GFP_NOFS";
-  EXPECT_EQ(page_use_of(0x100040, {}), PageUse::unknown) << "a trace without names of flags";
+  EXPECT_EQ(use_by_flags(0x100040, names), PageUse::page_cache);
+  EXPECT_EQ(use_by_flags(0x1000C0, names), PageUse::unknown) << "GFP_USER";
+  EXPECT_EQ(use_by_flags(0x100140, names), PageUse::unknown);
+  EXPECT_EQ(use_by_flags(0x500040, names), PageUse::unknown);
+  EXPECT_EQ(use_by_flags(0x40, names), PageUse::unknown) << "GFP_NOFS";
+  EXPECT_EQ(use_by_flags(0x100040, {}), PageUse::unknown) << "a trace without names of flags";
 }
 
 }  // namespace
