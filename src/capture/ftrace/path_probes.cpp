@@ -73,15 +73,15 @@ std::string definition_of(const std::string& group, const PathProbe& probe, std:
   if (!probe.at_return) line += fmt::format(" call_site={}:{}", return_address(machine), word);
   line += ' ' + fmt::format(fmt::runtime(probe.fields), registers.arguments[0], registers.arguments[1],
                             registers.arguments[2], word);
-  if (probe.function == kBulkFreeFunction && cache_name_offset)
-    line += fmt::format(" name=+0(+{}(%{})):string", *cache_name_offset, registers.arguments[0]);
+  if (cache_name_offset) line += fmt::format(" name=+0(+{}(%{})):string", *cache_name_offset, registers.arguments[0]);
   return line;
 }
 
 }  // namespace
 
 PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instance,
-                       std::optional<std::uint64_t> cache_name_offset, KernelDescription& kernel)
+                       const std::function<std::optional<std::uint64_t>()>& cache_name_offset,
+                       KernelDescription& kernel)
     : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
   const std::string reason = reason_against_probes(tracefs + "/kprobe_events", kernel.machine);
   if (!reason.empty()) {
@@ -96,8 +96,9 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
       note_unprobed(kernel, {&probe.function, 1}, "the allocations of its objects are not recorded");
       continue;
     }
+    const auto name_offset = probe.function == kBulkFreeFunction ? cache_name_offset() : std::nullopt;
     try {
-      add_probe_event(tracefs, definition_of(group_, probe, kernel.machine, cache_name_offset));
+      add_probe_event(tracefs, definition_of(group_, probe, kernel.machine, name_offset));
     } catch (const Error&) {
       note_unprobed(kernel, {&probe.function, 1},
                     fmt::format("the kernel allows no kprobe: {}", last_refusal(tracefs)));

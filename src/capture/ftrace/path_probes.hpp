@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ class PathProbes {
   // functions without a probe. Without kprobe events, there are no probes. With the offset of the name in struct
   // kmem_cache, the events name the cache.
   PathProbes(const std::string& tracefs, const TracefsInstance& instance,
-             std::optional<std::uint64_t> cache_name_offset, KernelDescription& kernel);
+             const std::function<std::optional<std::uint64_t>()>& cache_name_offset, KernelDescription& kernel);
 
   void enable() const;  // starts recording
   // Returns how many calls of each function the kernel missed since the probes were created, in all tasks, in the

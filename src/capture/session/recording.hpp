@@ -38,7 +38,9 @@ struct RecordRequest {
   bool stacks = false;               // record the kernel stack of every event
   bool user_stacks = false;          // record the user stack of every event of a task
   PathProbing path_probes = PathProbing::not_applicable;
-  std::optional<std::uint64_t> cache_name_offset;  // of the name in struct kmem_cache, for these probes
+  // Returns the offset of the name in struct kmem_cache, if it is known. Only called if there are such probes, because
+  // it reads the kernel's types.
+  std::function<std::optional<std::uint64_t>()> cache_name_offset;
   RecordedCalls calls;  // functions whose calls are recorded; if there are none, no calls are recorded
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;  // for each CPU; empty: chosen from the measured rate

@@ -82,6 +82,23 @@ Amount parse_amount(const char* option, const std::string& text) {
   return amount;
 }
 
+// Without the events of kfree() and kmem_cache_free(), frees are not of interest.
+PathProbing path_probing_of(const RecordOptions& options, const std::vector<EventName>& events) {
+  for (const char* const name : {"kfree", "kmem_cache_free"})
+    if (std::find(events.begin(), events.end(), EventName{"kmem", name}) == events.end())
+      return PathProbing::not_applicable;
+  return options.no_probes ? PathProbing::off : PathProbing::on;
+}
+
+// Returns the offset of the name in struct kmem_cache. Empty if the kernel has no BTF.
+std::optional<std::uint64_t> cache_name_offset() {
+  try {
+    return KernelTypes().offset_of_member("kmem_cache", "name");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 bool writes_trace_dat(const RecordOptions& options) { return options.output.ends_with(".dat"); }
@@ -109,23 +126,6 @@ void check_output(const std::string& path) {
   if (!fs::is_directory(directory, code))
     throw Error("The directory of the output does not exist").at({directory, {}, {}});
   if (!may_access(directory, W_OK)) throw Error("Cannot write to the directory of the output").at({directory, {}, {}});
-}
-
-// Without the events of kfree() and kmem_cache_free(), frees are not of interest.
-static PathProbing path_probing_of(const RecordOptions& options, const std::vector<EventName>& events) {
-  for (const char* const name : {"kfree", "kmem_cache_free"})
-    if (std::find(events.begin(), events.end(), EventName{"kmem", name}) == events.end())
-      return PathProbing::not_applicable;
-  return options.no_probes ? PathProbing::off : PathProbing::on;
-}
-
-// Returns the offset of the name in struct kmem_cache. Empty if the kernel has no BTF.
-static std::optional<std::uint64_t> cache_name_offset() {
-  try {
-    return KernelTypes().offset_of_member("kmem_cache", "name");
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 void check_backend(const RecordOptions& options) {
@@ -181,7 +181,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())
     request.events.push_back(end);
   request.path_probes = path_probing_of(options, request.events);
-  if (request.path_probes == PathProbing::on && !uses_bpf(options)) request.cache_name_offset = cache_name_offset();
+  request.cache_name_offset = cache_name_offset;
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty()) throw Error("-F and -p cannot be combined");
