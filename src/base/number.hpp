@@ -49,6 +49,8 @@ inline std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
   return parse_number<std::uint64_t>(text, 16);
 }
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // Returns the sum, or the largest number if the sum would be larger. Counts from a damaged file may be so large, and an
 // overflow would hide them.
 constexpr std::uint64_t sum_of_counts(std::uint64_t a, std::uint64_t b) { return a + std::min(b, UINT64_MAX - a); }

@@ -14,8 +14,6 @@ namespace kmt {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 void set_wall_time(LogMessage& message, const LogTime& time) {
   message.wall_ns = time.unix_ns;
   message.has_year = time.has_year;

@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Removes a number and the separator after it from the front of the text, and returns the number.
 std::optional<int> take_field(std::string_view& text, char separator) {
   std::string_view left = text;
@@ -24,6 +22,16 @@ std::optional<int> take_field(std::string_view& text, char separator) {
   if (!number || *number < 0 || !left.starts_with(separator)) return std::nullopt;
   text = left.substr(1);
   return number;
+}
+
+// Removes the digits of a fraction from the front of the text, and returns the fraction of a second in nanoseconds.
+std::uint64_t take_fraction(std::string_view& text) {
+  std::uint64_t fraction = 0;
+  for (std::uint64_t unit = kSecond; !text.empty() && is_digit(text.front()); text.remove_prefix(1)) {
+    unit /= 10;
+    fraction += static_cast<std::uint64_t>(text.front() - '0') * unit;
+  }
+  return fraction;
 }
 
 struct Date {
@@ -55,11 +63,8 @@ std::optional<std::uint64_t> take_time(std::string_view& text, const Date& date)
     return std::nullopt;
   std::uint64_t fraction = 0;
   if (left.starts_with('.') || left.starts_with(',')) {
-    std::uint64_t unit = kSecond;
-    for (left.remove_prefix(1); !left.empty() && is_digit(left.front()); left.remove_prefix(1)) {
-      unit /= 10;
-      fraction += static_cast<std::uint64_t>(left.front() - '0') * unit;
-    }
+    left.remove_prefix(1);
+    fraction = take_fraction(left);
   }
   text = left;
   const int seconds = *hour * 3600 + *minute * 60 + *second;
@@ -79,14 +84,9 @@ std::optional<std::uint64_t> seconds_of(std::string_view text) {
   constexpr std::uint64_t kMost = 10'000'000'000;  // 300 years
   const auto whole = take_number<std::uint64_t>(text);
   if (!whole || *whole >= kMost || !text.starts_with('.') || text.size() < 2) return std::nullopt;
-  std::uint64_t fraction = 0;
-  std::uint64_t unit = kSecond;
-  for (const char digit : text.substr(1)) {
-    if (!is_digit(digit)) return std::nullopt;
-    unit /= 10;
-    fraction += static_cast<std::uint64_t>(digit - '0') * unit;
-  }
-  return *whole * kSecond + fraction;
+  text.remove_prefix(1);
+  const std::uint64_t fraction = take_fraction(text);
+  return text.empty() ? std::optional(*whole * kSecond + fraction) : std::nullopt;
 }
 
 bool is_weekday(std::string_view name) {

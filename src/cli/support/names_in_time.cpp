@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/number.hpp"
+
 namespace kmt {
 
 namespace {
@@ -27,7 +29,6 @@ struct NameTime {
   }
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 Stage stage_of(std::string_view word) {
