@@ -7,9 +7,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
@@ -161,11 +161,7 @@ std::vector<std::pair<std::string, std::string>> options_to_restore(const std::s
   return restore;
 }
 
-double seconds_since_boot() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
+double seconds_since_boot() { return static_cast<double>(boottime_ns()) / 1e9; }
 
 }  // namespace
 
