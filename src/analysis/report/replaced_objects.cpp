@@ -109,8 +109,7 @@ ReplacedObjects::Calls ReplacedObjects::calls_of(const Origin& origin) const {
   }
   // A function that calls itself, or a frame without an offset, is the same call again.
   std::ranges::sort(calls.companions);
-  const auto repeated = std::ranges::unique(calls.companions);
-  calls.companions.erase(repeated.begin(), repeated.end());
+  calls.companions.erase(std::unique(calls.companions.begin(), calls.companions.end()), calls.companions.end());
   return calls;
 }
 
